@@ -1,0 +1,52 @@
+# make help lists the targets; every one of them runs in .venv.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.venv/.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet 'pip>=25.1'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable . --group dev
+	touch $@
+
+.PHONY: install
+install: .venv/.stamp  ## make .venv with the pinned tools
+
+.PHONY: serve
+serve: install  ## run the mock on http://127.0.0.1:8080/v3
+	$(BIN)/understudy serve
+
+.PHONY: check
+check: lint types layers test  ## all that CI runs
+
+.PHONY: lint
+lint: install  ## style, and the format of every file
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+
+.PHONY: types
+types: install  ## static types
+	$(BIN)/mypy
+
+.PHONY: layers
+layers: install  ## which package may import which
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: test
+test: install  ## the tests, with branch coverage
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+.PHONY: format
+format: install  ## rewrite the files in the house format
+	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests
+
+.PHONY: clean
+clean:  ## remove what the other targets made
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache

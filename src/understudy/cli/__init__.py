@@ -1,0 +1,1 @@
+"""The understudy command."""

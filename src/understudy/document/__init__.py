@@ -1,0 +1,1 @@
+"""Reads OpenAPI documents, and knows nothing of serving or judging."""

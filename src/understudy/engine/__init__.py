@@ -1,0 +1,1 @@
+"""Serves any OpenAPI document, and knows nothing of the service."""

@@ -1,0 +1,69 @@
+"""What a handler is given and what it gives back: values, and nothing of HTTP's machinery."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from understudy.engine.worlds import World
+from understudy.errors import Headers
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whom a request speaks for.
+
+    Attributes:
+        person: Slug of the account.
+        kind: An API key or an OAuth access token.
+        scopes: What an OAuth token was granted.
+        token: The token itself, as the key of its record.
+    """
+
+    person: str
+    kind: Literal["oauth", "api_key"]
+    scopes: frozenset[str]
+    token: str
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of an operation, after everything that can be checked from the document.
+
+    Attributes:
+        world: The universe it happens in.
+        site_url: Where answers point to, without a path: ``http://127.0.0.1:8080``, or with the
+            world's prefix. Taken from the request, so that it resolves for whoever asked.
+        choices: Switch name to the option in force (``rules.yaml``).
+        principal: Whom it speaks for; None for nobody.
+        notes: Remarks for the journal, such as a parameter that was ignored.
+    """
+
+    world: World
+    site_url: str
+    choices: Mapping[str, str]
+    principal: Principal | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+class Upload(NamedTuple):
+    """A file part of a multipart body."""
+
+    filename: str
+    content: bytes
+
+
+class Answer(NamedTuple):
+    """What a handler answers.
+
+    Attributes:
+        status: The mock's choice; where the document in force declares explicit success codes and
+            this is not among them, the first declared one is sent instead.
+        body: Something JSON can say, bytes of ``media_type``, or None for no content.
+        media_type: Of ``body``.
+        headers: Further headers, names in lower case.
+    """
+
+    body: object = None
+    status: int = 200
+    media_type: str = "application/json"
+    headers: Headers = ()

@@ -1,0 +1,107 @@
+"""The errors of the house, drawn once.
+
+StartupError                a person mends a file, an option or a port; the command ends with 2
+└── FixtureError            a person, token or picture among the fixtures
+Problem                     becomes a response, in the shape of the API that was asked
+├── BadRequest              400: the request breaks the document or a rule
+├── Unauthorized            401: no token, or one that does not count (RFC 6750, 3.1)
+├── Forbidden               403: the token counts, but not for this
+├── NotFound                404
+├── MethodNotAllowed        405, with what the document allows
+├── NotAcceptable           406
+├── ContentTooLarge         413
+├── UnsupportedMediaType    415
+└── TooManyRequests         429
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import ClassVar
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class StartupError(Exception):
+    """Something a person must mend before the command can run; its text is shown as it is."""
+
+
+class FixtureError(StartupError):
+    """A fixture that cannot be used: the text names the file, the key and the remedy."""
+
+
+class Problem(Exception):
+    """An answer other than success, raised by whoever notices.
+
+    Attributes:
+        message: What was wrong, with the value, and what to do; shown to the client.
+        code: The machine-readable word beside it, where one is known.
+        headers: Headers that the answer must carry, such as ``WWW-Authenticate``.
+    """
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, code: str | None = None, headers: Headers = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.headers = headers
+
+
+class BadRequest(Problem):
+    """The request breaks the document or a rule."""
+
+    status = 400
+
+
+class Unauthorized(Problem):
+    """No token was sent where one is needed, or it does not count."""
+
+    status = 401
+
+
+class Forbidden(Problem):
+    """The token counts, but not for this."""
+
+    status = 403
+
+
+class NotFound(Problem):
+    """There is nothing at this address."""
+
+    status = 404
+
+
+class MethodNotAllowed(Problem):
+    """The path exists, the method does not."""
+
+    status = 405
+
+
+class NotAcceptable(Problem):
+    """Nothing that the operation answers is acceptable to the client."""
+
+    status = 406
+
+
+class ContentTooLarge(Problem):
+    """The body is larger than the mock takes."""
+
+    status = 413
+
+
+class UnsupportedMediaType(Problem):
+    """The body is of a type that the operation does not take."""
+
+    status = 415
+
+
+class TooManyRequests(Problem):
+    """The quota of the hour is used up."""
+
+    status = 429
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Returns a hint such as ``; did you mean 'rating'?``, or nothing where none is close."""
+    close = get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,1 @@
+"""What a world holds, and how fixtures become it."""

@@ -1,0 +1,1 @@
+"""The avatar and profile service: handlers of the resource API."""

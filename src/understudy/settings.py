@@ -1,0 +1,1 @@
+"""Settings of a run: read once, then never changed."""
