@@ -6,7 +6,7 @@ is kept for speed and only the guessing of plain scalars is replaced.
 
 import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -16,7 +16,8 @@ from understudy.errors import StartupError
 class _CoreSchemaLoader(yaml.CSafeLoader):
     """Guesses null, true, false, integers and floats, and nothing else."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+
+_CoreSchemaLoader.yaml_implicit_resolvers = {}
 
 
 for _tag, _pattern, _first in (

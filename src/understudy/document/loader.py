@@ -1,0 +1,161 @@
+"""Loads an OpenAPI 3.0 or 3.1 document and finds its way about in it.
+
+Everything that was found is named by its JSON pointer (RFC 6901), so that a validator, a message and
+a report can all say where the document says so. References stay references: inlining them breaks on
+recursion and loses the place.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from understudy.document.yaml_files import read_yaml
+from understudy.errors import StartupError
+
+MAX_REFERENCES = 32
+
+
+class Node(NamedTuple):
+    """A value in the document, and where it stands."""
+
+    pointer: str
+    value: Any
+
+    def child(self, *steps: str | int) -> "Node | None":
+        """Returns what stands below, or None where a step leads nowhere."""
+        pointer, value = self.pointer, self.value
+        for step in steps:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+            pointer = f"{pointer}/{escape(str(step))}"
+        return Node(pointer, value)
+
+    def children(self) -> "Iterator[tuple[str | int, Node]]":
+        """Yields the members of an object, or the items of an array, with their keys."""
+        keys = range(len(self.value)) if isinstance(self.value, list) else self.value
+        for key in keys:
+            yield key, Node(f"{self.pointer}/{escape(str(key))}", self.value[key])
+
+
+def escape(step: str) -> str:
+    """Returns a step as it stands in a JSON pointer."""
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An OpenAPI document as it was written.
+
+    Attributes:
+        path: The file it came from.
+        raw: Its content; never changed.
+    """
+
+    path: Path
+    raw: dict[str, Any]
+
+    @property
+    def is_30(self) -> bool:
+        """Tells whether its schemas are OpenAPI 3.0's own dialect and not JSON Schema 2020-12."""
+        return str(self.raw["openapi"]).startswith("3.0")
+
+    @property
+    def base_path(self) -> str:
+        """The path of its first server, without a slash at the end; empty where it gives none."""
+        servers = self.raw.get("servers") or [{"url": "/"}]
+        server = servers[0]
+        url = str(server.get("url", "/"))
+        for name, variable in (server.get("variables") or {}).items():
+            url = url.replace("{" + name + "}", str(variable.get("default", "")))
+        return urlsplit(url).path.rstrip("/")
+
+    @property
+    def root(self) -> Node:
+        """The whole document."""
+        return Node("#", self.raw)
+
+    def follow(self, node: Node) -> Node:
+        """Returns what a reference leads to, or the node itself where it is none.
+
+        Raises:
+            StartupError: The reference leads out of the document, nowhere, or in a circle.
+        """
+        for _ in range(MAX_REFERENCES):
+            if not (isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str)):
+                return node
+            node = self._target(node)
+        msg = f"{self.path}: {node.pointer}: the reference leads back to itself."
+        raise StartupError(msg)
+
+    def _target(self, node: Node) -> Node:
+        reference = node.value["$ref"]
+        if not reference.startswith("#/"):
+            msg = (
+                f"{self.path}: {node.pointer}: $ref {reference!r} leads out of the document. "
+                "Bundle it into one file first."
+            )
+            raise StartupError(msg)
+        target: Node | None = self.root
+        for step in reference[2:].split("/"):
+            key = unquote(step).replace("~1", "/").replace("~0", "~")
+            numbered = target is not None and isinstance(target.value, list) and key.isdigit()
+            target = target and target.child(int(key) if numbered else key)
+        if target is None:
+            msg = f"{self.path}: {node.pointer}: $ref {reference!r} leads nowhere."
+            raise StartupError(msg)
+        return target
+
+
+def load(path: Path) -> Document:
+    """Loads a document.
+
+    Args:
+        path: A YAML or JSON file.
+
+    Raises:
+        StartupError: It cannot be read, or is not OpenAPI 3.0 or 3.1.
+    """
+    raw = _with_text_keys(read_yaml(path))
+    if not isinstance(raw, dict):
+        msg = f"{path} is not an OpenAPI document: its top level is not an object."
+        raise StartupError(msg)
+    version = raw.get("openapi")
+    if not (isinstance(version, str) and version.startswith(("3.0.", "3.1."))):
+        found = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
+        msg = f"{path} says {found}; understudy reads OpenAPI 3.0.x and 3.1.x."
+        raise StartupError(msg)
+    if not isinstance(raw.get("paths", {}), dict):
+        msg = f"{path}: #/paths must be an object that maps each path to its operations."
+        raise StartupError(msg)
+    document = Document(path, raw)
+    _check_references(document, document.root)
+    return document
+
+
+def _with_text_keys(value: Any) -> Any:
+    """Returns the content as JSON would have it: YAML reads an unquoted status as a number."""
+    if isinstance(value, dict):
+        return {str(key): _with_text_keys(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_with_text_keys(item) for item in value]
+    return value
+
+
+def _check_references(document: Document, node: Node) -> None:
+    """Follows every reference once, so that a broken one is found at start and not in a test."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str):
+            document.follow(node)
+        elif isinstance(node.value, dict | list):
+            pending += [
+                child
+                for key, child in node.children()
+                if key not in {"example", "examples", "default", "enum", "const"}
+                and isinstance(child.value, dict | list)
+            ]
