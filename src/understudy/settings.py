@@ -1,1 +1,43 @@
-"""Settings of a run: read once, then never changed."""
+"""What a run of the mock was asked for, read once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Log = Literal["auto", "text", "json", "off"]
+Holding = Literal["refuse", "warn", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One run of the mock; each is an option of ``serve`` with an environment twin.
+
+    Attributes:
+        host: Address to listen on.
+        port: Of the resource API; 0 for a free one.
+        auth_port: Of the authorization server; 0 for a free one.
+        single_port: Whether the authorization server answers at ``port`` too, and only there.
+        document: The document in force instead of the bundled one.
+        fixtures: The directory of people, tokens and pictures instead of the bundled one.
+        reload: Whether documents and fixtures are read again when they change.
+        log: ``auto`` is coloured text on a terminal and plain text elsewhere.
+        choices: Switch name to option, where it differs from the default.
+        seed: Of identifiers and made-up answers: same seed and requests, same bytes.
+        holding: What becomes of an answer of ours that breaks the document; None refuses it under
+            the bundled document and warns under another.
+        ready_file: Gets one JSON line once the mock answers.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    auth_port: int = 8081
+    single_port: bool = False
+    document: Path | None = None
+    fixtures: Path | None = None
+    reload: bool = False
+    log: Log = "auto"
+    choices: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    holding: Holding | None = None
+    ready_file: Path | None = None

@@ -11,6 +11,7 @@ class Identifiers:
     """
 
     def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
         self._random = Random(seed)
 
     def hexadecimal(self, digits: int) -> str:

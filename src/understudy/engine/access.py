@@ -1,0 +1,66 @@
+"""Who may call an operation, worked out at start from the document and from what we know better."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from understudy.document.operations import Operation
+
+_BEARER_TYPES = frozenset({"oauth2", "openIdConnect"})
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may call an operation.
+
+    Attributes:
+        token: Whether a bearer token is ``required``, ``optional``, or ``unread``.
+        scopes: What an OAuth token must have been granted; None where API keys serve as well.
+        credentials: Further credentials of which one must be there: location (``header``,
+            ``query``, ``cookie``) and name. The mock knows no values for them.
+    """
+
+    token: Literal["required", "optional", "unread"]
+    scopes: frozenset[str] | None = None
+    credentials: tuple[tuple[str, str], ...] = ()
+
+
+def access(
+    operation: Operation,
+    schemes: Mapping[str, Any],
+    scopes: frozenset[str] | None,
+    *,
+    is_ours: bool,
+) -> Access:
+    """Works out who may call an operation.
+
+    Args:
+        operation: What the document says of it.
+        schemes: The document's security schemes.
+        scopes: What our handler wants an OAuth token to have been granted, if it wants one.
+        is_ours: Whether we have a handler. Then the interface decides and not the document, as
+            one published document requires the token that the interface makes optional.
+    """
+    if scopes is not None:
+        return Access("required", scopes)
+    if not operation.security:
+        return Access("unread")
+    if is_ours or {} in operation.security:
+        return Access("optional")
+    named = [schemes.get(name, {}) for alternative in operation.security for name in alternative]
+    if any(_is_bearer(scheme) for scheme in named):
+        return Access("required")
+    return Access(
+        "unread",
+        credentials=tuple(
+            (scheme["in"], scheme["name"])
+            if scheme.get("type") == "apiKey"
+            else ("header", "authorization")
+            for scheme in named
+        ),
+    )
+
+
+def _is_bearer(scheme: Mapping[str, Any]) -> bool:
+    is_http = scheme.get("type") == "http" and str(scheme.get("scheme")).lower() == "bearer"
+    return is_http or scheme.get("type") in _BEARER_TYPES

@@ -1,0 +1,48 @@
+"""One document as it is served, and what the document itself does not say about serving it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from understudy.document.loader import Document
+from understudy.engine.call import Principal
+from understudy.engine.handlers import Handlers
+from understudy.engine.worlds import World
+from understudy.errors import Problem
+
+Authenticate = Callable[[World, str, datetime], Principal | None]
+"""Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
+
+
+def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
+    """Knows no token."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """A document in force. Operations are named by method and path, as in ``Handlers``.
+
+    Attributes:
+        document: What it says.
+        base_path: Where it is served; paths without it are served too.
+        handlers: What answers; an operation without one is answered from the document.
+        error_body: Puts a refusal into this API's error shape.
+        authenticate: Looks a bearer token up.
+        scopes: The operations that take OAuth tokens only, and what a token must be granted.
+        limited: The operations that the quota counts.
+        quota: Requests an hour for a principal, or for nobody in particular.
+        aliases: Names that stand for one and the same member of a body; whichever the document
+            declares is the one that the handler sees.
+    """
+
+    document: Document
+    base_path: str
+    handlers: Handlers
+    error_body: Callable[[Problem], dict[str, Any]]
+    authenticate: Authenticate = nobody
+    scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    limited: frozenset[tuple[str, str]] = frozenset()
+    quota: Callable[[Principal | None], int] = lambda _: 0
+    aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)

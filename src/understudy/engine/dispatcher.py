@@ -1,0 +1,113 @@
+"""Calls the handler of an operation and sends what it answers."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.document.skeleton import routing_id
+from understudy.engine._connexion import route_of
+from understudy.engine.call import Answer, Call
+from understudy.engine.endpoint import Endpoint
+from understudy.engine.exchange import Exchange, exchange_of
+from understudy.engine.handlers import BODY
+from understudy.engine.samples import sample_answer
+from understudy.engine.sending import mock_problem, send_answer
+
+Holding = Literal["refuse", "warn", "off"]
+"""What happens to an answer of ours that breaks the document."""
+
+
+class Route:
+    """Tells the exchange which operation Connexion found.
+
+    Args:
+        app: The next layer.
+        endpoints: Base path to the operations under it.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: Mapping[str, Sequence[Endpoint]]) -> None:
+        self._app = app
+        self._endpoints = {
+            (base_path, routing_id(endpoint.operation)): endpoint
+            for base_path, found in endpoints.items()
+            for endpoint in found
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Looks the operation up and goes on."""
+        exchange = exchange_of(scope)
+        exchange.endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]
+        exchange.path_arguments = scope["path_params"]
+        await self._app(scope, receive, send)
+
+
+class Dispatcher:
+    """Answers what was routed; hands the rest to the pages.
+
+    Args:
+        elsewhere: Answers what no document knows.
+        holding: What happens to an answer of ours that breaks the document.
+    """
+
+    def __init__(self, elsewhere: ASGIApp, holding: Holding) -> None:
+        self._elsewhere = elsewhere
+        self._holding = holding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request.
+
+        Raises:
+            Problem: The handler refused.
+        """
+        exchange = exchange_of(scope)
+        endpoint = exchange.endpoint
+        if endpoint is None:
+            await self._elsewhere(scope, receive, send)
+            return
+        answer = await _call(exchange, endpoint)
+        status = endpoint.judge.status(answer.status)
+        if status != answer.status:
+            answer = answer._replace(status=status)
+        if self._holding != "off":
+            answer = self._held(exchange, endpoint, answer)
+        await send_answer(send, answer, exchange.extra_headers)
+
+    def _held(self, exchange: Exchange, endpoint: Endpoint, answer: Answer) -> Answer:
+        fault = endpoint.judge.fault(answer)
+        if fault is None:
+            return answer
+        operation = endpoint.operation
+        completed = endpoint.judge.completed(answer, exchange.world.identifiers.seed)
+        if endpoint.judge.fault(completed) is None:
+            exchange.notes.append(f"completed from the document, which wants more: {fault}")
+            return completed
+        note = f"the answer to {operation.method} {operation.path} breaks the document: {fault}"
+        exchange.notes.append(note)
+        if self._holding == "warn":
+            return answer._replace(headers=(*answer.headers, ("x-mock-violation", "response")))
+        return mock_problem(500, "The mock's own answer breaks the document", note)
+
+
+async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
+    binding = endpoint.binding
+    if binding.handler is None:
+        seed = exchange.world.identifiers.seed
+        return sample_answer(endpoint.operation, endpoint.schemas, seed)
+    call = Call(
+        exchange.world,
+        exchange.site_url,
+        exchange.choices,
+        exchange.principal,
+        exchange.notes,
+    )
+    arguments = exchange.arguments
+    keywords: dict[str, Any] = {
+        keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
+    }
+    if binding.takes_body:
+        keywords[BODY] = arguments.get(BODY)
+    found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
+    answer: Answer = await found if inspect.iscoroutine(found) else found
+    return answer

@@ -1,0 +1,79 @@
+"""An operation as it is served: all that can be worked out at start, so that a request only looks."""
+
+from dataclasses import dataclass
+
+from understudy.document.operations import Operation, operations
+from understudy.document.schemas import Schemas
+from understudy.engine.access import Access, access
+from understudy.engine.api import Api
+from understudy.engine.bodies import BodyReader
+from understudy.engine.handlers import Binding, bind, shape
+from understudy.engine.parameters import ParameterReader
+from understudy.engine.responses import ResponseJudge
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One operation of one API.
+
+    Attributes:
+        api: The API it belongs to.
+        operation: What the document says of it.
+        schemas: The document's validators.
+        binding: The handler, and how it wants its arguments.
+        access: Who may call it.
+        is_limited: Whether the hour's quota counts it.
+        parameters: Read and judge one parameter each.
+        body: Reads and judges the body; None where the operation takes none.
+        judge: Holds answers to the document.
+    """
+
+    api: Api
+    operation: Operation
+    schemas: Schemas
+    binding: Binding
+    access: Access
+    is_limited: bool
+    parameters: tuple[ParameterReader, ...]
+    body: BodyReader | None
+    judge: ResponseJudge
+
+
+def endpoints(api: Api) -> tuple[Endpoint, ...]:
+    """Works out every operation of an API.
+
+    Raises:
+        StartupError: The document or the handlers are not as they must be.
+    """
+    schemas = Schemas(api.document)
+    found = operations(api.document)
+    bindings = bind(found, api.handlers)
+    limited = {shape(*key) for key in api.limited}
+    scopes = {shape(*key): granted for key, granted in api.scopes.items()}
+    aliases = {shape(*key): names for key, names in api.aliases.items()}
+    schemes = api.document.raw.get("components", {}).get("securitySchemes", {})
+    return tuple(
+        Endpoint(
+            api=api,
+            operation=operation,
+            schemas=schemas,
+            binding=binding,
+            access=access(
+                operation,
+                schemes,
+                scopes.get(shape(operation.method, operation.path)),
+                is_ours=binding.handler is not None,
+            ),
+            is_limited=shape(operation.method, operation.path) in limited,
+            parameters=tuple(ParameterReader(p, schemas) for p in operation.parameters),
+            body=None
+            if operation.request_body is None
+            else BodyReader(
+                operation.request_body,
+                schemas,
+                aliases.get(shape(operation.method, operation.path), ()),
+            ),
+            judge=ResponseJudge(operation, schemas),
+        )
+        for operation, binding in zip(found, bindings, strict=True)
+    )

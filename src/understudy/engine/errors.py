@@ -1,0 +1,79 @@
+"""Turns every refusal and every failure into an answer in the error shape of the API.
+
+One layer does it for all that lie within, Connexion's own refusals included, so that no client ever
+meets a framework's error page.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from understudy.engine._connexion import as_problem
+from understudy.engine.call import Answer
+from understudy.engine.exchange import Exchange, exchange_of
+from understudy.engine.paths import Paths
+from understudy.engine.sending import send_answer
+from understudy.errors import MethodNotAllowed, NotFound, Problem
+
+ErrorBody = Callable[[Problem], dict[str, Any]]
+
+_log = logging.getLogger(__name__)
+
+
+class Errors:
+    """Answers what the layers within refuse.
+
+    Args:
+        app: The next layer.
+        paths: Says what is allowed, and what was meant.
+        error_body: The error shape of what is asked outside of any operation.
+    """
+
+    def __init__(self, app: ASGIApp, paths: Paths, error_body: ErrorBody) -> None:
+        self._app = app
+        self._paths = paths
+        self._error_body = error_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, and answers what comes back as an exception."""
+        exchange = exchange_of(scope)
+        has_started = False
+
+        async def noticing(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noticing)
+        except Exception as error:
+            problem = as_problem(error)
+            if problem is None:
+                _log.exception("%s %s failed inside the mock", exchange.method, exchange.path)
+                problem = _failure(error)
+            if has_started:
+                return  # the status is on its way; the server closes the connection
+            await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)
+
+    def _answer(self, exchange: Exchange, problem: Problem) -> Answer:
+        if isinstance(problem, MethodNotAllowed) and not problem.message:
+            problem = self._method_not_allowed(exchange)
+        if isinstance(problem, NotFound) and not problem.message:
+            hint = self._paths.hint(exchange.path)
+            msg = f"There is nothing at {exchange.path}{hint or '.'}"
+            problem = NotFound(msg, code="unknown_path")
+        endpoint = exchange.endpoint
+        error_body = endpoint.api.error_body if endpoint else self._error_body
+        return Answer(error_body(problem), problem.status, headers=problem.headers)
+
+    def _method_not_allowed(self, exchange: Exchange) -> MethodNotAllowed:
+        allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))
+        msg = f"{exchange.method} is not allowed at {exchange.path}; it takes {allowed}."
+        return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+
+
+def _failure(error: Exception) -> Problem:
+    msg = f"The mock failed: {type(error).__name__}: {error}. Its log has the traceback."
+    return Problem(msg, code="internal_server_error")

@@ -1,0 +1,47 @@
+"""The outermost layer: makes an exchange of every request, and hands it on once it is answered."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from understudy.engine.exchange import Exchange
+from understudy.engine.worlds import World
+
+Record = Callable[[Exchange, float], None]
+"""Takes a finished exchange and the seconds it took."""
+
+
+class Journal:
+    """Records every exchange, whatever becomes of it.
+
+    Args:
+        app: The next layer.
+        world: The universe that requests happen in.
+        record: Where finished exchanges go; None for nowhere.
+    """
+
+    def __init__(self, app: ASGIApp, world: World, record: Record | None) -> None:
+        self._app = app
+        self._world = world
+        self._record = record
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, and records what came of it. What is not HTTP is not answered."""
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(scope, self._world, self._world.choices)
+        if self._record is None:
+            await self._app(scope, receive, send)
+            return
+        started = perf_counter()
+
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                exchange.status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noticing)
+        finally:
+            self._record(exchange, perf_counter() - started)

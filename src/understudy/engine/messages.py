@@ -1,0 +1,28 @@
+"""Says in one line what a validator found: where, what came, and what was expected."""
+
+from typing import Any
+
+from jsonschema_rs import ValidationError, Validator
+
+LONGEST = 200
+"""Characters of a message; what came may be megabytes."""
+
+
+def faults(validator: Validator, value: Any) -> list[ValidationError]:
+    """Returns what a validator finds wrong, the deepest place first."""
+    return sorted(validator.iter_errors(value), key=lambda error: -len(error.instance_path))
+
+
+def first_fault(validator: Validator, value: Any) -> str:
+    """Returns a line for the most telling thing wrong with a value."""
+    return say(faults(validator, value)[0])
+
+
+def say(error: ValidationError) -> str:
+    """Returns a line for one fault: ``languages.0.order: "x" is not of type "integer"``."""
+    where = ".".join(str(step) for step in error.instance_path)
+    message = error.message
+    if len(message) > LONGEST:
+        half = LONGEST // 2
+        message = f"{message[:half]} … {message[-half:]}"
+    return f"{where}: {message}." if where else f"{message}."

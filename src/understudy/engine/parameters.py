@@ -1,0 +1,169 @@
+"""Reads parameters from path, query, headers and cookies as the document types them.
+
+Stricter than Python where JSON Schema is: ``1_0`` and ``+5`` are no integers, a parameter given
+twice is not silently its last value, and five thousand digits are a bad request and not a crash.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import orjson
+
+from understudy.document.operations import Parameter
+from understudy.document.schemas import Schemas
+from understudy.engine.messages import first_fault
+from understudy.errors import BadRequest
+
+ABSENT: Final = object()
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})", re.ASCII)
+_NUMBER = re.compile(
+    r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII
+)
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|"}
+
+Texts = Mapping[str, Sequence[str]]
+"""Name to every value given, in order."""
+
+
+def parse_query(query: bytes) -> dict[str, list[str]]:
+    """Parses a query string.
+
+    Raises:
+        BadRequest: It is not UTF-8 behind its percent signs.
+    """
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError as error:
+        msg = "The query string is not percent-encoded UTF-8."
+        raise BadRequest(msg, code="invalid_query") from error
+    found: dict[str, list[str]] = {}
+    for name, text in pairs:
+        found.setdefault(name, []).append(text)
+    return found
+
+
+def convert(text: str, types: frozenset[str]) -> Any:
+    """Returns a text as the most specific of these JSON types that it can be read as.
+
+    A text that is none of them stays a string, for the validator to name.
+    """
+    if not types or types == {"string"}:
+        return text
+    if "integer" in types and _INTEGER.fullmatch(text):
+        return int(text)
+    if "number" in types and _NUMBER.fullmatch(text):
+        return float(text)
+    if "boolean" in types and text in {"true", "false"}:
+        return text == "true"
+    if "null" in types and "string" not in types and text in {"", "null"}:
+        return None
+    return text
+
+
+class ParameterReader:
+    """Reads and judges one parameter.
+
+    Args:
+        parameter: What the document says of it.
+        schemas: The document's validators.
+    """
+
+    def __init__(self, parameter: Parameter, schemas: Schemas) -> None:
+        self.name = parameter.name
+        self.location = parameter.location
+        self.required = parameter.required or parameter.location == "path"
+        self._parameter = parameter
+        self._schemas = schemas
+        self._types = schemas.types(parameter.schema)
+        self._validator = parameter.schema and schemas.validator(parameter.schema)
+
+    def read(self, texts: Texts) -> Any:
+        """Reads the parameter from all the texts of its location.
+
+        Returns:
+            Its value as the document types it, or ABSENT.
+
+        Raises:
+            BadRequest: It is missing, given twice, or not as the document has it.
+        """
+        value = self._value(texts)
+        if value is ABSENT:
+            if self.required:
+                msg = f"{self._label} is missing; it is required."
+                raise BadRequest(msg, code="missing_parameter")
+            return ABSENT
+        if self._validator is not None and not self._validator.is_valid(value):
+            msg = f"{self._label}: {first_fault(self._validator, value)}"
+            raise BadRequest(msg, code="invalid_parameter")
+        return value
+
+    @property
+    def _label(self) -> str:
+        return f"{self.location.capitalize()} parameter {self.name!r}"
+
+    def _value(self, texts: Texts) -> Any:
+        if "object" in self._types and self._parameter.style == "deepObject":
+            return self._members(texts)
+        given = texts.get(self.name)
+        if not given:
+            return ABSENT
+        if "array" in self._types:
+            return self._items(given)
+        if len(given) > 1:
+            msg = f"{self._label} is given {len(given)} times; give it once."
+            raise BadRequest(msg, code="repeated_parameter")
+        text = given[0]
+        if self._parameter.is_json:
+            return self._json(text)
+        if text == "" and not self.required and self._types == {"string"}:
+            return ABSENT  # real clients send an empty optional parameter for an absent one
+        return convert(text, self._types)
+
+    def _items(self, given: Sequence[str]) -> list[Any]:
+        assert self._parameter.schema is not None
+        types = self._schemas.types(self._schemas.items_schema(self._parameter.schema))
+        texts: Sequence[str] = given
+        if not self._parameter.explode:
+            separator = _SEPARATORS.get(self._parameter.style, ",")
+            texts = [part for text in given for part in text.split(separator)]
+        return [convert(text, types) for text in texts]
+
+    def _members(self, texts: Texts) -> Any:
+        prefix = f"{self.name}["
+        members = {
+            key[len(prefix) : -1]: given[-1]
+            for key, given in texts.items()
+            if key.startswith(prefix) and key.endswith("]")
+        }
+        if not members:
+            return ABSENT
+        return {name: convert(text, self._member_types(name)) for name, text in members.items()}
+
+    def _member_types(self, name: str) -> frozenset[str]:
+        return self._schemas.types(self._schemas.property_schema(self._parameter.schema, name))
+
+    def _json(self, text: str) -> Any:
+        try:
+            return orjson.loads(text)
+        except ValueError as error:
+            msg = f"{self._label} is not JSON: {error}."
+            raise BadRequest(msg, code="invalid_parameter") from error
+
+
+def location_texts(
+    location: str,
+    *,
+    path: Mapping[str, str],
+    headers: Mapping[bytes, bytes],
+) -> dict[str, list[str]]:
+    """Returns the texts of the path, of the headers or of the cookies."""
+    if location == "path":
+        return {name: [text] for name, text in path.items()}
+    if location == "cookie":
+        pairs = headers.get(b"cookie", b"").decode("latin-1").split(";")
+        split = (pair.strip().partition("=") for pair in pairs if "=" in pair)
+        return {name: [text] for name, _, text in split}
+    return {name.decode("latin-1"): [text.decode("latin-1")] for name, text in headers.items()}

@@ -1,0 +1,50 @@
+"""What the paths of a site's documents say beyond routing: what is allowed, and what was meant.
+
+Connexion's 405 names only the first route's method, and its 404 names nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from understudy.document.operations import Operation
+from understudy.errors import nearest
+
+
+class Paths:
+    """The path templates of one site.
+
+    Args:
+        apis: Base path to the operations under it.
+    """
+
+    def __init__(self, apis: Mapping[str, Sequence[Operation]]) -> None:
+        self._templates: dict[str, tuple[re.Pattern[str], set[str]]] = {}
+        self._base_paths: dict[str, str] = {}
+        for base_path, operations in apis.items():
+            for operation in operations:
+                template = base_path + operation.path
+                _, methods = self._templates.setdefault(template, (_pattern(template), set()))
+                methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
+                self._base_paths.setdefault(_first_segment(operation.path), base_path)
+
+    def based(self, path: str) -> str:
+        """Returns the path with the base path that it was asked without."""
+        return self._base_paths.get(_first_segment(path), "") + path
+
+    def allowed(self, path: str) -> tuple[str, ...]:
+        """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
+        fitting = (methods for pattern, methods in self._templates.values() if pattern.match(path))
+        return tuple(sorted({method for methods in fitting for method in methods}))
+
+    def hint(self, path: str) -> str:
+        """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
+        return nearest(path, list(self._templates))
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    texts = re.split(r"\{[^}]*\}", template)
+    return re.compile("[^/]+".join(re.escape(text) for text in texts) + r"\Z")
+
+
+def _first_segment(path: str) -> str:
+    return path.split("/", 2)[1] if path.startswith("/") else ""

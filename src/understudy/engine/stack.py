@@ -1,0 +1,97 @@
+"""The whole order of a request's way, as one list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, Layer, routed
+from understudy.engine.api import Api
+from understudy.engine.body_guard import BodyGuard
+from understudy.engine.choosing import Choose, Choosing
+from understudy.engine.dispatcher import Dispatcher, Holding, Route
+from understudy.engine.endpoint import endpoints
+from understudy.engine.errors import Errors
+from understudy.engine.journal import Journal, Record
+from understudy.engine.paths import Paths
+from understudy.engine.rate_limit import RateLimit
+from understudy.engine.security import authorize
+from understudy.engine.validation import validate
+from understudy.engine.worlds import World
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What is served at one address.
+
+    Attributes:
+        apis: The documents in force; the first one's error shape serves for unknown paths.
+        world: The universe that requests happen in.
+        elsewhere: Answers what no document knows.
+        choose: Reads a request's choices between readings.
+        holding: What happens to an answer of ours that breaks the document.
+        record: Where finished exchanges go.
+    """
+
+    apis: Sequence[Api]
+    world: World
+    elsewhere: ASGIApp
+    choose: Choose
+    holding: Holding = "refuse"
+    record: Record | None = None
+
+
+def stack(site: Site) -> ASGIApp:
+    """Builds the layers of a site around its dispatcher.
+
+    Raises:
+        StartupError: A document or its handlers are not as they must be.
+    """
+    found = {api.base_path: endpoints(api) for api in site.apis}
+    operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
+    paths = Paths(operations)
+    layers: list[Layer] = [
+        lambda app: Journal(app, site.world, site.record),
+        lambda app: CORSMiddleware(
+            app,
+            allow_origins=["*"],
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+        ),
+        lambda app: Errors(app, paths, site.apis[0].error_body),
+        lambda app: Choosing(app, site.choose),
+        BodyGuard,
+        lambda app: Rebase(app, paths),
+        ROUTING,
+        lambda app: Route(app, found),
+        SECURITY,
+        RateLimit,
+        VALIDATION,
+    ]
+    return routed(
+        operations,
+        layers,
+        Dispatcher(site.elsewhere, site.holding),
+        authorize=authorize,
+        validate=validate,
+    )
+
+
+class Rebase:
+    """Serves every path without its base path too.
+
+    Args:
+        app: The next layer.
+        paths: Knows which base path was left out.
+    """
+
+    def __init__(self, app: ASGIApp, paths: Paths) -> None:
+        self._app = app
+        self._paths = paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Adds the base path that the client left out, and goes on."""
+        scope["path"] = self._paths.based(scope["path"])
+        await self._app(scope, receive, send)
