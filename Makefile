@@ -1,20 +1,23 @@
-# make help lists the targets; every one of them runs in .venv.
+# make help lists the targets; every one of them runs in its own environment, one for each Python.
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-BIN := .venv/bin
+VENV := .venv$(if $(filter-out python3,$(notdir $(PYTHON))),-$(notdir $(PYTHON)))
+BIN := $(VENV)/bin
 
 .PHONY: help
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-.venv/.stamp: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+$(VENV)/.stamp: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "understudy needs Python 3.11 or later; try make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet 'pip>=25.1'
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable . --group dev
 	touch $@
 
 .PHONY: install
-install: .venv/.stamp  ## make .venv with the pinned tools
+install: $(VENV)/.stamp  ## make the environment with the pinned tools
 
 .PHONY: serve
 serve: install  ## run the mock on http://127.0.0.1:8080/v3
@@ -42,6 +45,10 @@ test: install  ## the tests, with branch coverage
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+.PHONY: bench
+bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
+	$(BIN)/python -m tests.benchmarks
+
 .PHONY: format
 format: install  ## rewrite the files in the house format
 	$(BIN)/ruff check --fix src tests
@@ -49,4 +56,4 @@ format: install  ## rewrite the files in the house format
 
 .PHONY: clean
 clean:  ## remove what the other targets made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache

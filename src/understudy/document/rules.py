@@ -1,9 +1,23 @@
-"""The catalogue of prose rules (``openapi/rules.yaml``) and the mark of the code that holds one."""
+"""The catalogue of prose rules (``openapi/rules.yaml``) and the mark of the code that holds one.
 
-from collections.abc import Callable
-from typing import TypeVar
+Where the interface is silent a rule is an assumption, and says what was chosen and why; where a
+client team would want to test the other reading, the assumption carries a switch.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from msgspec import Struct, ValidationError, convert
+
+from understudy.document.yaml_files import read_yaml
+from understudy.errors import StartupError, nearest
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+_KEBAB_CASE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def upholds(*rule_ids: str) -> Callable[[Function], Function]:
@@ -17,3 +31,171 @@ def upholds(*rule_ids: str) -> Callable[[Function], Function]:
         return function
 
     return mark
+
+
+class Option(Struct, frozen=True, forbid_unknown_fields=True):
+    """One reading of an assumption; ``value`` is a number where it is a status."""
+
+    value: str | int
+    meaning: str
+
+
+class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A switch as the file writes it."""
+
+    name: str
+    options: tuple[Option, ...]
+    default: str | int
+
+
+class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule that the interface's prose states or implies.
+
+    Attributes:
+        id: In kebab-case; what reports, marks and baselines call it.
+        statement: The rule in one sentence of ours.
+        section: The heading of the interface that it stands under.
+        status: Whether the interface states it, or is silent and we chose.
+        held_by: Where the mock holds it: the documents in ``openapi/``, the resource API's code, or
+            the authorization server's.
+        choice: What we chose.
+        why: Why so.
+        switch: How to choose otherwise.
+    """
+
+    id: str
+    statement: str
+    section: str
+    status: Literal["stated", "assumed"]
+    held_by: Literal["document", "mock", "authorization"]
+    choice: str = ""
+    why: str = ""
+    switch: SwitchEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """An assumption that can be decided otherwise.
+
+    Attributes:
+        name: What ``--choose`` calls it.
+        options: Each option and what it means.
+        default: The option in force unless another is chosen.
+        rule: The id of the assumption.
+    """
+
+    name: str
+    options: Mapping[str, str]
+    default: str
+    rule: str
+
+
+def load_rules(path: Path) -> tuple[Rule, ...]:
+    """Loads the catalogue, in the file's order.
+
+    Raises:
+        StartupError: A rule is not as it must be; the text names the file and the rule.
+    """
+    entries = read_yaml(path)
+    if not isinstance(entries, list):
+        msg = f"{path} must be a list of rules."
+        raise StartupError(msg)
+    rules: dict[str, Rule] = {}
+    for number, entry in enumerate(entries, start=1):
+        rule, fault = _rule(entry)
+        if fault is None and rule.id in rules:
+            fault = "the id is taken by a rule above; choose another"
+        if fault is not None:
+            name = entry.get("id", number) if isinstance(entry, dict) else number
+            msg = f"{path}: rule {name}: {fault}."
+            raise StartupError(msg)
+        rules[rule.id] = rule
+    try:
+        switches(rules.values())
+    except StartupError as error:
+        msg = f"{path}: {error}"
+        raise StartupError(msg) from error
+    return tuple(rules.values())
+
+
+def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
+    """Returns the switches of the catalogue by name.
+
+    Raises:
+        StartupError: Two have one name.
+    """
+    found: dict[str, Switch] = {}
+    for rule in rules:
+        entry = rule.switch
+        if entry is None:
+            continue
+        if entry.name in found:
+            msg = (
+                f"rule {rule.id}: the switch {entry.name!r} is {found[entry.name].rule}'s already."
+            )
+            raise StartupError(msg)
+        options = {str(option.value): option.meaning for option in entry.options}
+        found[entry.name] = Switch(entry.name, options, str(entry.default), rule.id)
+    return found
+
+
+def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:
+    """Reads choices such as ``avatar-delete-status=200``; of two for one switch the last counts.
+
+    Returns:
+        Switch name to option.
+
+    Raises:
+        StartupError: There is no such switch, or it has no such option.
+    """
+    return dict(_choice(switches, text) for text in texts)
+
+
+def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    switch = switches.get(name)
+    if switch is None:
+        msg = (
+            f"{name!r} is no switch{nearest(name, list(switches))}; there are {_listed(switches)}."
+        )
+        raise StartupError(msg)
+    if value not in switch.options:
+        given = f"has no option {value!r}" if equals else "is given no option"
+        hint = nearest(value, list(switch.options))
+        meanings = "; ".join(f"{name}={option}: {m}" for option, m in switch.options.items())
+        msg = f"{name} {given}{hint}. There are {meanings}."
+        raise StartupError(msg)
+    return name, value
+
+
+def _rule(entry: Any) -> tuple[Rule, None] | tuple[Any, str]:
+    """Returns a rule, or what is wrong with it."""
+    try:
+        rule = convert(entry, Rule)
+    except ValidationError as error:
+        return None, f"{error}; a rule has {_listed(Rule.__struct_fields__)}"
+    return rule, _fault(rule)
+
+
+def _fault(rule: Rule) -> str | None:
+    is_decided = bool(rule.choice and rule.why)
+    if not _KEBAB_CASE.fullmatch(rule.id):
+        return "the id must be in kebab-case, such as qr-default-size"
+    if rule.status == "assumed" and not is_decided:
+        return "an assumption needs both: choice (what we chose) and why"
+    if rule.status == "stated" and (rule.choice or rule.why or rule.switch):
+        return "what is stated leaves nothing to choose; drop choice, why and switch"
+    return _switch_fault(rule.switch) if rule.switch else None
+
+
+def _switch_fault(entry: SwitchEntry) -> str | None:
+    values = [str(option.value) for option in entry.options]
+    if len(set(values)) != len(values) or not values[1:]:
+        return f"the switch {entry.name!r} needs two options or more, each once"
+    if str(entry.default) not in values:
+        return f"the default {entry.default!r} of {entry.name!r} is not among {_listed(values)}"
+    return None
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

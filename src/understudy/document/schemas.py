@@ -84,6 +84,18 @@ class Schemas:
             names += self.property_names(part)
         return names
 
+    def required_names(self, schema: Node) -> list[str]:
+        """Returns the members that an object schema requires, through references and ``allOf``."""
+        schema = self._document.follow(schema)
+        names = list(schema.value.get("required", []))
+        for _, part in (schema.child("allOf") or Node("", [])).children():
+            names += self.required_names(part)
+        return names
+
+    def follow(self, schema: Node) -> Node:
+        """Returns the schema that a reference leads to, or the schema itself."""
+        return self._document.follow(schema)
+
     def items_schema(self, schema: Node) -> Node | None:
         """Returns the schema of an array's items."""
         return self._document.follow(schema).child("items")

@@ -3,16 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from understudy.document.loader import Document
-from understudy.engine.call import Principal
+from understudy.engine.call import Answer, Principal
 from understudy.engine.handlers import Handlers
 from understudy.engine.worlds import World
 from understudy.errors import Problem
 
 Authenticate = Callable[[World, str, datetime], Principal | None]
 """Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
+
+
+ErrorAnswer = Callable[[Problem], Answer]
 
 
 def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
@@ -28,21 +30,24 @@ class Api:
         document: What it says.
         base_path: Where it is served; paths without it are served too.
         handlers: What answers; an operation without one is answered from the document.
-        error_body: Puts a refusal into this API's error shape.
+        error_answer: Puts a refusal into this API's error shape.
         authenticate: Looks a bearer token up.
         scopes: The operations that take OAuth tokens only, and what a token must be granted.
         limited: The operations that the quota counts.
         quota: Requests an hour for a principal, or for nobody in particular.
         aliases: Names that stand for one and the same member of a body; whichever the document
             declares is the one that the handler sees.
+        pages: The operations that a person sees; the pages answer them, and judge the request
+            themselves, as their refusals are pages too.
     """
 
     document: Document
     base_path: str
     handlers: Handlers
-    error_body: Callable[[Problem], dict[str, Any]]
+    error_answer: ErrorAnswer
     authenticate: Authenticate = nobody
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     limited: frozenset[tuple[str, str]] = frozenset()
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
+    pages: frozenset[tuple[str, str]] = frozenset()

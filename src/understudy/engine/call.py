@@ -36,6 +36,9 @@ class Call:
         choices: Switch name to the option in force (``rules.yaml``).
         principal: Whom it speaks for; None for nobody.
         notes: Remarks for the journal, such as a parameter that was ignored.
+        authorization: The Authorization header as it came; security has read it as a bearer, the
+            token endpoint also looks for what does not belong there.
+        undeclared_query: Names of query parameters that the document does not know.
     """
 
     world: World
@@ -43,6 +46,8 @@ class Call:
     choices: Mapping[str, str]
     principal: Principal | None = None
     notes: list[str] = field(default_factory=list)
+    authorization: str | None = None
+    undeclared_query: tuple[str, ...] = ()
 
 
 class Upload(NamedTuple):

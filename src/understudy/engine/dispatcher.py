@@ -63,7 +63,7 @@ class Dispatcher:
         """
         exchange = exchange_of(scope)
         endpoint = exchange.endpoint
-        if endpoint is None:
+        if endpoint is None or endpoint.is_page:
             await self._elsewhere(scope, receive, send)
             return
         answer = await _call(exchange, endpoint)
@@ -95,12 +95,15 @@ async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
     if binding.handler is None:
         seed = exchange.world.identifiers.seed
         return sample_answer(endpoint.operation, endpoint.schemas, seed)
+    authorization = exchange.headers.get(b"authorization")
     call = Call(
         exchange.world,
         exchange.site_url,
         exchange.choices,
         exchange.principal,
         exchange.notes,
+        None if authorization is None else authorization.decode("latin-1"),
+        exchange.undeclared_query,
     )
     arguments = exchange.arguments
     keywords: dict[str, Any] = {

@@ -23,6 +23,7 @@ class Endpoint:
         binding: The handler, and how it wants its arguments.
         access: Who may call it.
         is_limited: Whether the hour's quota counts it.
+        is_page: Whether the pages answer it.
         parameters: Read and judge one parameter each.
         body: Reads and judges the body; None where the operation takes none.
         judge: Holds answers to the document.
@@ -34,6 +35,7 @@ class Endpoint:
     binding: Binding
     access: Access
     is_limited: bool
+    is_page: bool
     parameters: tuple[ParameterReader, ...]
     body: BodyReader | None
     judge: ResponseJudge
@@ -48,6 +50,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     schemas = Schemas(api.document)
     found = operations(api.document)
     bindings = bind(found, api.handlers)
+    pages = {shape(*key) for key in api.pages}
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
@@ -65,6 +68,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 is_ours=binding.handler is not None,
             ),
             is_limited=shape(operation.method, operation.path) in limited,
+            is_page=shape(operation.method, operation.path) in pages,
             parameters=tuple(ParameterReader(p, schemas) for p in operation.parameters),
             body=None
             if operation.request_body is None

@@ -5,19 +5,16 @@ meets a framework's error page.
 """
 
 import logging
-from collections.abc import Callable
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.engine._connexion import as_problem
+from understudy.engine.api import ErrorAnswer
 from understudy.engine.call import Answer
 from understudy.engine.exchange import Exchange, exchange_of
 from understudy.engine.paths import Paths
 from understudy.engine.sending import send_answer
 from understudy.errors import MethodNotAllowed, NotFound, Problem
-
-ErrorBody = Callable[[Problem], dict[str, Any]]
 
 _log = logging.getLogger(__name__)
 
@@ -28,13 +25,13 @@ class Errors:
     Args:
         app: The next layer.
         paths: Says what is allowed, and what was meant.
-        error_body: The error shape of what is asked outside of any operation.
+        error_answer: The error shape of what is asked outside of any operation.
     """
 
-    def __init__(self, app: ASGIApp, paths: Paths, error_body: ErrorBody) -> None:
+    def __init__(self, app: ASGIApp, paths: Paths, error_answer: ErrorAnswer) -> None:
         self._app = app
         self._paths = paths
-        self._error_body = error_body
+        self._error_answer = error_answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and answers what comes back as an exception."""
@@ -65,8 +62,8 @@ class Errors:
             msg = f"There is nothing at {exchange.path}{hint or '.'}"
             problem = NotFound(msg, code="unknown_path")
         endpoint = exchange.endpoint
-        error_body = endpoint.api.error_body if endpoint else self._error_body
-        return Answer(error_body(problem), problem.status, headers=problem.headers)
+        error_answer = endpoint.api.error_answer if endpoint else self._error_answer
+        return error_answer(problem)
 
     def _method_not_allowed(self, exchange: Exchange) -> MethodNotAllowed:
         allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))

@@ -35,6 +35,7 @@ class Exchange:
         principal: Whom it speaks for, once security has looked.
         arguments: Parameters as the document types them, and the parsed body under ``body``.
         extra_headers: What the answer must carry whatever it says, such as the rate limit.
+        undeclared_query: Names of query parameters that the document does not know.
         notes: Remarks for the journal.
         status: The answer's, once sent.
     """
@@ -57,6 +58,7 @@ class Exchange:
         "site_url",
         "started",
         "status",
+        "undeclared_query",
         "world",
     )
 
@@ -77,6 +79,7 @@ class Exchange:
         self.principal: Principal | None = None
         self.arguments: dict[str, Any] = {}
         self.extra_headers: Headers = ()
+        self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
         self.status = 0
         scope[_KEY] = self

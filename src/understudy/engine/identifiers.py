@@ -17,3 +17,7 @@ class Identifiers:
     def hexadecimal(self, digits: int) -> str:
         """Returns a string of lower-case hexadecimal digits."""
         return f"{self._random.getrandbits(digits * 4):0{digits}x}"
+
+    def text(self, length: int, alphabet: str) -> str:
+        """Returns a string of so many characters out of an alphabet."""
+        return "".join(self._random.choices(alphabet, k=length))

@@ -4,6 +4,7 @@ Also completes an answer of ours that a newer document wants more of. What is ma
 the place it is made up for, so the same document gives the same answer every time.
 """
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,9 @@ MAX_DEPTH = 8
 
 _BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
 
-_BY_FORMAT = {
+_Make = Callable[[Any], str]
+
+_BY_FORMAT: Mapping[str, _Make] = {
     "date": lambda fake: str(fake.date_this_decade()),
     "date-time": lambda fake: f"{fake.date_this_decade()}T09:30:00Z",
     "email": lambda fake: fake.safe_email(),
@@ -31,7 +34,7 @@ _BY_FORMAT = {
     "uuid": lambda fake: fake.uuid4(),
 }
 
-_BY_NAME = {
+_BY_NAME: Mapping[str, _Make] = {
     "address": lambda fake: fake.address(),
     "city": lambda fake: fake.city(),
     "company": lambda fake: fake.company(),
@@ -228,5 +231,5 @@ def _matching(pattern: str, seed: int) -> str:
 
     from rstr import Rstr  # noqa: PLC0415 - only where a pattern is
 
-    text: str = Rstr(Random(seed)).xeger(pattern)  # type: ignore[no-untyped-call]  # ships none
+    text: str = Rstr(Random(seed)).xeger(pattern)
     return text

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, Layer, routed
 from understudy.engine.api import Api
 from understudy.engine.body_guard import BodyGuard
 from understudy.engine.choosing import Choose, Choosing
+from understudy.engine.cors import Cors
 from understudy.engine.dispatcher import Dispatcher, Holding, Route
-from understudy.engine.endpoint import endpoints
+from understudy.engine.endpoint import Endpoint, endpoints
 from understudy.engine.errors import Errors
 from understudy.engine.journal import Journal, Record
 from understudy.engine.paths import Paths
@@ -32,6 +32,7 @@ class Site:
         choose: Reads a request's choices between readings.
         holding: What happens to an answer of ours that breaks the document.
         record: Where finished exchanges go.
+        closed: Paths that pages of other origins may not read, nor those below them.
     """
 
     apis: Sequence[Api]
@@ -40,6 +41,7 @@ class Site:
     choose: Choose
     holding: Holding = "refuse"
     record: Record | None = None
+    closed: Sequence[str] = ()
 
 
 def stack(site: Site) -> ASGIApp:
@@ -48,19 +50,15 @@ def stack(site: Site) -> ASGIApp:
     Raises:
         StartupError: A document or its handlers are not as they must be.
     """
-    found = {api.base_path: endpoints(api) for api in site.apis}
+    found: dict[str, list[Endpoint]] = {}
+    for api in site.apis:
+        found.setdefault(api.base_path, []).extend(endpoints(api))
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations)
     layers: list[Layer] = [
         lambda app: Journal(app, site.world, site.record),
-        lambda app: CORSMiddleware(
-            app,
-            allow_origins=["*"],
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=["*"],
-        ),
-        lambda app: Errors(app, paths, site.apis[0].error_body),
+        lambda app: Cors(app, site.closed),
+        lambda app: Errors(app, paths, site.apis[0].error_answer),
         lambda app: Choosing(app, site.choose),
         BodyGuard,
         lambda app: Rebase(app, paths),

@@ -18,7 +18,7 @@ def validate(exchange: Exchange) -> None:
             that the operation answers is acceptable to the client.
     """
     endpoint = exchange.endpoint
-    if endpoint is None:
+    if endpoint is None or endpoint.is_page:
         return
     _negotiate(exchange, endpoint)
     texts: dict[str, Texts] = {}
@@ -48,6 +48,7 @@ def _note_unknown(exchange: Exchange, endpoint: Endpoint, texts: Texts) -> None:
     known = {p.name for p in endpoint.parameters if p.location == "query"}
     unknown = [name for name in texts if name.partition("[")[0] not in known]
     if unknown:
+        exchange.undeclared_query = tuple(unknown)
         exchange.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from understudy.engine.clock import Clock
 from understudy.engine.identifiers import Identifiers
-from understudy.engine.rate_limit import Window
+from understudy.engine.windows import Window
 
 Record = TypeVar("Record")
 

@@ -141,6 +141,9 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
         avatars: The pictures in the account, in the order they were added.
         visibility: Whether lookup finds the profile; the owner's view of a disabled one is an error.
         contact_public: Whether contact_info may be shown (interface, Profile).
+        password: Signs in at the authorization server, with the slug or any e-mail as user name;
+            seeding gives who has none ``<slug>-password``.
+        application_password: Makes two-step authentication on (interface, Password grant).
     """
 
     slug: str
@@ -150,6 +153,8 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True):
     avatars: tuple[Avatar, ...] = ()
     visibility: Literal["public", "private", "disabled"] = "public"
     contact_public: bool = True
+    password: str = ""
+    application_password: str | None = None
 
 
 class Image(Struct, frozen=True):

@@ -1,10 +1,13 @@
 """Bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
 
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 
-from understudy.engine.worlds import Collection
+from understudy.engine.call import Principal
+from understudy.engine.worlds import Collection, World
+from understudy.records.people import PEOPLE
 
 
 class Token(Struct, frozen=True, forbid_unknown_fields=True):
@@ -15,6 +18,7 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
         person: Slug of the account it speaks for.
         kind: An API key reads public lookup with more fields; only OAuth tokens open ``/me``.
         scopes: What an OAuth token was granted; empty for an API key.
+        client_id: The application it was issued to; None for a fixture that stands alone.
         expires: Aware instant, ISO 8601; None for a token that does not end.
         about: Why it is among the fixtures.
     """
@@ -23,9 +27,23 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
     person: str
     kind: Literal["oauth", "api_key"] = "oauth"
     scopes: tuple[str, ...] = ()
+    client_id: str | None = None
     expires: str | None = None
     about: str = ""
 
 
 TOKENS: Collection[Token] = Collection("tokens")
 """Token string to token."""
+
+
+def is_valid(token: Token, now: datetime) -> bool:
+    """Tells whether a token still counts."""
+    return token.expires is None or now < datetime.fromisoformat(token.expires)
+
+
+def authenticate(world: World, token: str, now: datetime) -> Principal | None:
+    """Returns whom a bearer token speaks for, or None where it does not count (any more)."""
+    found = world.get(TOKENS, token)
+    if found is None or not is_valid(found, now) or world.get(PEOPLE, found.person) is None:
+        return None
+    return Principal(found.person, found.kind, frozenset(found.scopes), token)

@@ -1,0 +1,1 @@
+"""The fake authorization server: what the interface's Authentication chapter describes."""

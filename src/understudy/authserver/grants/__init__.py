@@ -1,0 +1,1 @@
+"""The grants, one module each (RFC 6749, 1.3)."""

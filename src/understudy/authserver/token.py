@@ -1,0 +1,67 @@
+"""The token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
+
+from collections.abc import Callable, Mapping
+
+from understudy.authserver import clients
+from understudy.authserver.errors import (
+    INVALID_REQUEST,
+    NO_STORE,
+    UNSUPPORTED_GRANT_TYPE,
+    OAuthError,
+)
+from understudy.authserver.grants import authorization_code, password
+from understudy.authserver.tokens import account_number
+from understudy.authserver.verdicts import note
+from understudy.document.rules import upholds
+from understudy.engine.call import Answer, Call
+from understudy.records.applications import Application
+from understudy.records.tokens import Token
+
+Redeem = Callable[[Call, Application, Mapping[str, str]], Token]
+
+GRANTS: Mapping[str, Redeem] = {
+    "authorization_code": authorization_code.redeem,
+    "password": password.redeem,
+}
+
+_SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
+
+
+@upholds("token-form-encoded", "token-answer", "token-grant-type")
+def issue_token(call: Call, *, origin: str | None = None, body: Mapping[str, str]) -> Answer:
+    """Answers ``POST /oauth2/token``.
+
+    Args:
+        call: The call.
+        origin: The browser's, if one sends this; noted, because the secret is then public.
+        body: The form; an empty field counts as omitted (RFC 6749, 3.2).
+
+    Raises:
+        OAuthError: RFC 6749, 5.2.
+        TooManyRequests: Too many secrets or passwords were tried.
+    """
+    in_query = sorted(_SECRETS & set(call.undeclared_query))
+    if in_query:
+        raise OAuthError(INVALID_REQUEST, f"{in_query[0]} stands in the query; send the form.")
+    form = {name: text for name, text in body.items() if text}
+    application = clients.authenticate(call, form.get("client_id"), form.get("client_secret"))
+    if origin is not None:
+        note(call.world, application.client_id, "secret-in-browser", call.notes)
+    grant_type = form.get("grant_type")
+    if grant_type is None:
+        raise OAuthError(INVALID_REQUEST, f"grant_type is missing; send {' or '.join(GRANTS)}.")
+    redeem = GRANTS.get(grant_type)
+    if redeem is None:
+        description = f"grant_type {grant_type!r} is not known; send {' or '.join(GRANTS)}."
+        raise OAuthError(UNSUPPORTED_GRANT_TYPE, description)
+    token = redeem(call, application, form)
+    return Answer(
+        {
+            "access_token": token.token,
+            "token_type": "bearer",
+            "blog_id": account_number(token.person),
+            "blog_url": f"{call.site_url}/{token.person}",
+            "scope": " ".join(token.scopes),
+        },
+        headers=NO_STORE,
+    )

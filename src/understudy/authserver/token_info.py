@@ -1,0 +1,30 @@
+"""Token validation (interface, Token validation)."""
+
+from understudy.authserver.errors import INVALID_REQUEST, NO_STORE, OAuthError
+from understudy.authserver.tokens import account_number
+from understudy.document.rules import upholds
+from understudy.engine.call import Answer, Call
+from understudy.records.tokens import TOKENS, is_valid
+
+
+@upholds("token-info", "token-info-foreign")
+def validate_token(call: Call, *, client_id: str, token: str) -> Answer:
+    """Answers ``GET /oauth2/token-info``.
+
+    Raises:
+        OAuthError: The token is unknown, expired or another client's; it does not say which.
+    """
+    found = call.world.get(TOKENS, token)
+    now = call.world.clock.now()
+    if found is None or found.client_id != client_id or not is_valid(found, now):
+        description = "The token does not count for this client_id; ask the person again."
+        raise OAuthError(INVALID_REQUEST, description)
+    return Answer(
+        {
+            "client_id": client_id,
+            "user_id": account_number(found.person),
+            "blog_id": account_number(found.person),
+            "scope": " ".join(found.scopes),
+        },
+        headers=NO_STORE,
+    )

@@ -1,0 +1,32 @@
+"""Cross-origin access for browsers: open for the API, closed where production is closed too."""
+
+from collections.abc import Sequence
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Cors:
+    """Lets pages of any origin read answers, except at closed paths.
+
+    Args:
+        app: The next layer.
+        closed: Paths without any cross-origin header, and all below them.
+    """
+
+    def __init__(self, app: ASGIApp, closed: Sequence[str]) -> None:
+        self._app = app
+        self._closed = closed
+        self._open = CORSMiddleware(
+            app,
+            allow_origins=["*"],
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, with or without cross-origin headers."""
+        path = scope["path"]
+        is_closed = any(path == here or path.startswith(f"{here}/") for here in self._closed)
+        await (self._app if is_closed else self._open)(scope, receive, send)

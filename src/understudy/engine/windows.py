@@ -1,0 +1,54 @@
+"""Fixed windows of one hour, decided as a function of values.
+
+The interface gives the numbers and leaves the window open (Limits, 4): here it opens with the first
+request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and not a slope.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
+
+
+class Window(NamedTuple):
+    """What a principal has used since the window opened."""
+
+    opened: datetime
+    used: int
+
+
+class Verdict(NamedTuple):
+    """Whether a request may pass, and what its headers say."""
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset: datetime
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The three headers; Reset in Unix seconds."""
+        return (
+            ("x-ratelimit-limit", str(self.limit)),
+            ("x-ratelimit-remaining", str(self.remaining)),
+            ("x-ratelimit-reset", str(int(self.reset.timestamp()))),
+        )
+
+
+def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Window]:
+    """Counts one request.
+
+    Args:
+        window: The principal's window, if one is open.
+        now: The world's time.
+        limit: Requests that an hour allows.
+
+    Returns:
+        The verdict, and the window to keep.
+    """
+    if window is None or now >= window.opened + WINDOW:
+        window = Window(now, 0)
+    allowed = window.used < limit
+    if allowed:
+        window = Window(window.opened, window.used + 1)
+    return Verdict(allowed, limit, limit - window.used, window.opened + WINDOW), window

@@ -1,0 +1,16 @@
+"""E-mail hashes, the public names of accounts (interface, Profile)."""
+
+import hashlib
+import re
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def email_hash(address: str) -> str:
+    """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
+    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+
+
+def is_hash(text: str) -> bool:
+    """Tells whether a text, in lower case, has the form of a hash."""
+    return _HASH.fullmatch(text) is not None
