@@ -48,7 +48,7 @@ def world(time: Time) -> World:
             application_password="abcd efgh",
         ),
     )
-    baseline = {
+    baseline: dict[str, dict[str, Any]] = {
         PEOPLE.name: {person.slug: person for person in people},
         APPLICATIONS.name: {app.client_id: app for app in (SERVER, OTHER)},
     }

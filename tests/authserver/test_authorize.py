@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, unquote_to_bytes, urlencode, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.authserver.conftest import CALLBACK, CHALLENGE, OTHER, SERVER
+
 from understudy.authserver.authorize import judge, parameters_of, return_address
 from understudy.authserver.errors import RefusedPage, RefusedRedirect
 

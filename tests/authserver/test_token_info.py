@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 import pytest
-
 from tests.authserver.conftest import OTHER, SERVER
+
 from understudy.authserver.errors import OAuthError
 from understudy.authserver.token_info import validate_token
 from understudy.authserver.tokens import IMPLICIT_LIFETIME, issue, revoke, revoke_all

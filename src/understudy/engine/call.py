@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from understudy.engine.worlds import World
 from understudy.errors import Headers
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
         headers: Further headers, names in lower case.
     """
 
-    body: object = None
+    body: Any = None
     status: int = 200
     media_type: str = "application/json"
     headers: Headers = ()
