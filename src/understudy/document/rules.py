@@ -1,7 +1,7 @@
 """The catalogue of prose rules (``openapi/rules.yaml``) and the mark of the code that holds one.
 
-Where the interface is silent a rule is an assumption, and says what was chosen and why; where a
-client team would want to test the other reading, the assumption carries a switch.
+Where the interface is silent a rule is an assumption, and says what was chosen and why. Where a
+client team would want to test the other reading, or to lift a strictness, the rule has a switch.
 """
 
 import re
@@ -60,7 +60,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
             the authorization server's.
         choice: What we chose.
         why: Why so.
-        switch: How to choose otherwise.
+        switch: How to choose otherwise; on a stated rule, how to lift it.
     """
 
     id: str
@@ -75,13 +75,13 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An assumption that can be decided otherwise.
+    """A rule that can be decided otherwise.
 
     Attributes:
         name: What ``--choose`` calls it.
         options: Each option and what it means.
         default: The option in force unless another is chosen.
-        rule: The id of the assumption.
+        rule: The id of the rule.
     """
 
     name: str
@@ -102,12 +102,10 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
         raise StartupError(msg)
     rules: dict[str, Rule] = {}
     for number, entry in enumerate(entries, start=1):
-        rule, fault = _rule(entry)
-        if fault is None and rule.id in rules:
-            fault = "the id is taken by a rule above; choose another"
-        if fault is not None:
+        rule = _rule(entry, rules)
+        if isinstance(rule, str):
             name = entry.get("id", number) if isinstance(entry, dict) else number
-            msg = f"{path}: rule {name}: {fault}."
+            msg = f"{path}: rule {name}: {rule}."
             raise StartupError(msg)
         rules[rule.id] = rule
     try:
@@ -155,26 +153,30 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in text.partition("="))
     switch = switches.get(name)
     if switch is None:
-        msg = (
-            f"{name!r} is no switch{nearest(name, list(switches))}; there are {_listed(switches)}."
-        )
+        fault = f"{name!r} is no switch"
+        msg = _with_offers(fault, nearest(name, list(switches)), switches)
         raise StartupError(msg)
     if value not in switch.options:
-        given = f"has no option {value!r}" if equals else "is given no option"
-        hint = nearest(value, list(switch.options))
-        meanings = "; ".join(f"{name}={option}: {m}" for option, m in switch.options.items())
-        msg = f"{name} {given}{hint}. There are {meanings}."
+        fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
+        offers = [f"{name}={option} ({meaning})" for option, meaning in switch.options.items()]
+        msg = _with_offers(fault, nearest(value, list(switch.options)), offers)
         raise StartupError(msg)
     return name, value
 
 
-def _rule(entry: Any) -> tuple[Rule, None] | tuple[Any, str]:
+def _with_offers(fault: str, hint: str, offers: Iterable[str]) -> str:
+    return f"{fault}{hint or '.'} There are {_listed(offers)}."
+
+
+def _rule(entry: Any, above: Mapping[str, Rule]) -> Rule | str:
     """Returns a rule, or what is wrong with it."""
     try:
         rule = convert(entry, Rule)
     except ValidationError as error:
-        return None, f"{error}; a rule has {_listed(Rule.__struct_fields__)}"
-    return rule, _fault(rule)
+        return f"{error}; a rule has {_listed(Rule.__struct_fields__)}"
+    if rule.id in above:
+        return "the id is taken by a rule above; choose another"
+    return _fault(rule) or rule
 
 
 def _fault(rule: Rule) -> str | None:
@@ -183,8 +185,8 @@ def _fault(rule: Rule) -> str | None:
         return "the id must be in kebab-case, such as qr-default-size"
     if rule.status == "assumed" and not is_decided:
         return "an assumption needs both: choice (what we chose) and why"
-    if rule.status == "stated" and (rule.choice or rule.why or rule.switch):
-        return "what is stated leaves nothing to choose; drop choice, why and switch"
+    if rule.status == "stated" and (rule.choice or rule.why):
+        return "what is stated leaves nothing to choose; drop choice and why"
     return _switch_fault(rule.switch) if rule.switch else None
 
 
