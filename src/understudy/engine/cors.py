@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from understudy.engine.exchange import exchange_of
+
 
 class Cors:
     """Lets pages of any origin read answers, except at closed paths.
@@ -27,6 +29,9 @@ class Cors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, with or without cross-origin headers."""
-        path = scope["path"]
-        is_closed = any(path == here or path.startswith(f"{here}/") for here in self._closed)
-        await (self._app if is_closed else self._open)(scope, receive, send)
+        is_cross_origin = b"origin" in exchange_of(scope).headers
+        is_open = is_cross_origin and not self._is_closed(scope["path"])
+        await (self._open if is_open else self._app)(scope, receive, send)
+
+    def _is_closed(self, path: str) -> bool:
+        return any(path == here or path.startswith(f"{here}/") for here in self._closed)
