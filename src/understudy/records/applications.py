@@ -61,11 +61,25 @@ class Session(Struct, frozen=True):
         key: The cookie's value.
         csrf: What each form must send back.
         person: Slug of who signed in; None for nobody yet.
+        secrets: What the next page shows once, by name.
     """
 
     key: str
     csrf: str
     person: str | None = None
+    secrets: dict[str, str] = {}
+
+
+class Consent(Struct, frozen=True):
+    """A consent page that waits for its answer, which counts once.
+
+    Attributes:
+        session: Key of the session it was shown in.
+        query: The authorization request, as it came.
+    """
+
+    session: str
+    query: bytes
 
 
 class Verdict(Struct, frozen=True):
@@ -94,6 +108,9 @@ CODES: Collection[AuthorizationCode] = Collection("codes")
 
 SESSIONS: Collection[Session] = Collection("sessions")
 """Cookie value to session."""
+
+CONSENTS: Collection[Consent] = Collection("consents")
+"""What the page's form sends back, to the page."""
 
 VERDICTS: Collection[Verdict] = Collection("verdicts")
 """client_id, a space and the fault to the verdict."""

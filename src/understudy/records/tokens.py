@@ -9,6 +9,8 @@ from understudy.engine.call import Principal
 from understudy.engine.worlds import Collection, World
 from understudy.records.people import PEOPLE
 
+SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")  # interface, Scopes
+
 
 class Token(Struct, frozen=True, forbid_unknown_fields=True):
     """A bearer token as a world holds it.
