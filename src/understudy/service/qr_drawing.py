@@ -1,0 +1,110 @@
+"""Draws QR codes at an exact size in pixels.
+
+segno finds the modules (ISO/IEC 18004), Pillow paints them at a whole number of pixels each and the
+rest becomes a wider quiet zone, as modules of uneven width are what decoders stumble over.
+"""
+
+from functools import lru_cache
+from io import BytesIO
+from typing import Literal
+
+import segno
+from PIL import Image, ImageDraw
+
+Icon = Literal["user", "service", "none"]
+Matrix = tuple[bytearray, ...]
+
+DOTS = 3  # interface, qr-code: version 3 is modern dots, 1 the standard one
+
+QUIET_ZONE = 4  # modules; ISO/IEC 18004
+NARROW_QUIET_ZONE = 2
+"""Under NARROW pixels, where wider modules help more than a wide margin."""
+
+NARROW = 100
+ICON_SHARE = 0.2
+"""Of the code's side; less than a twentieth of its area, where level H forgives three tenths."""
+
+FINDER = 7  # modules of a finder pattern's side
+
+_BLACK, _WHITE = 0, 255
+
+
+@lru_cache(maxsize=512)
+def draw(text: str, *, size: int, version: int, icon: Icon) -> bytes:
+    """Draws a QR code.
+
+    Args:
+        text: What a decoder reads.
+        size: Width and height in pixels. Where the modules do not fit at one pixel each, the
+            picture is scaled down, and no decoder will read it.
+        version: 1 for squares, 3 for dots.
+        icon: What stands in the middle.
+
+    Returns:
+        A PNG.
+    """
+    matrix = _matrix(text, icon)
+    side = len(matrix)
+    margin = NARROW_QUIET_ZONE if size < NARROW else QUIET_ZONE
+    scale = size // (side + 2 * margin) or size // side or 1
+    code = _painted(matrix, scale, dots=version == DOTS and scale > 2)  # noqa: PLR2004 - pixels
+    _paint_icon(code, icon)
+    canvas = Image.new("L", (max(size, code.width),) * 2, _WHITE)
+    offset = (canvas.width - code.width) // 2
+    canvas.paste(code, (offset, offset))
+    if canvas.width != size:
+        canvas = canvas.resize((size, size), Image.Resampling.LANCZOS)
+    content = BytesIO()
+    canvas.save(content, "PNG")
+    return content.getvalue()
+
+
+def _matrix(text: str, icon: Icon) -> Matrix:
+    level = "M" if icon == "none" else "H"
+    return segno.make_qr(text, error=level, boost_error=False).matrix
+
+
+def _painted(matrix: Matrix, scale: int, *, dots: bool) -> Image.Image:
+    side = len(matrix)
+    image = Image.new("L", (side * scale, side * scale), _WHITE)
+    paint = ImageDraw.Draw(image)
+    for y, row in enumerate(matrix):
+        for x, is_dark in enumerate(row):
+            if is_dark:
+                box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
+                # finder patterns stay square: decoders look for them first
+                if dots and not _is_finder(x, y, side):
+                    paint.ellipse(box, fill=_BLACK)
+                else:
+                    paint.rectangle(box, fill=_BLACK)
+    return image
+
+
+def _is_finder(x: int, y: int, side: int) -> bool:
+    near_x, near_y = x < FINDER, y < FINDER
+    far_x, far_y = x >= side - FINDER, y >= side - FINDER
+    return (near_x and near_y) or (far_x and near_y) or (near_x and far_y)
+
+
+def _paint_icon(code: Image.Image, icon: Icon) -> None:
+    if icon == "none":
+        return
+    radius = code.width * ICON_SHARE / 2
+    centre = code.width / 2
+    paint = ImageDraw.Draw(code)
+
+    def disc(x: float, y: float, r: float, fill: int) -> None:
+        left, top = centre + (x - r) * radius, centre + (y - r) * radius
+        right, bottom = centre + (x + r) * radius, centre + (y + r) * radius
+        paint.ellipse((left, top, right, bottom), fill=fill)
+
+    disc(0, 0, 1, _WHITE)
+    disc(0, 0, 0.85, _BLACK)
+    if icon == "user":
+        disc(0, -0.25, 0.28, _WHITE)
+        left, right = centre - 0.45 * radius, centre + 0.45 * radius
+        top, bottom = centre + 0.12 * radius, centre + 0.9 * radius
+        paint.pieslice((left, top, right, bottom), 180, 360, fill=_WHITE)
+    else:
+        disc(0, 0, 0.55, _WHITE)
+        disc(0.22, -0.22, 0.42, _BLACK)
