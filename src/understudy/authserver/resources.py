@@ -2,12 +2,13 @@
 
 from understudy.authserver.token import issue_token
 from understudy.authserver.token_info import validate_token
+from understudy.engine.handlers import Handlers
 
 AUTHORIZE = ("GET", "/oauth2/authorize")
 TOKEN = ("POST", "/oauth2/token")
 TOKEN_INFO = ("GET", "/oauth2/token-info")
 
-HANDLERS = {TOKEN: issue_token, TOKEN_INFO: validate_token}
+HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
 
 PAGES = frozenset({AUTHORIZE})
 """What a person sees: answered by the pages, which judge the request themselves, because its faults

@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 
 from understudy.document.rules import upholds
+from understudy.records.tokens import SCOPES
 
-AUTH = "auth"
-READ = "avatar-profile:read"
-MANAGE = "avatar-profile:manage"
+AUTH, READ, MANAGE = SCOPES
 
 MEANINGS = {
     AUTH: "Know who you are",

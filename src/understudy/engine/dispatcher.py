@@ -98,7 +98,7 @@ async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
     authorization = exchange.headers.get(b"authorization")
     call = Call(
         exchange.world,
-        exchange.site_url,
+        exchange.resource_url,
         exchange.choices,
         exchange.principal,
         exchange.notes,

@@ -28,6 +28,7 @@ class Exchange:
         headers: The request's, names in lower case; a name sent twice keeps the last value.
         repeated_headers: The names that were sent twice.
         site_url: Where answers point to: scheme and host as the client named them.
+        resource_url: Where people's pages and pictures lie: here, unless this is another site.
         client: The client's address, to count what nobody in particular asks.
         endpoint: The operation it calls; None until routed, and where nothing matched.
         path_arguments: The texts of the path parameters, by the document's names.
@@ -55,6 +56,7 @@ class Exchange:
         "principal",
         "query",
         "repeated_headers",
+        "resource_url",
         "site_url",
         "started",
         "status",
@@ -62,7 +64,9 @@ class Exchange:
         "world",
     )
 
-    def __init__(self, scope: Scope, world: World, choices: Mapping[str, str]) -> None:
+    def __init__(
+        self, scope: Scope, world: World, choices: Mapping[str, str], resource_url: str = ""
+    ) -> None:
         self.world = world
         self.choices = choices
         self.started: datetime = world.clock.now()
@@ -72,6 +76,7 @@ class Exchange:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.repeated_headers = self._repeated(scope)
         self.site_url = f"{scope['scheme']}://{self._host(scope)}"
+        self.resource_url = resource_url or self.site_url
         self.client: str = scope["client"][0] if scope.get("client") else "unknown"
         self.endpoint: Endpoint | None = None
         self.path_arguments: Mapping[str, str] = {}

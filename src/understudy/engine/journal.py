@@ -19,18 +19,22 @@ class Journal:
         app: The next layer.
         world: The universe that requests happen in.
         record: Where finished exchanges go; None for nowhere.
+        resource_url: Where people's pages lie, if it is not this site.
     """
 
-    def __init__(self, app: ASGIApp, world: World, record: Record | None) -> None:
+    def __init__(
+        self, app: ASGIApp, world: World, record: Record | None, resource_url: str = ""
+    ) -> None:
         self._app = app
         self._world = world
         self._record = record
+        self._resource_url = resource_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and records what came of it. What is not HTTP is not answered."""
         if scope["type"] != "http":
             return
-        exchange = Exchange(scope, self._world, self._world.choices)
+        exchange = Exchange(scope, self._world, self._world.choices, self._resource_url)
         if self._record is None:
             await self._app(scope, receive, send)
             return

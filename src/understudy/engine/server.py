@@ -102,9 +102,11 @@ async def serve(
 def _configuration(application: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         application,
+        interface="asgi3",
         lifespan="off",
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         server_header=False,
         ws="none",
     )

@@ -33,6 +33,7 @@ class Site:
         holding: What happens to an answer of ours that breaks the document.
         record: Where finished exchanges go.
         closed: Paths that pages of other origins may not read, nor those below them.
+        resource_url: Where people's pages and pictures lie, if not here.
     """
 
     apis: Sequence[Api]
@@ -42,6 +43,7 @@ class Site:
     holding: Holding = "refuse"
     record: Record | None = None
     closed: Sequence[str] = ()
+    resource_url: str = ""
 
 
 def stack(site: Site) -> ASGIApp:
@@ -56,7 +58,7 @@ def stack(site: Site) -> ASGIApp:
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations)
     layers: list[Layer] = [
-        lambda app: Journal(app, site.world, site.record),
+        lambda app: Journal(app, site.world, site.record, site.resource_url),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis[0].error_answer),
         lambda app: Choosing(app, site.choose),

@@ -1,52 +1,74 @@
 """Where the pages stand among the other paths, decided before Flask is asked for anything.
 
-An API client that mistypes a path gets the API's own error, and costs neither a thread nor, the
-first time, the tenth of a second that Flask takes to import.
+An API client that mistypes a path gets the API's own error, and does not, the first time, pay the
+tenth of a second that Flask takes to import.
 """
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.engine.exchange import Exchange, exchange_of
 from understudy.errors import MethodNotAllowed, NotFound
+from understudy.pages.parts import Part
 from understudy.pages.profile import find
 
-_STATIC_PATH = "/static"
 _METHODS = ("GET", "HEAD")
+_FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
+"""First segments of the authorization server's pages, whose forms are posted."""
 
 
-def pages(base_path: str) -> ASGIApp:
-    """Returns the pages of the resource API's address.
+def pages(base_path: str, parts: Sequence[Part]) -> ASGIApp:
+    """Returns the pages of one address.
 
     Args:
-        base_path: Where the API lies; nothing under it is a page.
+        base_path: Where the resource API lies; nothing under it is a page.
+        parts: What is shown here; the first one's front page is the address's.
     """
-    application: ASGIApp | None = None
 
-    async def site(scope: Scope, receive: Receive, send: Send) -> None:
-        nonlocal application
+    async def site(scope: Scope, _receive: Receive, send: Send) -> None:
         exchange = exchange_of(scope)
         path: str = scope["path"]
-        is_page = _is_page(exchange, path)
-        if f"{path}/".startswith(f"{base_path}/") or not (is_page or _is_browsing(exchange)):
-            msg = ""  # the engine names the path and the nearest one it knows
-            raise NotFound(msg)
-        if exchange.method not in _METHODS:
-            allowed = ", ".join(_METHODS)
-            msg = f"{exchange.method} is not allowed at {path}, a page; it takes {allowed}."
-            headers = (("allow", allowed),)
-            raise MethodNotAllowed(msg, code="method_not_allowed", headers=headers)
-        if application is None:
-            from understudy.pages.application import create  # noqa: PLC0415 - most runs show no page
+        is_form = "authorization" in parts and path.split("/")[1] in _FORMS
+        if not is_form:
+            _expect_page(exchange, path, base_path)
+        from understudy.pages.bridge import respond  # noqa: PLC0415 - most runs show no page
 
-            application = create(base_path, _STATIC_PATH)
-        await application(scope, receive, send)
+        await respond(_application(base_path, tuple(parts)), exchange, send)
 
     return site
 
 
+def _expect_page(exchange: Exchange, path: str, base_path: str) -> None:
+    """Leaves to the engine what is no page, or is not asked for as one.
+
+    Raises:
+        NotFound: It is the API's to refuse.
+        MethodNotAllowed: It is a page and asked to change.
+    """
+    is_page = _is_page(exchange, path)
+    if f"{path}/".startswith(f"{base_path}/") or not (is_page or _is_browsing(exchange)):
+        msg = ""  # the engine names the path and the nearest one it knows
+        raise NotFound(msg)
+    if exchange.method not in _METHODS:
+        allowed = ", ".join(_METHODS)
+        msg = f"{exchange.method} is not allowed at {path}, a page; it takes {allowed}."
+        headers = (("allow", allowed),)
+        raise MethodNotAllowed(msg, code="method_not_allowed", headers=headers)
+
+
+@cache
+def _application(base_path: str, parts: tuple[Part, ...]) -> Any:
+    from understudy.pages import application  # noqa: PLC0415 - most runs show no page
+
+    return application.create(parts, base_path)
+
+
 def _is_page(exchange: Exchange, path: str) -> bool:
     name = path.lstrip("/")  # as Flask does
-    return not name or path.startswith(f"{_STATIC_PATH}/") or find(exchange.world, name) is not None
+    return not name or path.startswith("/static/") or find(exchange.world, name) is not None
 
 
 def _is_browsing(exchange: Exchange) -> bool:

@@ -1,0 +1,5 @@
+"""The parts that an address may show."""
+
+from typing import Literal
+
+Part = Literal["people", "authorization"]
