@@ -1,0 +1,162 @@
+"""The one module that knows all the parts, and puts them together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from starlette.types import Receive, Scope, Send
+
+from understudy.authserver import resources as authorization
+from understudy.authserver.errors import error_answer as authorization_error
+from understudy.document.bundled import fixtures_directory, openapi_directory
+from understudy.document.loader import Document, load
+from understudy.document.rules import Switch, choose, load_rules, switches
+from understudy.engine.api import Api
+from understudy.engine.call import Answer
+from understudy.engine.identifiers import Identifiers
+from understudy.engine.journal import Record
+from understudy.engine.published import PATH, publish, with_published
+from understudy.engine.stack import Site, stack
+from understudy.engine.worlds import World
+from understudy.errors import Problem
+from understudy.pages.parts import Part
+from understudy.pages.site import pages
+from understudy.records import seeding
+from understudy.records.tokens import authenticate
+from understudy.service import resources
+from understudy.settings import Holding, Settings
+
+CLOSED = ("/oauth2/token",)
+"""No page of another origin may call it: it takes the client secret (interface, Code grant, 4)."""
+
+DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
+
+
+class Mock:
+    """The mock of one run: its state, and what answers at its addresses.
+
+    Args:
+        settings: What it was asked for.
+        record: Where finished exchanges go.
+        resource_url: Where the resource API answers, for the links of the authorization server.
+
+    Raises:
+        StartupError: A document or fixture is not as it must be.
+    """
+
+    def __init__(
+        self, settings: Settings, record: Record | None = None, resource_url: str = ""
+    ) -> None:
+        self._settings = settings
+        self._record = record
+        self._resource_url = resource_url
+        self._openapi = openapi_directory()
+        self._switches: Mapping[str, Switch] | None = None
+        self.fixtures = settings.fixtures or fixtures_directory()
+        self.document = settings.document or self._openapi / "service.yaml"
+        self.world = World(
+            "default",
+            seeding.load(self.fixtures),
+            identifiers=Identifiers(settings.seed),
+            choices=settings.choices,
+        )
+        self._build()
+
+    async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers at the resource API's address: the API, its pictures and its pages."""
+        await self._resource(scope, receive, send)
+
+    async def authorization(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers at the authorization server's address: its endpoints and its pages."""
+        await self._authorization(scope, receive, send)
+
+    def reload(self) -> None:
+        """Reads documents and fixtures again; what was changed in the world stays changed.
+
+        Raises:
+            StartupError: One of them is not as it must be; the old ones stay in force.
+        """
+        before = self.world.baseline
+        self.world.baseline = seeding.load(self.fixtures)
+        try:
+            self._build()
+        except Exception:
+            self.world.baseline = before
+            raise
+
+    def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
+        if self._switches is None:  # read when first asked for: most runs never are
+            self._switches = switches(load_rules(self._openapi / "rules.yaml"))
+        return choose(self._switches, texts)
+
+    def _build(self) -> None:
+        own: Holding = "refuse" if self._settings.document is None else "warn"
+        resource = resource_api(load(self.document))
+        web = web_api(load(self._openapi / "web.yaml"))
+        authserver = authorization_api(load(self._openapi / "authorization.yaml"))
+        self.base_path = resource.base_path
+        is_single = self._settings.single_port
+        parts: tuple[Part, ...] = ("people", "authorization")
+        common = Site(
+            apis=(resource, authserver, web) if is_single else (resource, web),
+            world=self.world,
+            elsewhere=pages(resource.base_path, parts if is_single else parts[:1]),
+            choose=self._choose,
+            holding=self._settings.holding or own,
+            record=self._record,
+            closed=CLOSED,
+        )
+        self._resource = stack(common)
+        if is_single:
+            self._authorization = self._resource
+            return
+        self._authorization = stack(
+            replace(
+                common,
+                apis=(authserver, web),
+                elsewhere=pages(resource.base_path, parts[1:]),
+                resource_url=self._resource_url,
+            )
+        )
+
+
+def resource_error(problem: Problem) -> Answer:
+    """Returns a refusal in the interface's Error shape."""
+    return Answer(resources.error_body(problem), problem.status, headers=problem.headers)
+
+
+def resource_api(document: Document) -> Api:
+    """Returns the resource API under whatever document is in force."""
+    base_path = document.base_path or DEFAULT_BASE_PATH
+    document = with_published(document)
+    return Api(
+        document=document,
+        base_path=base_path,
+        handlers={**resources.HANDLERS, ("GET", PATH): publish(document, base_path)},
+        error_answer=resource_error,
+        authenticate=authenticate,
+        scopes=resources.SCOPES,
+        limited=resources.LIMITED,
+        quota=resources.quota,
+        aliases=resources.ALIASES,
+    )
+
+
+def web_api(document: Document) -> Api:
+    """Returns what the resource API's answers link to: pictures and icons."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=resources.WEB_HANDLERS,
+        error_answer=resource_error,
+    )
+
+
+def authorization_api(document: Document) -> Api:
+    """Returns the authorization server's endpoints; its other pages are in no document."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=authorization.HANDLERS,
+        error_answer=authorization_error,
+        pages=authorization.PAGES,
+    )

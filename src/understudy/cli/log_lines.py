@@ -1,0 +1,85 @@
+"""One line a request: coloured on a terminal, plain or JSON elsewhere."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+import click
+import orjson
+
+from understudy.engine.exchange import Exchange
+from understudy.engine.journal import Record
+from understudy.settings import Log
+
+Write = Callable[[str], None]
+
+_SECRET = re.compile(
+    r"((?:^|&)(?:access_token|client_secret|code|code_verifier|password|token)=)[^&]*",
+    re.IGNORECASE,
+)
+"""What no log may keep, should a client put it into a query."""
+
+_COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
+
+
+def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
+    """Returns what writes a line for each exchange, or None where nothing is wanted.
+
+    Args:
+        log: As the setting has it.
+        write: Takes a line without its end.
+        is_terminal: Whether colours help whoever reads.
+    """
+    if log == "off":
+        return None
+    line = _json if log == "json" else _coloured if is_terminal else _text
+
+    def record(exchange: Exchange, seconds: float) -> None:
+        write(line(exchange, seconds))
+
+    return record
+
+
+def _target(exchange: Exchange) -> str:
+    query = _SECRET.sub(r"\1…", exchange.query.decode("latin-1"))
+    return f"{exchange.path}?{query}" if query else exchange.path
+
+
+def _clock(instant: datetime) -> str:
+    return instant.strftime("%H:%M:%S")
+
+
+def _who(exchange: Exchange) -> str:
+    return exchange.principal.person if exchange.principal else "-"
+
+
+def _text(exchange: Exchange, seconds: float) -> str:
+    line = (
+        f"{_clock(exchange.started)}  {exchange.status}  {exchange.method:<6} {_target(exchange)}"
+        f"  {seconds * 1000:.1f} ms  {_who(exchange)}"
+    )
+    return "\n".join([line, *(f"          {note}" for note in exchange.notes)])
+
+
+def _coloured(exchange: Exchange, seconds: float) -> str:
+    status = click.style(exchange.status, fg=_COLOURS.get(exchange.status // 100), bold=True)
+    faint = click.style(f"{seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
+    time = click.style(_clock(exchange.started), dim=True)
+    line = f"{time}  {status}  {exchange.method:<6} {_target(exchange)}  {faint}"
+    notes = (click.style(f"          {note}", fg="yellow") for note in exchange.notes)
+    return "\n".join([line, *notes])
+
+
+def _json(exchange: Exchange, seconds: float) -> str:
+    endpoint = exchange.endpoint
+    said = {
+        "time": exchange.started.isoformat(),
+        "method": exchange.method,
+        "target": _target(exchange),
+        "status": exchange.status,
+        "milliseconds": round(seconds * 1000, 3),
+        "operation": endpoint.operation.operation_id if endpoint else None,
+        "person": exchange.principal.person if exchange.principal else None,
+        "notes": exchange.notes,
+    }
+    return orjson.dumps(said).decode()
