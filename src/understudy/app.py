@@ -17,10 +17,11 @@ from understudy.engine.journal import Record
 from understudy.engine.published import PATH, publish, with_published
 from understudy.engine.stack import Site, stack
 from understudy.engine.worlds import World
-from understudy.errors import Problem
+from understudy.errors import Problem, StartupError, nearest
 from understudy.pages.parts import Part
 from understudy.pages.site import pages
 from understudy.records import seeding
+from understudy.records.people import PEOPLE
 from understudy.records.tokens import authenticate
 from understudy.service import resources
 from understudy.settings import Holding, Settings
@@ -88,6 +89,14 @@ class Mock:
             self._switches = switches(load_rules(self._openapi / "rules.yaml"))
         return choose(self._switches, texts)
 
+    def _approver(self) -> str | None:
+        slug = self._settings.auto_approve
+        if slug is not None and self.world.get(PEOPLE, slug) is None:
+            people = [slug for slug, _ in self.world.items(PEOPLE)]
+            msg = f"--auto-approve {slug}: there is no such person{nearest(slug, people)}"
+            raise StartupError(msg)
+        return slug
+
     def _build(self) -> None:
         own: Holding = "refuse" if self._settings.document is None else "warn"
         resource = resource_api(load(self.document))
@@ -95,11 +104,12 @@ class Mock:
         authserver = authorization_api(load(self._openapi / "authorization.yaml"))
         self.base_path = resource.base_path
         is_single = self._settings.single_port
+        approver = self._approver()
         parts: tuple[Part, ...] = ("people", "authorization")
         common = Site(
             apis=(resource, authserver, web) if is_single else (resource, web),
             world=self.world,
-            elsewhere=pages(resource.base_path, parts if is_single else parts[:1]),
+            elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
             choose=self._choose,
             holding=self._settings.holding or own,
             record=self._record,
@@ -113,7 +123,7 @@ class Mock:
             replace(
                 common,
                 apis=(authserver, web),
-                elsewhere=pages(resource.base_path, parts[1:]),
+                elsewhere=pages(resource.base_path, parts[1:], approver),
                 resource_url=self._resource_url,
             )
         )

@@ -24,6 +24,7 @@ class Settings:
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
         choices: Switch name to option, where it differs from the default.
         seed: Of identifiers and made-up answers: same seed and requests, same bytes.
+        auto_approve: Slug of who approves every authorization at once, so that no browser is needed.
         holding: What becomes of an answer of ours that breaks the document; None refuses it under
             the bundled document and warns under another.
         ready_file: Gets one JSON line once the mock answers.
@@ -39,5 +40,6 @@ class Settings:
     log: Log = "auto"
     choices: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
+    auto_approve: str | None = None
     holding: Holding | None = None
     ready_file: Path | None = None

@@ -10,7 +10,6 @@ from openapi_spec_validator import validate
 
 from understudy.document.loader import Document, Node, load
 from understudy.document.operations import operations
-from understudy.document.rules import load_rules, switches
 from understudy.document.schemas import Schemas
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
@@ -59,55 +58,6 @@ OPTIONAL = {
     "Error": "code",
 }
 
-HEADINGS = [
-    "What the service does",
-    "Resources and their fields",
-    "Profile",
-    "VerifiedAccount",
-    "Link",
-    "Interest",
-    "Language (authenticated-only)",
-    "GalleryImage (authenticated-only)",
-    "Payments (authenticated-only)",
-    "CryptoWalletAddress",
-    "ContactInfo (authenticated-only)",
-    "Avatar",
-    "Rating",
-    "AssociatedResponse",
-    "Error",
-    "States and transitions",
-    "Endpoints",
-    "Public and optionally authenticated",
-    "Authenticated avatar operations (bearer OAuth token)",
-    "Authenticated own-profile operations (bearer OAuth token)",
-    "Authorization-server endpoints (at {auth_url})",
-    "Authentication",
-    "Bearer tokens",
-    "Authorization request",
-    "Code grant (server authentication)",
-    "Token grant (client authentication)",
-    "Token validation",
-    "Password grant (testing)",
-    "Events",
-    "Errors",
-    "Limits",
-    "Versioning",
-]
-
-SWITCHES = {
-    "avatar-delete-status": ("204", "200"),
-    "avatar-email-status": ("204", "200"),
-    "avatar-upload-status": ("200", "201"),
-    "invalid-optional-token": ("refuse", "anonymous"),
-    "private-profile-lookup": ("403", "404"),
-    "qr-unknown-hash": ("picture", "404"),
-    "rate-limits": ("on", "off"),
-    "scopes": ("enforced", "ignored"),
-    "token-endpoint-basic-auth": ("refuse", "accept"),
-    "unknown-profile-members": ("refuse", "ignore"),
-    "unknown-selected-email-hash": ("refuse", "ignore"),
-}
-
 UNLINKED = {"getOwnProfile", "updateOwnProfile", "uploadAvatar", "getOpenApi"}
 """Operations that no link leads to: they need nothing from another's answer."""
 
@@ -129,11 +79,6 @@ def document(request):
 @pytest.fixture
 def service():
     return load(OPENAPI / "service.yaml")
-
-
-@pytest.fixture
-def rules():
-    return load_rules(OPENAPI / "rules.yaml")
 
 
 def nodes(node: Node):
@@ -282,28 +227,3 @@ def test_no_brand_is_named(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_lines_are_short_enough_to_read(path):
     assert [line for line in path.read_text().splitlines() if len(line) > 110] == []
-
-
-def test_the_catalogue_covers_the_interface(rules):
-    assert len(rules) >= 110
-    assert {rule.held_by for rule in rules} == {"document", "mock", "authorization"}
-
-
-def test_rules_stand_in_the_order_of_the_interface_and_under_its_headings(rules):
-    assert {rule.section for rule in rules} <= set(HEADINGS)
-    places = [HEADINGS.index(rule.section) for rule in rules]
-    assert places == sorted(places)
-
-
-def test_a_statement_is_one_sentence_of_its_own(rules):
-    statements = [rule.statement for rule in rules]
-    assert len(set(statements)) == len(statements)
-    assert [
-        text for text in statements if not re.fullmatch(r"[A-Z][^.]*(\.\d[^.]*)*\.", text)
-    ] == []
-
-
-def test_every_switch_has_the_options_that_the_code_asks_for(rules):
-    found = {switch.name: tuple(switch.options) for switch in switches(rules).values()}
-    assert found == SWITCHES
-    assert all(switch.default == next(iter(switch.options)) for switch in switches(rules).values())

@@ -58,7 +58,7 @@ async def receive() -> Any:
 @pytest.fixture
 def ask(world: World) -> Ask:
     """Asks as a browser does, unless told otherwise; what is refused in the API's shape raises."""
-    site = pages("/v3")
+    site = pages("/v3", ("people",))
 
     def get(*asked: str, **otherwise: str) -> Page:
         sent: list[Any] = []

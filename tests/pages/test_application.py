@@ -1,13 +1,11 @@
-import asyncio
 import re
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.pages.conftest import Ask, receive, request
+from tests.pages.conftest import Ask
 
 from understudy.engine.worlds import World
-from understudy.pages.application import SHOWN, create
+from understudy.pages.people import SHOWN
 from understudy.records.hashing import email_hash
 from understudy.records.people import PEOPLE, Email, Link, Person, Profile, VerifiedAccount
 from understudy.records.tokens import TOKENS, Token
@@ -119,17 +117,3 @@ def test_a_failure_is_left_to_the_engine(ask: Ask, world: World):
     world.put(PEOPLE, "ada", Person("ada", "An account that no fixture could be.", emails=()))
     with pytest.raises(IndexError):
         ask("/ada")
-
-
-def test_an_answer_is_sent_by_the_task_that_was_asked(world: World):
-    """As uvicorn starts a connection's next request where the last message was sent."""
-    tasks = []
-
-    async def send(_: Any) -> None:
-        tasks.append(asyncio.current_task())
-
-    async def answer() -> None:
-        await create("/v3", "/static")(request(world, "/ada"), receive, send)
-        assert set(tasks) == {asyncio.current_task()}
-
-    asyncio.run(answer())

@@ -1,4 +1,4 @@
-"""Slows down whoever guesses secrets and passwords (RFC 6749, 10.10; RFC 9700, 4)."""
+"""Slows down whoever guesses secrets, codes and passwords (RFC 6749, 10.10; RFC 9700, 4)."""
 
 from dataclasses import dataclass
 from datetime import timedelta

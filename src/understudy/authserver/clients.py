@@ -1,6 +1,8 @@
 """Client authentication (interface, Code grant, 2; RFC 6749, 2.3)."""
 
+import base64
 import hmac
+from urllib.parse import unquote_plus
 
 from understudy.authserver.attempts import hold_off
 from understudy.authserver.errors import InvalidClient
@@ -17,6 +19,8 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         InvalidClient: It proves nothing; the answer does not say which half was wrong.
         TooManyRequests: Too many secrets were tried for this client.
     """
+    if client_id is None and call.choices.get("token-endpoint-basic-auth") == "accept":
+        client_id, client_secret = _basic(call.authorization or "")
     if client_id is None or client_secret is None:
         raise _missing(call, client_id)
     attempts = hold_off(call.world, f"client {client_id}")
@@ -31,6 +35,18 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         )
         raise InvalidClient(msg)
     return application
+
+
+def _basic(authorization: str) -> tuple[str | None, str | None]:
+    """Reads HTTP Basic as RFC 6749, 2.3.1 writes it: each half is form-encoded first."""
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        text = base64.b64decode(encoded, validate=True).decode()
+    except ValueError:
+        return None, None
+    user, colon, password = text.partition(":")
+    is_basic = scheme.lower() == "basic" and colon
+    return (unquote_plus(user), unquote_plus(password)) if is_basic else (None, None)
 
 
 def _missing(call: Call, client_id: str | None) -> InvalidClient:

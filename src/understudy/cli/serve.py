@@ -77,6 +77,12 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     metavar="SWITCH=OPTION",
     help="The other reading of an assumption, such as rate-limits=off; may be given again.",
 )
+@click.option(
+    "--auto-approve",
+    metavar="SLUG",
+    show_envvar=True,
+    help="Who approves every authorization at once, so that tests need no browser.",
+)
 @click.option("--seed", default=0, show_envvar=True, help="Of identifiers and made-up answers.")
 @click.option(
     "--validate-responses",

@@ -31,15 +31,17 @@ _HEADERS: Final = {
 }
 
 
-def create(parts: Sequence[Part], base_path: str) -> Flask:
+def create(parts: Sequence[Part], base_path: str, auto_approve: str | None = None) -> Flask:
     """Returns the application of one address.
 
     Args:
         parts: What it shows.
         base_path: Where the resource API lies, at this address or its own.
+        auto_approve: Slug of who approves every authorization at once.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
     flask.config.update(
+        AUTO_APPROVE=auto_approve,
         BASE_PATH=base_path,
         SHOWS_APPLICATIONS="authorization" in parts,
         PROPAGATE_EXCEPTIONS=True,  # a failure of ours is for the engine to log and to answer
@@ -58,8 +60,10 @@ def create(parts: Sequence[Part], base_path: str) -> Flask:
     return flask
 
 
-def _refusal(error: HTTPException) -> tuple[str, int]:
-    return render_template("refusal.html", error=error, path=exchange().path), error.code or 500
+def _refusal(error: HTTPException) -> tuple[str, int, Sequence[tuple[str, str]]]:
+    page = render_template("refusal.html", error=error, path=exchange().path)
+    headers = [pair for pair in error.get_headers() if pair[0] != "Content-Type"]  # Allow and such
+    return page, error.code or 500, headers
 
 
 def _with_headers(response: Response) -> Response:

@@ -4,10 +4,20 @@ A GET never grants anything. What the consent form sends is a ticket for the req
 the request is judged again when it comes back, and the ticket counts once.
 """
 
+import string
 from itertools import islice
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
-from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+)
 from werkzeug.wrappers import Response as Redirect
 
 from understudy.authserver import accounts, scopes
@@ -59,7 +69,7 @@ def _example(application: Application, flow: str) -> str:
 
 
 @blueprint.get("/oauth2/authorize")
-def authorize() -> Response | Redirect | tuple[str, int]:
+def authorize() -> Response | tuple[str, int]:
     """Answers an authorization request by a page or a redirect."""
     return _answered(exchange().query)
 
@@ -84,7 +94,7 @@ def sign_in() -> Response | Redirect:
     sessions.end(current, session)
     session = sessions.begin(current, slug)
     # only paths of ours: what a form sends never decides the host
-    onward = f"/oauth2/authorize?{query}" if query else "/apps"
+    onward = f"/oauth2/authorize?{_printable(query.encode())}" if query else "/apps"
     answer = make_response(redirect(current.site_url + onward, 303))
     return sessions.keep(answer, session)
 
@@ -101,16 +111,16 @@ def sign_out() -> Response:
 
 @blueprint.post("/consent")
 @upholds("consent-by-person")
-def consent() -> Response | Redirect | tuple[str, int]:
+def consent() -> Response | tuple[str, int]:
     """Carries out what the person decided."""
     current = exchange()
     session = sessions.session_of(current)
     sessions.expect_csrf(session)
     ticket = request.form.get("ticket", "")
     pending = current.world.get(CONSENTS, ticket)
-    current.world.remove(CONSENTS, ticket)
     if pending is None or pending.session != session.key or session.person is None:
         abort(400, "This decision was sent before, or belongs to another session. Start again.")
+    current.world.remove(CONSENTS, ticket)
     decision = request.form.get("decision")
     if decision not in {"approve", "deny"}:
         abort(400, "decision must be approve or deny.")
@@ -119,7 +129,7 @@ def consent() -> Response | Redirect | tuple[str, int]:
 
 def _answered(
     query: bytes, *, person: str | None = None, is_approved: bool | None = None
-) -> Response | Redirect | tuple[str, int]:
+) -> Response | tuple[str, int]:
     """Judges a request, and goes as far with it as has been decided."""
     current = exchange()
     parameters = parameters_of(query)
@@ -150,12 +160,12 @@ def _refused(back: ReturnAddress, refusal: RefusedRedirect) -> str:
 
 def _unattended(
     asked: AuthorizationRequest, approver: str | None, denier: str | None
-) -> Redirect | None:
+) -> Response | None:
     """Answers at once where the request, or whoever started the mock, says who decides."""
     current = exchange()
     if denier is not None:
         return _back(asked.back.denied())
-    slug = approver or current.choices.get("auto-approve")
+    slug = approver or current_app.config["AUTO_APPROVE"]
     if slug is None:
         return None
     if current.world.get(PEOPLE, slug) is None:
@@ -167,7 +177,7 @@ def _ask(asked: AuthorizationRequest, query: bytes) -> Response:
     current = exchange()
     session = sessions.session_of(current)
     if sessions.person_of(current, session) is None:
-        return _sign_in_page(session, query.decode("ascii", "replace"), application=asked.back)
+        return _sign_in_page(session, _printable(query), application=asked.back)
     return _consent_page(session, asked, query)
 
 
@@ -186,7 +196,7 @@ def _consent_page(session: Session, asked: AuthorizationRequest, query: bytes) -
             person=sessions.person_of(current, session),
             csrf=session.csrf,
             ticket=ticket,
-            query=query.decode("ascii", "replace"),
+            query=_printable(query),
         )
     )
     return sessions.keep(page, session)
@@ -216,13 +226,21 @@ def _by_password(current: Exchange) -> str | None:
     try:
         proof = accounts.prove(current.world, username, request.form.get("password", ""))
     except TooManyRequests as error:
-        abort(429, error.message)
+        abort(429, error.message, retry_after=dict(error.headers)["retry-after"])
     found = accounts.find(current.world, username)
     return found.slug if found is not None and proof == "password" else None
 
 
-def _back(url: str) -> Redirect:
-    return redirect(url, 302)
+def _back(url: str) -> Response:
+    """Sends the browser back to the application; not in a body too, which would be kept longer."""
+    answer = make_response("", 302)
+    answer.headers["Location"] = url
+    return answer
+
+
+def _printable(query: bytes) -> str:
+    """Returns a query string as a form or a header can carry it, meaning the same."""
+    return quote(query, safe=string.punctuation)
 
 
 def _origin(url: str) -> str:

@@ -20,23 +20,24 @@ _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
 """First segments of the authorization server's pages, whose forms are posted."""
 
 
-def pages(base_path: str, parts: Sequence[Part]) -> ASGIApp:
+def pages(base_path: str, parts: Sequence[Part], auto_approve: str | None = None) -> ASGIApp:
     """Returns the pages of one address.
 
     Args:
         base_path: Where the resource API lies; nothing under it is a page.
         parts: What is shown here; the first one's front page is the address's.
+        auto_approve: Slug of who approves every authorization at once.
     """
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
         exchange = exchange_of(scope)
         path: str = scope["path"]
-        is_form = "authorization" in parts and path.split("/")[1] in _FORMS
+        is_form = "authorization" in parts and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
             _expect_page(exchange, path, base_path)
         from understudy.pages.bridge import respond  # noqa: PLC0415 - most runs show no page
 
-        await respond(_application(base_path, tuple(parts)), exchange, send)
+        await respond(_application(base_path, tuple(parts), auto_approve), exchange, send)
 
     return site
 
@@ -60,10 +61,10 @@ def _expect_page(exchange: Exchange, path: str, base_path: str) -> None:
 
 
 @cache
-def _application(base_path: str, parts: tuple[Part, ...]) -> Any:
+def _application(base_path: str, parts: tuple[Part, ...], auto_approve: str | None) -> Any:
     from understudy.pages import application  # noqa: PLC0415 - most runs show no page
 
-    return application.create(parts, base_path)
+    return application.create(parts, base_path, auto_approve)
 
 
 def _is_page(exchange: Exchange, path: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call, Upload
-from understudy.errors import BadRequest, NotFound
+from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.records.people import (
     IMAGES,
     PEOPLE,
@@ -32,7 +32,7 @@ def list_avatars(call: Call, *, selected_email_hash: str = "") -> Answer:
     """Answers ``GET /me/avatars``.
 
     Raises:
-        NotFound: The hash is not of one of the caller's e-mails.
+        Forbidden: The hash is not of one of the caller's e-mails.
     """
     person = caller(call)
     place = _chosen_email(call, person, selected_email_hash)
@@ -52,7 +52,7 @@ async def upload_avatar(
     Raises:
         BadRequest: The file is missing, no picture, or not square.
         ContentTooLarge: It has too many bytes.
-        NotFound: The hash is not of one of the caller's e-mails.
+        Forbidden: The hash is not of one of the caller's e-mails.
     """
     place = _chosen_email(call, caller(call), selected_email_hash)
     image = await asyncio.to_thread(_judged, _file(body))
@@ -119,13 +119,14 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
     """Answers ``POST /me/avatars/{imageId}/email``.
 
     Raises:
-        NotFound: The caller has no such avatar, or no e-mail of that hash.
+        NotFound: The caller has no such avatar.
+        Forbidden: The hash is not of one of the caller's e-mails.
     """
     person = caller(call)
     avatar = _own_avatar(person, image_id)
     place = own_hash(person, body["email_hash"])
     if place is None:
-        raise _unknown_email(body["email_hash"])
+        raise _foreign_email(body["email_hash"])
     call.world.put(PEOPLE, person.slug, _with_selected(person, place, avatar.image_id))
     return Answer(status=int(call.choices.get("avatar-email-status", "204")))
 
@@ -156,12 +157,12 @@ def _chosen_email(call: Call, person: Person, given: str) -> int:
     if call.choices.get("unknown-selected-email-hash") == "ignore":
         call.notes.append("selected_email_hash is not the caller's; read as left out")
         return 0
-    raise _unknown_email(given)
+    raise _foreign_email(given)
 
 
-def _unknown_email(given: str) -> NotFound:
+def _foreign_email(given: str) -> Forbidden:
     msg = f"{given!r} is not the hash of an e-mail of this account."
-    return NotFound(msg, code="unknown_email")
+    return Forbidden(msg, code="unknown_email")
 
 
 @upholds("avatar-unknown-404", "foreign-avatars-invisible")

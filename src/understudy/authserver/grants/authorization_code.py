@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from understudy.authserver.attempts import hold_off
 from understudy.authserver.errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
 from understudy.authserver.tokens import issue, revoke
 from understudy.document.rules import upholds
@@ -21,12 +22,15 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
 
     Raises:
         OAuthError: The code does not count, or what it is bound to does not fit.
+        TooManyRequests: Too many codes were tried by this client.
     """
     given = form.get("code")
     if given is None:
         raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
+    attempts = hold_off(call.world, f"codes of {application.client_id}")
     code = call.world.get(CODES, given)
     if code is None or code.client_id != application.client_id:
+        attempts.failed()
         raise OAuthError(INVALID_GRANT, "The code is unknown, or was given to another client.")
     _expect_binding(code, form)
     if code.token is not None:

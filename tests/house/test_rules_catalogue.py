@@ -1,0 +1,89 @@
+"""Holds ``rules.yaml`` to the interface's headings, and to its own form."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from understudy.document.rules import load_rules, switches
+
+OPENAPI = Path(__file__).parents[2] / "openapi"
+
+HEADINGS = [
+    "What the service does",
+    "Resources and their fields",
+    "Profile",
+    "VerifiedAccount",
+    "Link",
+    "Interest",
+    "Language (authenticated-only)",
+    "GalleryImage (authenticated-only)",
+    "Payments (authenticated-only)",
+    "CryptoWalletAddress",
+    "ContactInfo (authenticated-only)",
+    "Avatar",
+    "Rating",
+    "AssociatedResponse",
+    "Error",
+    "States and transitions",
+    "Endpoints",
+    "Public and optionally authenticated",
+    "Authenticated avatar operations (bearer OAuth token)",
+    "Authenticated own-profile operations (bearer OAuth token)",
+    "Authorization-server endpoints (at {auth_url})",
+    "Authentication",
+    "Bearer tokens",
+    "Authorization request",
+    "Code grant (server authentication)",
+    "Token grant (client authentication)",
+    "Token validation",
+    "Password grant (testing)",
+    "Events",
+    "Errors",
+    "Limits",
+    "Versioning",
+]
+
+SWITCHES = {
+    "avatar-delete-status": ("204", "200"),
+    "avatar-email-status": ("204", "200"),
+    "avatar-upload-status": ("200", "201"),
+    "invalid-optional-token": ("refuse", "anonymous"),
+    "private-profile-lookup": ("403", "404"),
+    "qr-unknown-hash": ("picture", "404"),
+    "rate-limits": ("on", "off"),
+    "scopes": ("enforced", "ignored"),
+    "token-endpoint-basic-auth": ("refuse", "accept"),
+    "unknown-profile-members": ("refuse", "ignore"),
+    "unknown-selected-email-hash": ("refuse", "ignore"),
+}
+
+
+@pytest.fixture
+def rules():
+    return load_rules(OPENAPI / "rules.yaml")
+
+
+def test_the_catalogue_covers_the_interface(rules):
+    assert len(rules) >= 110
+    assert {rule.held_by for rule in rules} == {"document", "mock", "authorization"}
+
+
+def test_rules_stand_in_the_order_of_the_interface_and_under_its_headings(rules):
+    assert {rule.section for rule in rules} <= set(HEADINGS)
+    places = [HEADINGS.index(rule.section) for rule in rules]
+    assert places == sorted(places)
+
+
+def test_a_statement_is_one_sentence_of_its_own(rules):
+    statements = [rule.statement for rule in rules]
+    assert len(set(statements)) == len(statements)
+    assert [
+        text for text in statements if not re.fullmatch(r"[A-Z][^.]*(\.\d[^.]*)*\.", text)
+    ] == []
+
+
+def test_every_switch_has_the_options_that_the_code_asks_for(rules):
+    found = {switch.name: tuple(switch.options) for switch in switches(rules).values()}
+    assert found == SWITCHES
+    assert all(switch.default == next(iter(switch.options)) for switch in switches(rules).values())

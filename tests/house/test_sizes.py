@@ -1,0 +1,36 @@
+"""Nothing in the house outgrows its idea."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = [path for place in ("src", "tests") for path in sorted((ROOT / place).rglob("*.py"))]
+REFUSED = {"base", "common", "core", "helpers", "utils"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_module_is_longer_than_300_lines(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    assert [path for path in MODULES if path.stem in REFUSED] == []
+
+
+def test_every_module_of_the_product_says_what_it_holds():
+    silent = [
+        path
+        for path in MODULES
+        if path.is_relative_to(ROOT / "src")
+        and ast.get_docstring(ast.parse(path.read_text())) is None
+    ]
+    assert silent == []
+
+
+def test_every_exemption_from_a_gate_gives_its_reason():
+    bare = re.compile(r"#\s*(?:noqa: [A-Z0-9, ]+|type: ignore\[[a-z, -]+\])\s*$", re.MULTILINE)
+    found = [(path.name, line) for path in MODULES for line in bare.findall(path.read_text())]
+    assert found == []

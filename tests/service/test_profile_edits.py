@@ -1,0 +1,69 @@
+"""Partial updates of the own profile in any order, beside a dict."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from understudy.engine.call import Call, Principal
+from understudy.engine.clock import Clock
+from understudy.engine.worlds import World
+from understudy.records.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
+from understudy.service import me, profiles
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+EDITS = st.fixed_dictionaries({}, optional=dict.fromkeys(me.EDITABLE, st.text(max_size=12)))
+
+
+class ProfileEdits(RuleBasedStateMachine):
+    """The profile of one person, and what it should say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = START
+        profile = Profile(display_name="Mia", timezone="Europe/Oslo")
+        self.before = Person("mia", "the caller", (Email("mia@example.com"),), profile)
+        baseline: dict[str, Any] = {PEOPLE.name: {"mia": self.before}, SLUGS_BY_HASH.name: {}}
+        self.world = World("edits", baseline, clock=Clock(lambda: self.now))
+        self.expected = dict.fromkeys(me.EDITABLE, "") | {"display_name": "Mia"}
+        self.edited: str | None = None
+
+    def call(self) -> Call:
+        principal = Principal("mia", "oauth", frozenset(), "token")
+        return Call(self.world, "http://127.0.0.1:8080", {}, principal)
+
+    @rule(edits=EDITS)
+    def update(self, edits):
+        said = me.update_own_profile(self.call(), body=edits).body
+        self.expected |= edits
+        if edits:
+            self.edited = self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        assert said == me.get_own_profile(self.call()).body
+
+    @rule(edits=EDITS, extra=st.sampled_from(["hash", "timezone", "verified_accounts"]))
+    def update_with_a_member_that_only_a_newer_document_lets_through(self, edits, extra):
+        call = self.call()
+        me.update_own_profile(call, body={**edits, extra: "changed"})
+        assert extra in call.notes[0]
+        self.update(edits)
+
+    @rule(minutes=st.integers(1, 10_000))
+    def wait(self, minutes):
+        self.now += timedelta(minutes=minutes)
+
+    @invariant()
+    def lookup_says_what_the_model_says(self):
+        said = profiles.get_profile(self.call(), "mia").body
+        assert {name: said[name] for name in me.EDITABLE} == self.expected
+        assert said.get("last_profile_edit") == self.edited
+        assert said["timezone"] == "Europe/Oslo"
+
+    @invariant()
+    def the_baseline_stays_as_it_was(self):
+        assert self.world.baseline[PEOPLE.name]["mia"] is self.before
+
+
+ProfileEdits.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestProfileEdits = ProfileEdits.TestCase

@@ -1,0 +1,44 @@
+"""Schemathesis against the running mock: every operation, every check, all phases."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = os.environ.get("UNDERSTUDY_EXAMPLES", "200")
+HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
+SCRIPTS = Path(sys.executable).parent
+
+
+@pytest.fixture
+def base_url(tmp_path):
+    """Serves the mock as its users do, without limits, so that none hides an answer."""
+    ready = tmp_path / "ready.json"
+    command = [SCRIPTS / "understudy", "serve", "--port", "0", "--auth-port", "0"]
+    options = ["--log", "off", "--choose", "rate-limits=off", "--ready-file", ready]
+    with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL) as mock:
+        while not ready.exists():
+            assert mock.poll() is None
+            time.sleep(0.02)  # noqa: TID251 - waits for another process, not for a world's clock
+        yield json.loads(ready.read_text())["base_url"]
+        mock.terminate()
+
+
+@pytest.mark.parametrize("token", ["ada-full", None])
+def test_schemathesis_finds_no_failure(base_url, tmp_path, token):
+    command = [
+        *(SCRIPTS / "schemathesis", "run", f"{base_url}/openapi", "--url", base_url),
+        *("--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"),
+        *("-n", EXAMPLES if token else "25", "--seed", "7", "--no-color"),
+        *(["-H", f"Authorization: Bearer {token}"] if token else []),
+    ]
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "COVERAGE_PROCESS_START": ""}
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
+    assert "Operations:       10 selected / 10 total" in ran.stdout
