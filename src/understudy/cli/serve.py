@@ -73,6 +73,7 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     "choices",
     multiple=True,
     callback=_choices,
+    envvar="UNDERSTUDY_CHOOSE",
     show_envvar=True,
     metavar="SWITCH=OPTION",
     help="The other reading of an assumption, such as rate-limits=off; may be given again.",
@@ -88,6 +89,7 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     "--validate-responses",
     "holding",
     type=click.Choice(["refuse", "warn", "off"]),
+    envvar="UNDERSTUDY_VALIDATE_RESPONSES",
     show_envvar=True,
     help="What becomes of the mock's own answer when it breaks the document."
     "  [default: refuse, or warn with --document]",
@@ -114,6 +116,7 @@ def run(settings: Settings) -> None:
     from understudy.cli.banner import banner
     from understudy.engine import server
 
+    draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")
     authorization = resource
     if not settings.single_port:
@@ -126,8 +129,9 @@ def run(settings: Settings) -> None:
 
     def ready() -> None:
         click.echo(banner(mock, site_url, auth_url))
-        if settings.ready_file is not None:
-            _announce(settings.ready_file, addresses)
+        if draft is not None and settings.ready_file is not None:
+            draft.write_bytes(orjson.dumps(addresses) + b"\n")
+            draft.replace(settings.ready_file)  # whole: whoever waits never reads half a line
 
     serving = server.serve(
         {authorization: mock.authorization, resource: mock.resource},
@@ -147,15 +151,20 @@ def _run(serving: Any) -> None:
         uvloop.run(serving)
 
 
-def _announce(path: Path, addresses: dict[str, str]) -> None:
-    """Writes the file whole: whoever waits for it never reads half a line."""
+def _draft(path: Path) -> Path:
+    """Makes the file that becomes the ready file, so that a wrong path is found before the start.
+
+    Raises:
+        StartupError: Nothing can be written there.
+    """
     draft = path.with_name(f"{path.name}.draft")
     try:
-        draft.write_bytes(orjson.dumps(addresses) + b"\n")
-        draft.replace(path)
+        path.unlink(missing_ok=True)  # one that an earlier run left would be believed
+        draft.touch()
     except OSError as error:
-        msg = f"--ready-file {path} cannot be written: {error.strerror}."
+        msg = f"--ready-file {path} cannot be written: {error.strerror}. Check the directory."
         raise StartupError(msg) from error
+    return draft
 
 
 def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:

@@ -1,0 +1,63 @@
+"""One line a request."""
+
+from datetime import UTC, datetime
+
+import orjson
+import pytest
+
+from understudy.cli.log_lines import log_lines
+from understudy.engine.clock import Clock
+from understudy.engine.exchange import Exchange
+from understudy.engine.worlds import World
+
+
+def exchange(query: bytes = b"", status: int = 200) -> Exchange:
+    world = World("default", {}, clock=Clock(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
+    scope = {
+        "method": "GET",
+        "path": "/v3/profiles/ada",
+        "query_string": query,
+        "headers": [],
+        "scheme": "http",
+    }
+    made = Exchange(scope, world, {})
+    made.status = status
+    made.notes.append("a remark")
+    return made
+
+
+def lines(log, exchange: Exchange, *, is_terminal: bool = False) -> str:
+    written: list[str] = []
+    record = log_lines(log, written.append, is_terminal=is_terminal)
+    assert record
+    record(exchange, 0.00123)
+    return written[0]
+
+
+def test_a_plain_line_tells_when_what_and_how_long():
+    assert lines("auto", exchange()).splitlines() == [
+        "03:04:05  200  GET    /v3/profiles/ada  1.2 ms  -",
+        "          a remark",
+    ]
+
+
+def test_a_terminal_sees_colours():
+    assert "\x1b[33m" in lines("auto", exchange(status=404), is_terminal=True)
+
+
+def test_json_is_one_object_a_line():
+    said = orjson.loads(lines("json", exchange(b"size=80"), is_terminal=True))
+    assert said["target"] == "/v3/profiles/ada?size=80"
+    assert said["notes"] == ["a remark"]
+
+
+@pytest.mark.parametrize("log", ["text", "json"])
+@pytest.mark.parametrize("name", ["token", "code", "client_secret", "password", "access_token"])
+def test_no_secret_of_a_query_is_kept(log, name):
+    line = lines(log, exchange(f"client_id=a&{name}=hush&state=s".encode()))
+    assert "hush" not in line
+    assert "client_id=a" in line
+
+
+def test_off_is_off():
+    assert log_lines("off", print, is_terminal=True) is None

@@ -1,0 +1,151 @@
+"""``understudy serve`` as a process."""
+
+import json
+import os
+import shutil
+import socket
+import stat
+
+import httpx
+import pytest
+
+from understudy.document.bundled import fixtures_directory, openapi_directory
+
+
+def test_the_mock_answers_at_both_addresses_once_the_ready_file_is_there(serve):
+    mock = serve()
+    assert httpx.get(f"{mock.base_url}/profiles/ada").json()["display_name"] == "Ada Merrowdale"
+    assert "Trail Journal" in httpx.get(mock.auth_url).text
+
+
+def test_paths_are_served_without_the_base_path_too(serve):
+    mock = serve()
+    site = mock.base_url.removesuffix("/v3")
+    assert (
+        httpx.get(f"{site}/profiles/ada").json()
+        == httpx.get(f"{mock.base_url}/profiles/ada").json()
+    )
+
+
+def test_the_banner_says_where_what_to_type_and_whom_to_ask_for(serve):
+    said = serve().said
+    text = said()
+    for told in ("resource API", "curl http", "Bearer ada-full", "ada, aurelia", "Ctrl-C stops"):
+        assert told in text
+
+
+def test_ctrl_c_stops_with_a_request_under_way(serve):
+    mock = serve()
+    host, port = mock.base_url.split("/")[2].split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(b"POST /v3/me/avatars HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+        assert mock.stop() == 0
+
+
+def test_every_option_has_an_environment_twin(serve):
+    chosen = {"UNDERSTUDY_CHOOSE": "avatar-delete-status=200 rate-limits=off"}
+    mock = serve(UNDERSTUDY_LOG="json", **chosen)
+    token = {"Authorization": "Bearer ada-full"}
+    avatars = httpx.get(f"{mock.base_url}/me/avatars", headers=token).json()
+    gone = httpx.delete(f"{mock.base_url}/me/avatars/{avatars[0]['image_id']}", headers=token)
+    assert gone.status_code == 200
+    line = json.loads(mock.said().splitlines()[-1])
+    assert (line["operation"], line["status"], line["person"]) == ("deleteAvatar", 200, "ada")
+
+
+def test_one_port_is_enough(serve):
+    mock = serve("--single-port")
+    assert mock.base_url == f"{mock.auth_url}/v3"
+    form = {
+        "grant_type": "password",
+        "client_id": "server-app",
+        "client_secret": "server-app-secret",
+        "username": "ada",
+        "password": "ada-password",
+    }
+    token = httpx.post(f"{mock.auth_url}/oauth2/token", data=form).json()["access_token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(f"{mock.base_url}/me/profile", headers=headers).status_code == 200
+
+
+def test_a_test_without_a_browser_follows_one_redirect(serve):
+    mock = serve("--auto-approve", "olu")
+    query = {
+        "client_id": "server-app",
+        "redirect_uri": "http://127.0.0.1:5000/callback",
+        "response_type": "code",
+        "scope[0]": "auth",
+    }
+    answer = httpx.get(f"{mock.auth_url}/oauth2/authorize", params=query)
+    assert answer.headers["location"].startswith("http://127.0.0.1:5000/callback?code=")
+
+
+def test_a_reload_takes_new_fixtures_and_keeps_the_state(serve, tmp_path):
+    fixtures = tmp_path / "fixtures"
+    shutil.copytree(fixtures_directory(), fixtures)
+    mock = serve("--reload", "--fixtures", str(fixtures), "--log", "off")
+    headers = {"Authorization": "Bearer ada-full"}
+    httpx.patch(f"{mock.base_url}/me/profile", headers=headers, json={"location": "Here"})
+    newcomer = "slug: una\nabout: New.\nemails: [{email: una@example.com}]\n"
+    (fixtures / "people" / "una.yaml").write_text(newcomer)
+    mock.wait_for(lambda: httpx.get(f"{mock.base_url}/profiles/una").status_code == 200)
+    assert httpx.get(f"{mock.base_url}/profiles/ada").json()["location"] == "Here"
+    (fixtures / "people" / "una.yaml").write_text("slug: una\nabuot: Typo.\n")
+    mock.wait_for(lambda: "did you mean 'about'" in mock.said())
+    assert httpx.get(f"{mock.base_url}/profiles/una").status_code == 200
+
+
+def test_a_port_in_use_is_said_in_one_line(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = run("serve", "--port", str(port), "--auth-port", "0")
+    assert ran.returncode == 2
+    assert ran.stderr == (
+        f"Error: Port {port} is in use; stop what runs there, or choose another with --port.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--document", "missing.yaml"), "missing.yaml cannot be read"),
+        (("--fixtures", "missing"), "missing"),
+        (("--choose", "rate-limit=off"), "did you mean 'rate-limits'?"),
+        (("--choose", "rate-limits=of"), "did you mean 'off'?"),
+        (("--auto-approve", "adda"), "did you mean 'ada'?"),
+        (("--ready-file", "/nowhere/ready.json"), "/nowhere/ready.json cannot be written"),
+        (("--host", "192.0.2.1"), "Cannot listen on 192.0.2.1"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_line(run, options, says):
+    ran = run("serve", "--port", "0", "--auth-port", "0", *options)
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
+    assert says in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads what nobody may")
+def test_an_unreadable_document_is_said_in_one_line(run, tmp_path):
+    document = tmp_path / "document.yaml"
+    document.write_text("openapi: 3.0.3")
+    document.chmod(stat.S_IWUSR)
+    ran = run("serve", "--port", "0", "--auth-port", "0", "--document", str(document))
+    assert (ran.returncode, "cannot be read" in ran.stderr) == (2, True)
+
+
+def test_another_document_can_be_put_in_force(serve, tmp_path):
+    text = (openapi_directory() / "service.yaml").read_text()
+    newer = tmp_path / "newer.yaml"
+    experiment = (
+        "paths:\n"
+        "  /experiments:\n"
+        "    get:\n"
+        "      responses:\n"
+        "        '200':\n"
+        "          description: Made up.\n"
+        "          content: {application/json: {schema: {$ref: '#/components/schemas/Link'}}}\n"
+    )
+    newer.write_text(text.replace("\npaths:\n", f"\n{experiment}", 1))
+    mock = serve("--document", str(newer))
+    assert set(httpx.get(f"{mock.base_url}/experiments").json()) == {"label", "url"}
+    assert httpx.get(f"{mock.base_url}/profiles/ada").status_code == 200
+    assert "/experiments" in httpx.get(f"{mock.base_url}/openapi").json()["paths"]
