@@ -1,0 +1,48 @@
+"""The pure parts of the benchmark."""
+
+import pytest
+from tests.benchmarks.measuring import Load, NotServed, parsed
+from tests.benchmarks.peers import BARE, OURS, OURS_UNJUDGED, PRISM
+from tests.benchmarks.report import LOOKUP, Figures, markdown, rows, targets
+from tests.benchmarks.workloads import workloads
+
+LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
+
+
+def figures(rate: float) -> Figures:
+    loads = [Load(rate * factor, 1.0, 2.0) for factor in (0.5, 1, 9)]
+    return Figures({LOOKUP: loads}, [0.3], [100.0])
+
+
+def test_wrks_figures_are_read_in_seconds_and_milliseconds():
+    assert parsed(f"noise\n{LINE % (4000, 0)}\n") == Load(2000, 1.5, 9.0)
+
+
+def test_a_load_that_failed_is_no_figure():
+    with pytest.raises(NotServed, match="100 of 4000"):
+        parsed(LINE % (4000, 100))
+    with pytest.raises(NotServed, match="unable to connect"):
+        parsed("unable to connect")
+
+
+def test_the_median_of_the_rounds_counts():
+    assert figures(100).rate(LOOKUP) == 100
+
+
+def test_targets_are_reached_missed_or_not_measured():
+    measured = {OURS: figures(300), OURS_UNJUDGED: figures(350), PRISM: figures(100)}
+    verdicts = {target.what: target.verdict for target in targets(measured, 0.3)}
+    assert verdicts["lookup, judged, to Prism"] == "reached"
+    assert verdicts["lookup, unjudged, to Prism"] == "not reached"
+    assert verdicts["lookup to bare ASGI"] == "not measured"
+
+
+def test_the_table_has_a_row_for_every_server():
+    table = rows({OURS: figures(300), BARE: Figures()}, [LOOKUP])
+    assert [row[0] for row in table] == ["server", OURS, BARE]
+    assert markdown(table).splitlines()[-1].startswith("| bare ASGI | - |")
+
+
+def test_a_workloads_bytes_survive_the_way_into_lua():
+    upload = next(work for work in workloads() if work.name == "upload")
+    assert upload.script("/x").count("\\") >= len(upload.body)
