@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from starlette.types import Receive, Scope, Send
 
+from understudy.authserver import admin as application_admin
 from understudy.authserver import resources as authorization
 from understudy.authserver.errors import error_answer as authorization_error
 from understudy.document.bundled import fixtures_directory, openapi_directory
 from understudy.document.loader import Document, load
 from understudy.document.rules import Switch, choose, load_rules, switches
+from understudy.engine import admin
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.identifiers import Identifiers
@@ -26,8 +28,8 @@ from understudy.records.tokens import authenticate
 from understudy.service import resources
 from understudy.settings import Holding, Settings
 
-CLOSED = ("/oauth2/token",)
-"""No page of another origin may call it: it takes the client secret (interface, Code grant, 4)."""
+CLOSED = ("/oauth2/token", admin.BASE_PATH)
+"""What no page of another origin may call: one takes the client secret (interface, Code grant, 4)."""
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 
@@ -102,12 +104,15 @@ class Mock:
         resource = resource_api(load(self.document))
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(load(self._openapi / "authorization.yaml"))
+        administration = admin_api(load(self._openapi / "admin.yaml"))
         self.base_path = resource.base_path
         is_single = self._settings.single_port
         approver = self._approver()
         parts: tuple[Part, ...] = ("people", "authorization")
         common = Site(
-            apis=(resource, authserver, web) if is_single else (resource, web),
+            apis=(resource, authserver, web, administration)
+            if is_single
+            else (resource, web, administration),
             world=self.world,
             elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
             choose=self._choose,
@@ -122,7 +127,7 @@ class Mock:
         self._authorization = stack(
             replace(
                 common,
-                apis=(authserver, web),
+                apis=(authserver, web, administration),
                 elsewhere=pages(resource.base_path, parts[1:], approver),
                 resource_url=self._resource_url,
             )
@@ -169,4 +174,14 @@ def authorization_api(document: Document) -> Api:
         handlers=authorization.HANDLERS,
         error_answer=authorization_error,
         pages=authorization.PAGES,
+    )
+
+
+def admin_api(document: Document) -> Api:
+    """Returns the mock's own admin API."""
+    return Api(
+        document=document,
+        base_path=admin.BASE_PATH,
+        handlers={**admin.HANDLERS, **application_admin.HANDLERS},
+        error_answer=admin.admin_error,
     )

@@ -24,7 +24,7 @@ class Running:
     def __init__(self, directory: Path, *options: str, **environment: str) -> None:
         self.ready_file = directory / "ready.json"
         self.output = directory / "output.txt"
-        command = [UNDERSTUDY, "serve", "--ready-file", str(self.ready_file), *options]
+        command = [str(UNDERSTUDY), "serve", "--ready-file", str(self.ready_file)]
         ports = ["--port", "0", "--auth-port", "0"]
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
@@ -76,7 +76,7 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command to its end."""
 
     def to_its_end(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [UNDERSTUDY, *arguments]
+        command = [str(UNDERSTUDY), *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE
         )

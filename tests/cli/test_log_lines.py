@@ -52,7 +52,9 @@ def test_json_is_one_object_a_line():
 
 
 @pytest.mark.parametrize("log", ["text", "json"])
-@pytest.mark.parametrize("name", ["token", "code", "client_secret", "password", "access_token"])
+@pytest.mark.parametrize(
+    "name", ["token", "code", "client_secret", "password", "access_token", "client%5Fsecret"]
+)
 def test_no_secret_of_a_query_is_kept(log, name):
     line = lines(log, exchange(f"client_id=a&{name}=hush&state=s".encode()))
     assert "hush" not in line

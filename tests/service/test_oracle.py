@@ -13,7 +13,7 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 from understudy.document.bundled import fixtures_directory, openapi_directory
 
 PORTRAIT = (fixtures_directory() / "images" / "portrait-amber.png").read_bytes()
-ADA_AVATAR = "5f4dcc3b5aa765d61d8327deb882cf99"
+ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
 ADA_HASH = "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72"
 PEOPLE = sorted(path.stem for path in (fixtures_directory() / "people").glob("*.yaml"))
 

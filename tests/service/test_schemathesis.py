@@ -18,8 +18,8 @@ SCRIPTS = Path(sys.executable).parent
 def base_url(tmp_path):
     """Serves the mock as its users do, without limits, so that none hides an answer."""
     ready = tmp_path / "ready.json"
-    command = [SCRIPTS / "understudy", "serve", "--port", "0", "--auth-port", "0"]
-    options = ["--log", "off", "--choose", "rate-limits=off", "--ready-file", ready]
+    command = [str(SCRIPTS / "understudy"), "serve", "--port", "0", "--auth-port", "0"]
+    options = ["--log", "off", "--choose", "rate-limits=off", "--ready-file", str(ready)]
     with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL) as mock:
         while not ready.exists():
             assert mock.poll() is None

@@ -60,30 +60,21 @@ def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]
     return application
 
 
-def rename(world: World, application: Application, name: str) -> Application:
-    """Gives an application another name.
-
-    Raises:
-        BadRequest: The name is empty or too long.
-    """
-    return _put(world, replace(application, name=_checked_name(name)))
-
-
 def rotate_secret(world: World, application: Application) -> Application:
     """Gives an application a new secret; the old one counts no more."""
     return _put(world, replace(application, client_secret=_secret(world)))
 
 
-def set_redirect_uris(
-    world: World, application: Application, redirect_uris: tuple[str, ...]
+def change(
+    world: World, application: Application, *, name: str, redirect_uris: tuple[str, ...]
 ) -> Application:
-    """Gives an application other addresses.
+    """Gives an application another name and other addresses; all of it, or nothing.
 
     Raises:
-        BadRequest: One of them cannot be registered.
+        BadRequest: The name is empty or too long, or an address cannot be registered.
     """
     checked = tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris))
-    return _put(world, replace(application, redirect_uris=checked))
+    return _put(world, replace(application, name=_checked_name(name), redirect_uris=checked))
 
 
 @upholds("application-deletion-ends-tokens")
@@ -138,7 +129,7 @@ def checked_redirect_uri(uri: str) -> str:
             or not (is_web or "." in parts.scheme)
             or parts.scheme in _REFUSED_SCHEMES
             or "#" in uri
-            or "@" in parts.netloc
+            or set("@,;") & set(parts.netloc)  # the last two would end a policy of our pages
         )
     except ValueError:
         refused = True

@@ -30,7 +30,7 @@ def approve(world: World, request: AuthorizationRequest, person: str) -> str:
     return _code(world, request, person)
 
 
-@upholds("code-in-query", "code-time-limited", "pkce-honoured")
+@upholds("code-in-query", "code-time-limited", "code-lifetime", "code-unguessable", "pkce-honoured")
 def _code(world: World, request: AuthorizationRequest, person: str) -> str:
     code = AuthorizationCode(
         code=world.identifiers.hexadecimal(CODE_DIGITS),
@@ -46,7 +46,7 @@ def _code(world: World, request: AuthorizationRequest, person: str) -> str:
     return request.back.with_answer(code=code.code)
 
 
-@upholds("implicit-token-in-fragment")
+@upholds("implicit-token-in-fragment", "implicit-expires-in")
 def _token(world: World, request: AuthorizationRequest, person: str) -> str:
     token = issue(world, request.back.application, person, request.scopes, IMPLICIT_LIFETIME)
     return request.back.with_answer(

@@ -46,6 +46,7 @@ class ReturnAddress:
     in_fragment: bool
     state: str | None
 
+    @upholds("state-echoed", "fragment-percent-encoded")
     def with_answer(self, **members: str) -> str:
         """Returns the address with an answer in its query or fragment."""
         if self.state is not None:
@@ -57,7 +58,7 @@ class ReturnAddress:
         joint = "&" if "?" in self.redirect_uri else "?"
         return f"{self.redirect_uri}{joint}{text}"
 
-    @upholds("denial-access-denied")
+    @upholds("denial-access-denied", "denial-error-parameter")
     def denied(self) -> str:
         """Returns where a person's denial leads."""
         return self.with_answer(
@@ -84,6 +85,7 @@ class AuthorizationRequest:
     challenge_method: Literal["S256", "plain"]
 
 
+@upholds("authorize-empty-parameter")
 def parameters_of(query: bytes) -> Parameters:
     """Returns the parameters of a query string; an empty one counts as omitted (RFC 6749, 3.1)."""
     text = query.decode("ascii", "surrogateescape")
@@ -121,7 +123,7 @@ def return_address(parameters: Parameters, find: Find) -> ReturnAddress:
     )
 
 
-@upholds("response-type", "authorize-error-redirect")
+@upholds("response-type", "authorize-error-redirect", "authorize-unknown-parameters-ignored")
 def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
     """Judges the rest of a request, whose faults its client may be told.
 
@@ -157,6 +159,7 @@ def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
     )
 
 
+@upholds("authorize-repeated-parameter")
 def _single(parameters: Parameters, name: str) -> str:
     given = [text for key, text in parameters if key == name]
     if len(given) == 1:
@@ -168,6 +171,7 @@ def _single(parameters: Parameters, name: str) -> str:
     raise RefusedPage(what, "Send it once (RFC 6749, 3.1).")
 
 
+@upholds("authorize-repeated-parameter")
 def _refuse_repeated(parameters: Parameters) -> None:
     """Refuses what came twice; scopes come as often as they like, each under its index."""
     names = [name for name, _ in parameters]

@@ -7,6 +7,7 @@ RefusedRedirect   back to the registered address, with ``error`` and ``error_des
 
 from typing import ClassVar
 
+from understudy.document.rules import upholds
 from understudy.engine.call import Answer
 from understudy.errors import Headers, Problem
 
@@ -75,6 +76,7 @@ class RefusedRedirect(Exception):
         self.description = description
 
 
+@upholds("token-error-shape", "token-not-cached")
 def error_answer(problem: Problem) -> Answer:
     """Returns a refusal in the authorization server's shape (RFC 6749, 5.2).
 

@@ -22,7 +22,7 @@ def is_scope_name(name: str) -> bool:
     return name == "scope" or _INDEXED.fullmatch(name) is not None
 
 
-@upholds("scope-indexed-array", "scope-space-joined")
+@upholds("scope-indexed-array", "scope-any-index", "scope-space-joined")
 def requested(parameters: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Returns the scopes that a request asks for, by index, each once.
 

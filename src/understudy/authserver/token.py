@@ -27,7 +27,15 @@ GRANTS: Mapping[str, Redeem] = {
 _SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
 
 
-@upholds("token-form-encoded", "token-answer", "token-grant-type")
+@upholds(
+    "token-answer",
+    "token-answer-scope",
+    "token-empty-field",
+    "token-form-encoded",
+    "token-grant-type",
+    "token-not-cached",
+    "token-secrets-not-in-query",
+)
 def issue_token(call: Call, *, origin: str | None = None, body: Mapping[str, str]) -> Answer:
     """Answers ``POST /oauth2/token``.
 

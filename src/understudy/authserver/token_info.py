@@ -7,7 +7,7 @@ from understudy.engine.call import Answer, Call
 from understudy.records.tokens import TOKENS, is_valid
 
 
-@upholds("token-info", "token-info-foreign")
+@upholds("token-info", "token-info-foreign", "token-info-ids-strings", "token-info-unspecific")
 def validate_token(call: Call, *, client_id: str, token: str) -> Answer:
     """Answers ``GET /oauth2/token-info``.
 

@@ -18,7 +18,7 @@ TOKEN_DIGITS = 48
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*^@"
 
 
-@upholds("code-token-no-expiry", "implicit-token-two-weeks")
+@upholds("code-token-no-expiry", "implicit-token-two-weeks", "code-unguessable")
 def issue(
     world: World,
     application: Application,

@@ -1,8 +1,8 @@
 """One line a request: coloured on a terminal, plain or JSON elsewhere."""
 
-import re
 from collections.abc import Callable
 from datetime import datetime
+from urllib.parse import unquote_plus
 
 import click
 import orjson
@@ -13,9 +13,8 @@ from understudy.settings import Log
 
 Write = Callable[[str], None]
 
-_SECRET = re.compile(
-    r"((?:^|&)(?:access_token|client_secret|code|code_verifier|password|token)=)[^&]*",
-    re.IGNORECASE,
+_SECRETS = frozenset(
+    {"access_token", "client_secret", "code", "code_verifier", "password", "token"}
 )
 """What no log may keep, should a client put it into a query."""
 
@@ -41,8 +40,13 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
 
 
 def _target(exchange: Exchange) -> str:
-    query = _SECRET.sub(r"\1…", exchange.query.decode("latin-1"))
+    query = "&".join(_masked(pair) for pair in exchange.query.decode("latin-1").split("&"))
     return f"{exchange.path}?{query}" if query else exchange.path
+
+
+def _masked(pair: str) -> str:
+    name, _, _ = pair.partition("=")
+    return f"{name}=…" if unquote_plus(name).strip().lower() in _SECRETS else pair
 
 
 def _clock(instant: datetime) -> str:

@@ -16,6 +16,17 @@ from understudy.errors import StartupError
 
 MAX_REFERENCES = 32
 
+LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
+"""Keywords whose values are data: nothing in there is a schema or a reference."""
+
+NAME_MAPS = frozenset(
+    {
+        *("properties", "patternProperties", "dependentSchemas", "definitions", "$defs"),
+        *("schemas", "responses", "parameters", "headers", "requestBodies", "callbacks", "links"),
+    }
+)
+"""Keywords whose members are names, and so no keywords even where they read like some."""
+
 
 class Node(NamedTuple):
     """A value in the document, and where it stands."""
@@ -91,6 +102,19 @@ class Document:
         msg = f"{self.path}: {node.pointer}: the reference leads back to itself."
         raise StartupError(msg)
 
+    def expect(self, node: Node, kind: "type[dict[Any, Any]] | type[list[Any]]") -> Node:
+        """Returns what a node leads to, which must be an object (``dict``) or a ``list``.
+
+        Raises:
+            StartupError: It is something else.
+        """
+        node = self.follow(node)
+        if not isinstance(node.value, kind):
+            wanted = "an object" if kind is dict else "a list"
+            msg = f"{self.path}: {node.pointer} must be {wanted}, and is {node.value!r:.80}."
+            raise StartupError(msg)
+        return node
+
     def _target(self, node: Node) -> Node:
         reference = node.value["$ref"]
         if not reference.startswith("#/"):
@@ -102,7 +126,7 @@ class Document:
         target: Node | None = self.root
         for step in reference[2:].split("/"):
             key = unquote(step).replace("~1", "/").replace("~0", "~")
-            numbered = target is not None and isinstance(target.value, list) and key.isdigit()
+            numbered = target is not None and isinstance(target.value, list) and key.isdecimal()
             target = target and target.child(int(key) if numbered else key)
         if target is None:
             msg = f"{self.path}: {node.pointer}: $ref {reference!r} leads nowhere."
@@ -128,12 +152,24 @@ def load(path: Path) -> Document:
         found = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
         msg = f"{path} says {found}; understudy reads OpenAPI 3.0.x and 3.1.x."
         raise StartupError(msg)
-    if not isinstance(raw.get("paths", {}), dict):
-        msg = f"{path}: #/paths must be an object that maps each path to its operations."
-        raise StartupError(msg)
     document = Document(path, raw)
-    _check_references(document, document.root)
+    for steps, kind in _PLACES:
+        node = document.root.child(*steps)
+        if node is not None:
+            document.expect(node, kind)
+    _check_references(document)
     return document
+
+
+_PLACES: tuple[tuple[tuple[str | int, ...], Any], ...] = (
+    (("paths",), dict),
+    (("servers",), list),
+    (("servers", 0), dict),
+    (("servers", 0, "variables"), dict),
+    (("components",), dict),
+    (("components", "securitySchemes"), dict),
+)
+"""What is read wherever it is needed, and so must be of its kind."""
 
 
 def _with_text_keys(value: Any) -> Any:
@@ -145,17 +181,16 @@ def _with_text_keys(value: Any) -> Any:
     return value
 
 
-def _check_references(document: Document, node: Node) -> None:
+def _check_references(document: Document) -> None:
     """Follows every reference once, so that a broken one is found at start and not in a test."""
-    pending = [node]
+    pending = [(document.root, False)]
     while pending:
-        node = pending.pop()
-        if isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str):
+        node, has_names = pending.pop()
+        if not has_names and isinstance(node.value, dict) and "$ref" in node.value:
             document.follow(node)
-        elif isinstance(node.value, dict | list):
-            pending += [
-                child
-                for key, child in node.children()
-                if key not in {"example", "examples", "default", "enum", "const"}
-                and isinstance(child.value, dict | list)
-            ]
+            continue
+        pending += [
+            (child, not has_names and key in NAME_MAPS)
+            for key, child in node.children()
+            if isinstance(child.value, dict | list) and (has_names or key not in LITERALS)
+        ]

@@ -1,5 +1,6 @@
 """The operations of a document, as values: what each accepts and what it answers."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,11 @@ from understudy.document.loader import Document, Node
 from understudy.errors import StartupError
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+PATH_PARAMETER = re.compile(r"\{([^}]*)\}")
+"""What a path template holds in braces: a name."""
+
+LOCATIONS = ("path", "query", "header", "cookie")
 
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
@@ -38,7 +44,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class MediaType:
-    """A body in one media type: its schema and its examples, in the document's order."""
+    """A body in one media type: its schema and its examples, in the document's order.
+
+    The media type itself is the key it is found by: in lower case, and without options.
+    """
 
     schema: Node | None
     examples: Mapping[str, Any]
@@ -101,7 +110,7 @@ def operations(document: Document) -> tuple[Operation, ...]:
     """
     found = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
-        path_item = document.follow(item)
+        path_item = document.expect(item, dict)
         for method, operation in path_item.children():
             if method in METHODS:
                 found.append(_operation(document, str(path), path_item, str(method), operation))
@@ -111,33 +120,66 @@ def operations(document: Document) -> tuple[Operation, ...]:
 def _operation(
     document: Document, path: str, path_item: Node, method: str, node: Node
 ) -> Operation:
-    if not (path.startswith("/") and isinstance(node.value, dict)):
-        msg = f"{document.path}: {node.pointer}: a path starts with '/' and holds operations."
+    if not path.startswith("/"):
+        msg = f"{document.path}: {node.pointer}: a path starts with '/'; write '/{path}'."
         raise StartupError(msg)
-    parameters = {
-        (parameter.location, parameter.name): parameter
-        for owner in (path_item, node)
-        for parameter in _parameters(document, owner)
-    }
-    security = node.value.get("security", document.raw.get("security", []))
+    node = document.expect(node, dict)
     return Operation(
         method=method.upper(),
         path=path,
         operation_id=node.value.get("operationId", f"{method.upper()} {path}"),
-        parameters=tuple(parameters.values()),
+        parameters=_all_parameters(document, path, path_item, node),
         request_body=_request_body(document, node),
         responses=_responses(document, node),
-        security=tuple(
-            {name: tuple(scopes) for name, scopes in alternative.items()}
-            for alternative in security
-        ),
+        security=_security(document, node),
         pointer=node.pointer,
     )
 
 
+def _security(document: Document, operation: Node) -> tuple[dict[str, tuple[str, ...]], ...]:
+    listed = operation.child("security") or document.root.child("security")
+    if listed is None:
+        return ()
+    alternatives = (
+        document.expect(node, dict) for _, node in document.expect(listed, list).children()
+    )
+    return tuple(
+        {
+            str(name): tuple(document.expect(scopes, list).value)
+            for name, scopes in alternative.children()
+        }
+        for alternative in alternatives
+    )
+
+
+def _all_parameters(
+    document: Document, path: str, path_item: Node, operation: Node
+) -> tuple[Parameter, ...]:
+    """Returns the parameters of an operation, with those that only the path's template names."""
+    named = PATH_PARAMETER.findall(path)
+    parameters = {
+        ("path", name): Parameter(
+            name, "path", required=True, style="simple", explode=False, schema=None
+        )
+        for name in named
+    }
+    for owner in (path_item, operation):
+        for parameter in _parameters(document, owner):
+            if parameter.location == "path" and parameter.name not in named:
+                msg = (
+                    f"{document.path}: {operation.pointer}: the path parameter "
+                    f"{parameter.name!r} is not in the path {path!r}; put it in braces there."
+                )
+                raise StartupError(msg)
+            parameters[parameter.location, parameter.name] = parameter
+    return tuple(parameters.values())
+
+
 def _parameters(document: Document, owner: Node) -> list[Parameter]:
     listed = owner.child("parameters")
-    found = [] if listed is None else [_parameter(document, node) for _, node in listed.children()]
+    if listed is None:
+        return []
+    found = [_parameter(document, node) for _, node in document.expect(listed, list).children()]
     return [
         parameter
         for parameter in found
@@ -146,16 +188,20 @@ def _parameters(document: Document, owner: Node) -> list[Parameter]:
 
 
 def _parameter(document: Document, node: Node) -> Parameter:
-    node = document.follow(node)
+    node = document.expect(node, dict)
     value = node.value
-    if not (isinstance(value, dict) and "name" in value and "in" in value):
-        msg = f"{document.path}: {node.pointer}: a parameter needs 'name' and 'in'."
+    if not (isinstance(value.get("name"), str) and value.get("in") in LOCATIONS):
+        msg = (
+            f"{document.path}: {node.pointer}: a parameter needs a 'name', and 'in' "
+            f"as one of {', '.join(LOCATIONS)}."
+        )
         raise StartupError(msg)
     style = value.get("style", "form" if value["in"] in {"query", "cookie"} else "simple")
     schema = node.child("schema")
     content = node.child("content")
     if schema is None and content is not None:
-        schema = next((media.child("schema") for _, media in content.children()), None)
+        media_types = document.expect(content, dict).children()
+        schema = next((media.child("schema") for _, media in media_types), None)
     return Parameter(
         name=value["name"],
         location=value["in"],
@@ -171,8 +217,9 @@ def _request_body(document: Document, operation: Node) -> RequestBody | None:
     node = operation.child("requestBody")
     if node is None:
         return None
-    node = document.follow(node)
-    return RequestBody(node.value.get("required", False), _content(document, node))
+    node = document.expect(node, dict)
+    content = _content(document, node)
+    return RequestBody(node.value.get("required", False), content) if content else None
 
 
 def _responses(document: Document, operation: Node) -> dict[str, Response]:
@@ -180,8 +227,8 @@ def _responses(document: Document, operation: Node) -> dict[str, Response]:
     if listed is None:
         return {}
     found = {}
-    for status, node in listed.children():
-        response = document.follow(node)
+    for status, node in document.expect(listed, dict).children():
+        response = document.expect(node, dict)
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
         found[key] = Response(response.pointer, _content(document, response))
@@ -192,10 +239,12 @@ def _content(document: Document, owner: Node) -> dict[str, MediaType]:
     content = owner.child("content")
     if content is None:
         return {}
-    return {
-        str(name).lower(): MediaType(media.child("schema"), _examples(document, media))
-        for name, media in content.children()
-    }
+    found = {}
+    for name, node in document.expect(content, dict).children():
+        media = document.expect(node, dict)
+        without_options = str(name).partition(";")[0].strip().lower()
+        found[without_options] = MediaType(media.child("schema"), _examples(document, media))
+    return found
 
 
 def _examples(document: Document, media: Node) -> dict[str, Any]:
@@ -204,5 +253,6 @@ def _examples(document: Document, media: Node) -> dict[str, Any]:
     listed = media.child("examples")
     if listed is None:
         return {}
-    found = {str(name): document.follow(node).value for name, node in listed.children()}
+    named = document.expect(listed, dict).children()
+    found = {str(name): document.expect(node, dict).value for name, node in named}
     return {name: example["value"] for name, example in found.items() if "value" in example}

@@ -5,15 +5,29 @@ boolean ``exclusiveMinimum``) is said again in Draft 7's words, in place, so tha
 into the document still holds. 3.1 is JSON Schema 2020-12 as it stands.
 """
 
+import re
 from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
 
-from understudy.document.loader import Document, Node
+from understudy.document.loader import LITERALS, NAME_MAPS, Document, Node
+from understudy.errors import StartupError
 
 _URI = "urn:understudy:document"
-_NOT_SCHEMAS = frozenset({"example", "examples", "default", "enum", "const"})
+_JSON_TYPES = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    dict: "object",
+    list: "array",
+    type(None): "null",
+}
+_UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_FORMATS = {"uuid": lambda text: bool(_UUID.fullmatch(text))}
+"""What documents in 3.0 ask for, and Draft 7 has not."""
+_NULL = {"type": "null"}
 
 
 class Schemas:
@@ -34,13 +48,26 @@ class Schemas:
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
 
     def validator(self, schema: Node) -> jsonschema_rs.Validator:
-        """Returns the validator of a schema; the same one for the same place."""
+        """Returns the validator of a schema; the same one for the same place.
+
+        Raises:
+            StartupError: It is no schema; the text says where and why.
+        """
         compiled = self._compiled.get(schema.pointer)
         if compiled is None:
-            reference = {"$ref": _URI + "#" + quote(schema.pointer[1:], safe="/~")}
-            compiled = self._validator(reference, registry=self._registry, validate_formats=True)
-            self._compiled[schema.pointer] = compiled
+            compiled = self._compiled[schema.pointer] = self._compile(schema)
         return compiled
+
+    def _compile(self, schema: Node) -> jsonschema_rs.Validator:
+        reference = {"$ref": _URI + "#" + quote(schema.pointer[1:], safe="/~")}
+        try:
+            return self._validator(
+                reference, registry=self._registry, validate_formats=True, formats=_FORMATS
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            reason = getattr(error, "message", error)
+            msg = f"{self._document.path}: {schema.pointer} is no schema: {reason}."
+            raise StartupError(msg) from error
 
     def types(self, schema: Node | None) -> frozenset[str]:
         """Returns the JSON types that a schema names, ``null`` among them; empty for any.
@@ -60,6 +87,9 @@ class Schemas:
                 parts = schema.child(keyword)
                 if parts is not None:
                     types |= {t for _, part in parts.children() for t in self.types(part)}
+        if not types:
+            known = [schema.value["const"]] if "const" in schema.value else schema.value.get("enum")
+            types = {_JSON_TYPES[type(value)] for value in known or ()}
         if schema.value.get("nullable") is True:
             types.add("null")
         return frozenset(types)
@@ -79,7 +109,7 @@ class Schemas:
     def property_names(self, schema: Node) -> list[str]:
         """Returns the names that an object schema declares, through references and ``allOf``."""
         schema = self._document.follow(schema)
-        names = list(schema.value.get("properties", {}))
+        names = list((schema.child("properties") or Node("", {})).value)
         for _, part in (schema.child("allOf") or Node("", [])).children():
             names += self.property_names(part)
         return names
@@ -87,7 +117,7 @@ class Schemas:
     def required_names(self, schema: Node) -> list[str]:
         """Returns the members that an object schema requires, through references and ``allOf``."""
         schema = self._document.follow(schema)
-        names = list(schema.value.get("required", []))
+        names = list((schema.child("required") or Node("", [])).value)
         for _, part in (schema.child("allOf") or Node("", [])).children():
             names += self.required_names(part)
         return names
@@ -101,29 +131,47 @@ class Schemas:
         return self._document.follow(schema).child("items")
 
 
-def _in_draft_7(value: Any) -> Any:
+def _in_draft_7(value: Any, *, has_names: bool = False) -> Any:
     """Returns the document with OpenAPI 3.0's own keywords said in Draft 7's."""
     if isinstance(value, list):
         return [_in_draft_7(item) for item in value]
     if not isinstance(value, dict):
         return value
-    said = {k: v if k in _NOT_SCHEMAS else _in_draft_7(v) for k, v in value.items()}
+    said = {
+        k: v
+        if k in LITERALS and not has_names
+        else _in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
+        for k, v in value.items()
+    }
+    return said if has_names else _bounds_and_null(said)
+
+
+def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:
     for bound in ("Minimum", "Maximum"):
         exclusive, inclusive = f"exclusive{bound}", bound.lower()
-        if said.get(exclusive) is True and inclusive in said:
-            said[exclusive] = said.pop(inclusive)
-        elif isinstance(said.get(exclusive), bool):
-            del said[exclusive]
-    if said.get("nullable") is True:
-        return _with_null(said)
-    return said
+        if schema.get(exclusive) is True and inclusive in schema:
+            schema[exclusive] = schema.pop(inclusive)
+        elif isinstance(schema.get(exclusive), bool):
+            del schema[exclusive]
+    return _with_null(schema) if schema.pop("nullable", None) is True else schema
 
 
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    del schema["nullable"]
+    """Returns a schema that takes null too, by changing only the keywords that would refuse it.
+
+    None of its members moves, as ``{"anyOf": [schema, {"type": "null"}]}`` would move them all.
+    """
+    if "$ref" in schema:
+        return {"anyOf": [schema, _NULL]}
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
-        if "enum" in schema and None not in schema["enum"]:
-            schema["enum"] = [*schema["enum"], None]
-        return schema
-    return {"anyOf": [schema, {"type": "null"}]}
+    if None not in schema.get("enum", [None]):
+        schema["enum"] = [*schema["enum"], None]
+    if "allOf" in schema:
+        schema["allOf"] = [_with_null(part) for part in schema["allOf"]]
+    if "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], _NULL]
+    if "oneOf" in schema:
+        exactly_null = {**_NULL, "not": {"anyOf": schema["oneOf"]}}
+        schema["oneOf"] = [*schema["oneOf"], exactly_null]
+    return schema

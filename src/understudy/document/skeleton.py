@@ -1,14 +1,16 @@
 """The 3.0.3 view of a document that Connexion routes on.
 
 Connexion refuses OpenAPI 3.1 and parts of 3.0, and converting schemas down fails on real documents.
-Routing needs no schemas: only paths, methods and whether anything is asked of the caller. That much
-is generated, and the validators come from the original (``schemas``).
+Routing needs no schemas: only paths and methods. That much
+is generated, and the validators come from the original (``schemas``). Every operation asks for the
+one scheme, so that one place decides what each really wants.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
-from understudy.document.operations import Operation, Parameter
+from understudy.document.operations import PATH_PARAMETER, Operation
 
 SCHEME = "bearer"
 """The one security scheme of a skeleton: whatever the document asks for, one place decides it."""
@@ -19,11 +21,22 @@ def routing_id(operation: Operation) -> str:
     return f"{operation.method} {operation.path}"
 
 
+def path_texts(operation: Operation, routed: Mapping[str, str]) -> dict[str, str]:
+    """Returns the texts of the path parameters by the document's names.
+
+    Args:
+        operation: What was called.
+        routed: The texts by the skeleton's names: a router takes fewer names than OpenAPI does.
+    """
+    names = PATH_PARAMETER.findall(operation.path)
+    return {name: routed[f"p{number}"] for number, name in enumerate(names)}
+
+
 def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
     """Returns a document that Connexion accepts, with the same paths and methods."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+        paths.setdefault(_path(operation), {})[operation.method.lower()] = _operation(operation)
     return {
         "openapi": "3.0.3",
         "info": {"title": "skeleton", "version": "0"},
@@ -32,14 +45,20 @@ def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
+def _path(operation: Operation) -> str:
+    numbers = count()
+    return PATH_PARAMETER.sub(lambda _: f"{{p{next(numbers)}}}", operation.path)
+
+
 def _operation(operation: Operation) -> dict[str, Any]:
+    names = PATH_PARAMETER.findall(operation.path)
     return {
         "operationId": routing_id(operation),
-        "parameters": [_path_parameter(p) for p in operation.parameters if p.location == "path"],
+        "parameters": [_path_parameter(f"p{number}") for number in range(len(names))],
         "responses": {"default": {"description": "see the original"}},
-        "security": [{SCHEME: []}] if operation.security else [],
+        "security": [{SCHEME: []}],
     }
 
 
-def _path_parameter(parameter: Parameter) -> dict[str, Any]:
-    return {"name": parameter.name, "in": "path", "required": True, "schema": {"type": "string"}}
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}

@@ -14,16 +14,31 @@ from understudy.errors import StartupError
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
-    """Guesses null, true, false, integers and floats, and nothing else."""
+    """Guesses null, true, false, integers and floats, and nothing else; a key counts once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
+            keys = [key.value for key, _ in node.value]
+            twice = next(key for key, _ in reversed(node.value) if keys.count(key.value) > 1)
+            problem = f"the key {twice.value!r} stands there twice; keep one"
+            raise yaml.constructor.ConstructorError(None, None, problem, twice.start_mark)
+        return mapping
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Reads decimals (``007`` is 7), ``0o17`` and ``0xff``; YAML 1.1 has other octals."""
+        text = str(self.construct_scalar(node))
+        return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
 
 
+_CoreSchemaLoader.add_constructor("tag:yaml.org,2002:int", _CoreSchemaLoader.construct_yaml_int)
 _CoreSchemaLoader.yaml_implicit_resolvers = {}
 
 
 for _tag, _pattern, _first in (
     ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
-    ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", list("-+0123456789")),
+    ("int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", list("-+0123456789")),
     (
         "float",
         r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from understudy.document.operations import Operation
 
-_BEARER_TYPES = frozenset({"oauth2", "openIdConnect"})
+_BEARER_TYPES = ("oauth2", "openIdConnect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,7 @@ def access(
     return Access(
         "unread",
         credentials=tuple(
-            (scheme["in"], scheme["name"])
-            if scheme.get("type") == "apiKey"
-            else ("header", "authorization")
-            for scheme in named
+            (scheme.get("in", "header"), scheme.get("name", "authorization")) for scheme in named
         ),
     )
 

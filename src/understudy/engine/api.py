@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from understudy.document.loader import Document
 from understudy.engine.call import Answer, Principal
@@ -51,3 +52,9 @@ class Api:
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def paths(self) -> Mapping[str, Any]:
+        """The document's path templates."""
+        found: Mapping[str, Any] = self.document.raw.get("paths", {})
+        return found

@@ -13,6 +13,7 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 
 from understudy.document.loader import Node
 from understudy.document.operations import MediaType, RequestBody
+from understudy.document.rules import upholds
 from understudy.document.schemas import Schemas
 from understudy.engine.call import Upload
 from understudy.engine.messages import faults, say
@@ -39,13 +40,17 @@ class BodyReader:
         self._declared = declared
         self._schemas = schemas
         self._aliases = aliases
+        for media in declared.content.values():
+            if media.schema is not None:
+                schemas.validator(media.schema)  # a broken schema is found at start
 
     def read(self, content: bytes, content_type: bytes, *, drop_unknown: bool) -> Any:
         """Reads a body.
 
         Args:
             content: Its bytes.
-            content_type: The header; where it is empty, the first declared type is assumed.
+            content_type: The header; where it is empty, the first declared type is assumed, unless
+                that is a form.
             drop_unknown: Whether members that the schema closes out are dropped and not refused.
 
         Returns:
@@ -55,18 +60,18 @@ class BodyReader:
             BadRequest: It is missing, malformed, or breaks its schema.
             UnsupportedMediaType: The operation takes no such type.
         """
-        if not content and not self._is_form(content_type):
+        if not content and not (self._declared.required and self._is_form(content_type)):
             if self._declared.required:
                 msg = f"The body is missing; send {' or '.join(self._declared.content)}."
                 raise BadRequest(msg, code="missing_body")
             return ABSENT
-        media_type, options = _media_type(content_type, next(iter(self._declared.content)))
+        media_type, options = _media_type(content_type, self._assumed)
         declared = self._match(media_type)
         if media_type == JSON or media_type.endswith("+json"):
             value = _json(content, options)
         elif media_type in _FORMS:
             pairs = _multipart(content, options) if media_type == MULTIPART else _form(content)
-            value = self._members(pairs, declared.schema)
+            value = self._members(pairs, declared.schema, media_type)
         else:
             return content
         if declared.schema is not None:
@@ -77,26 +82,35 @@ class BodyReader:
         """Tells whether an empty body is an empty form, in which each missing field is named."""
         return content_type.partition(b";")[0].strip().lower().decode("latin-1") in _FORMS
 
+    @property
+    def _assumed(self) -> str:
+        first = next(iter(self._declared.content))
+        return "" if first in _FORMS else first
+
     def _match(self, media_type: str) -> MediaType:
         main = media_type.partition("/")[0]
         for candidate in (media_type, f"{main}/*", "*/*"):
             if candidate in self._declared.content:
                 return self._declared.content[candidate]
-        for declared, found in self._declared.content.items():
-            if declared.partition(";")[0].strip() == media_type:
-                return found
         accepted = ", ".join(self._declared.content)
         msg = f"A body of type {media_type!r} is not taken here; send {accepted}."
         raise UnsupportedMediaType(msg, code="unsupported_media_type")
 
-    def _members(self, pairs: list[tuple[str, Any]], schema: Node | None) -> dict[str, Any]:
+    @upholds("token-repeated-field")
+    def _members(
+        self, pairs: list[tuple[str, Any]], schema: Node | None, media_type: str
+    ) -> dict[str, Any]:
         members: dict[str, Any] = {}
         for given, value in pairs:
             name = self._declared_name(given, schema)
             declared = self._schemas.property_schema(schema, name)
             types = self._schemas.types(declared)
-            if "array" in types:
-                members.setdefault(name, []).append(value)
+            if declared is None and name in members and media_type == MULTIPART:
+                continue  # generic clients repeat what they like there, and nobody reads it
+            if declared is not None and "array" in types:
+                items = self._schemas.items_schema(declared)
+                item = _typed(name, value, items, self._schemas.types(items))
+                members.setdefault(name, []).append(item)
             elif name in members:
                 msg = f"{name}: given more than once; give it once."
                 raise BadRequest(msg, code="repeated_field")
@@ -167,6 +181,9 @@ def _multipart(content: bytes, options: Mapping[bytes, bytes]) -> list[tuple[str
     if not boundary:
         msg = "The multipart body has no boundary; let the client set Content-Type by itself."
         raise BadRequest(msg, code="malformed_multipart")
+    if content and b"--" + boundary + b"--" not in content:
+        msg = "The multipart body ends before its last boundary; send it whole."
+        raise BadRequest(msg, code="malformed_multipart")
     config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}
     try:
         parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
@@ -210,7 +227,16 @@ def _is_file(declared: Node | None) -> bool:
 def _without_uploads(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {k: "" if isinstance(v, Upload) else v for k, v in value.items()}
+    return {
+        name: [_text_for(item) for item in member]
+        if isinstance(member, list)
+        else _text_for(member)
+        for name, member in value.items()
+    }
+
+
+def _text_for(member: Any) -> Any:
+    return "" if isinstance(member, Upload) else member
 
 
 def _drop_unknown(found: Sequence[Any], value: Any) -> bool:

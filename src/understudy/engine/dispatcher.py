@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.skeleton import routing_id
+from understudy.document.skeleton import path_texts, routing_id
 from understudy.engine._connexion import route_of
 from understudy.engine.call import Answer, Call
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.exchange import Exchange, exchange_of
-from understudy.engine.handlers import BODY
 from understudy.engine.samples import sample_answer
 from understudy.engine.sending import mock_problem, send_answer
+from understudy.errors import BadRequest
 
 Holding = Literal["refuse", "warn", "off"]
 """What happens to an answer of ours that breaks the document."""
@@ -38,8 +38,10 @@ class Route:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Looks the operation up and goes on."""
         exchange = exchange_of(scope)
-        exchange.endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]
-        exchange.path_arguments = scope["path_params"]
+        endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
+        if endpoint is not None:
+            exchange.endpoint = endpoint
+            exchange.path_arguments = path_texts(endpoint.operation, scope["path_params"])
         await self._app(scope, receive, send)
 
 
@@ -59,7 +61,7 @@ class Dispatcher:
         """Answers a request.
 
         Raises:
-            Problem: The handler refused.
+            Problem: The handler refused, or the request lacks what it cannot do without.
         """
         exchange = exchange_of(scope)
         endpoint = exchange.endpoint
@@ -109,8 +111,10 @@ async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
     keywords: dict[str, Any] = {
         keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
     }
-    if binding.takes_body:
-        keywords[BODY] = arguments.get(BODY)
+    missing = binding.needs - keywords.keys()
+    if missing:
+        msg = f"{', '.join(sorted(missing))}: missing; the mock has no answer without it."
+        raise BadRequest(msg, code="missing_parameter")
     found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
     answer: Answer = await found if inspect.iscoroutine(found) else found
     return answer

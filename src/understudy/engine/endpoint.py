@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from understudy.document.loader import Node
 from understudy.document.operations import Operation, operations
 from understudy.document.schemas import Schemas
 from understudy.engine.access import Access, access
@@ -54,7 +55,8 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
-    schemes = api.document.raw.get("components", {}).get("securitySchemes", {})
+    listed = api.document.root.child("components", "securitySchemes") or Node("", {})
+    schemes = {str(name): api.document.expect(node, dict).value for name, node in listed.children()}
     return tuple(
         Endpoint(
             api=api,

@@ -5,11 +5,13 @@ meets a framework's error page.
 """
 
 import logging
+from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from understudy.document.rules import upholds
 from understudy.engine._connexion import as_problem
-from understudy.engine.api import ErrorAnswer
+from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.exchange import Exchange, exchange_of
 from understudy.engine.paths import Paths
@@ -25,13 +27,13 @@ class Errors:
     Args:
         app: The next layer.
         paths: Says what is allowed, and what was meant.
-        error_answer: The error shape of what is asked outside of any operation.
+        apis: Whose error shapes there are; the first one's serves where no other fits.
     """
 
-    def __init__(self, app: ASGIApp, paths: Paths, error_answer: ErrorAnswer) -> None:
+    def __init__(self, app: ASGIApp, paths: Paths, apis: Sequence[Api]) -> None:
         self._app = app
         self._paths = paths
-        self._error_answer = error_answer
+        self._apis = apis
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and answers what comes back as an exception."""
@@ -62,9 +64,19 @@ class Errors:
             msg = f"There is nothing at {exchange.path}{hint or '.'}"
             problem = NotFound(msg, code="unknown_path")
         endpoint = exchange.endpoint
-        error_answer = endpoint.api.error_answer if endpoint else self._error_answer
-        return error_answer(problem)
+        api = endpoint.api if endpoint else self._api_of(self._paths.based(exchange.path))
+        return api.error_answer(problem)
 
+    def _api_of(self, path: str) -> Api:
+        """Returns whose error shape a path wears that led to no operation."""
+        template = self._paths.template(path)
+        for api in self._apis:
+            is_its_own = template is not None and template.removeprefix(api.base_path) in api.paths
+            if is_its_own or (api.base_path and path.startswith(f"{api.base_path}/")):
+                return api
+        return self._apis[0]
+
+    @upholds("token-post-only")
     def _method_not_allowed(self, exchange: Exchange) -> MethodNotAllowed:
         allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))
         msg = f"{exchange.method} is not allowed at {exchange.path}; it takes {allowed}."

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from understudy.document.operations import Operation
+from understudy.document.operations import PATH_PARAMETER, Operation
 from understudy.errors import StartupError
 
 Handler = Callable[..., Any]
@@ -34,18 +34,19 @@ class Binding:
         handler: None where nobody wrote one.
         path_arguments: Names of the path parameters, in the order of the template.
         keywords: The document's parameter name and the handler's.
-        takes_body: Whether the handler asks for the body.
+        needs: What the handler cannot do without, as it writes it; a document in force may leave
+            optional what ours requires.
     """
 
     handler: Handler | None
     path_arguments: tuple[str, ...] = ()
     keywords: tuple[tuple[str, str], ...] = ()
-    takes_body: bool = False
+    needs: frozenset[str] = frozenset()
 
 
 def shape(method: str, path: str) -> tuple[str, str]:
     """Returns method and path with the names of path parameters left out."""
-    return method, re.sub(r"\{[^}]*\}", "{}", path)
+    return method, PATH_PARAMETER.sub("{}", path)
 
 
 def keyword_name(name: str) -> str:
@@ -84,7 +85,7 @@ def _binding(operation: Operation, handler: Handler | None) -> Binding:
         return Binding(None)
     accepted = inspect.signature(handler).parameters
     positional = [p for p in accepted.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
-    path_arguments = tuple(re.findall(r"\{([^}]*)\}", operation.path))
+    path_arguments = tuple(PATH_PARAMETER.findall(operation.path))
     if len(positional) != 1 + len(path_arguments):
         msg = (
             f"{operation.method} {operation.path} has {len(path_arguments)} path parameters, and "
@@ -96,4 +97,11 @@ def _binding(operation: Operation, handler: Handler | None) -> Binding:
         for parameter in operation.parameters
         if parameter.location != "path" and keyword_name(parameter.name) in accepted
     )
-    return Binding(handler, path_arguments, keywords, BODY in accepted)
+    if BODY in accepted:
+        keywords = (*keywords, (BODY, BODY))
+    needs = frozenset(
+        parameter.name
+        for parameter in accepted.values()
+        if parameter not in positional and parameter.default is inspect.Parameter.empty
+    )
+    return Binding(handler, path_arguments, keywords, needs)

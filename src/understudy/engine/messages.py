@@ -9,8 +9,15 @@ LONGEST = 200
 
 
 def faults(validator: Validator, value: Any) -> list[ValidationError]:
-    """Returns what a validator finds wrong, the deepest place first."""
-    return sorted(validator.iter_errors(value), key=lambda error: -len(error.instance_path))
+    """Returns what a validator finds wrong, the most telling first.
+
+    That is the deepest place, and a misspelt name before the one that it leaves missing.
+    """
+
+    def telling(error: ValidationError) -> tuple[int, bool]:
+        return -len(error.instance_path), error.kind.name != "additionalProperties"
+
+    return sorted(validator.iter_errors(value), key=telling)
 
 
 def first_fault(validator: Validator, value: Any) -> str:

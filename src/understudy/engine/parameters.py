@@ -76,9 +76,11 @@ class ParameterReader:
         self.location = parameter.location
         self.required = parameter.required or parameter.location == "path"
         self._parameter = parameter
+        # the case of a header's name is free (RFC 9110, 5.1); exchanges have it in lower case
+        self._key = parameter.name.lower() if parameter.location == "header" else parameter.name
         self._schemas = schemas
-        self._types = schemas.types(parameter.schema)
         self._validator = parameter.schema and schemas.validator(parameter.schema)
+        self._types = schemas.types(parameter.schema)
 
     def read(self, texts: Texts) -> Any:
         """Reads the parameter from all the texts of its location.
@@ -107,19 +109,14 @@ class ParameterReader:
     def _value(self, texts: Texts) -> Any:
         if "object" in self._types and self._parameter.style == "deepObject":
             return self._members(texts)
-        given = texts.get(self.name)
+        given = texts.get(self._key)
         if not given:
             return ABSENT
         if "array" in self._types:
             return self._items(given)
-        if len(given) > 1:
-            msg = f"{self._label} is given {len(given)} times; give it once."
-            raise BadRequest(msg, code="repeated_parameter")
-        text = given[0]
+        text = _once(self._label, given)
         if self._parameter.is_json:
             return self._json(text)
-        if text == "" and not self.required and self._types == {"string"}:
-            return ABSENT  # real clients send an empty optional parameter for an absent one
         return convert(text, self._types)
 
     def _items(self, given: Sequence[str]) -> list[Any]:
@@ -128,13 +125,13 @@ class ParameterReader:
         texts: Sequence[str] = given
         if not self._parameter.explode:
             separator = _SEPARATORS.get(self._parameter.style, ",")
-            texts = [part for text in given for part in text.split(separator)]
+            texts = [part.strip() for text in given for part in text.split(separator)]
         return [convert(text, types) for text in texts]
 
     def _members(self, texts: Texts) -> Any:
         prefix = f"{self.name}["
         members = {
-            key[len(prefix) : -1]: given[-1]
+            key[len(prefix) : -1]: _once(f"Query parameter {key!r}", given)
             for key, given in texts.items()
             if key.startswith(prefix) and key.endswith("]")
         }
@@ -151,6 +148,13 @@ class ParameterReader:
         except ValueError as error:
             msg = f"{self._label} is not JSON: {error}."
             raise BadRequest(msg, code="invalid_parameter") from error
+
+
+def _once(label: str, given: Sequence[str]) -> str:
+    if len(given) > 1:
+        msg = f"{label} is given {len(given)} times; give it once."
+        raise BadRequest(msg, code="repeated_parameter")
+    return given[0]
 
 
 def location_texts(

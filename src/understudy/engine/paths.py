@@ -6,7 +6,7 @@ Connexion's 405 names only the first route's method, and its 404 names nothing.
 import re
 from collections.abc import Mapping, Sequence
 
-from understudy.document.operations import Operation
+from understudy.document.operations import PATH_PARAMETER, Operation
 from understudy.errors import nearest
 
 
@@ -15,21 +15,27 @@ class Paths:
 
     Args:
         apis: Base path to the operations under it.
+        optional: The base path that may be left out.
     """
 
-    def __init__(self, apis: Mapping[str, Sequence[Operation]]) -> None:
+    def __init__(self, apis: Mapping[str, Sequence[Operation]], optional: str = "") -> None:
         self._templates: dict[str, tuple[re.Pattern[str], set[str]]] = {}
-        self._base_paths: dict[str, str] = {}
+        self._optional = optional
+        self._segments = {_first_segment(o.path) for o in apis.get(optional, ())}
         for base_path, operations in apis.items():
             for operation in operations:
                 template = base_path + operation.path
                 _, methods = self._templates.setdefault(template, (_pattern(template), set()))
                 methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
-                self._base_paths.setdefault(_first_segment(operation.path), base_path)
 
     def based(self, path: str) -> str:
         """Returns the path with the base path that it was asked without."""
-        return self._base_paths.get(_first_segment(path), "") + path
+        return self._optional + path if _first_segment(path) in self._segments else path
+
+    def template(self, path: str) -> str | None:
+        """Returns the template that a path fits, its base path included."""
+        fitting = (text for text, (pattern, _) in self._templates.items() if pattern.match(path))
+        return next(fitting, None)
 
     def allowed(self, path: str) -> tuple[str, ...]:
         """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
@@ -42,7 +48,7 @@ class Paths:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    texts = re.split(r"\{[^}]*\}", template)
+    texts = PATH_PARAMETER.split(template)[::2]
     return re.compile("[^/]+".join(re.escape(text) for text in texts) + r"\Z")
 
 

@@ -18,7 +18,7 @@ class RateLimit:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    @upholds("rate-limit-anonymous", "rate-limit-authenticated")
+    @upholds("rate-limit-anonymous", "rate-limit-authenticated", "avatar-operations-uncounted")
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Counts a request of a limited operation and goes on.
 
@@ -33,6 +33,7 @@ class RateLimit:
         await self._app(scope, receive, send)
 
 
+@upholds("rate-limit-answer-429", "rate-limit-headers")
 def _count(exchange: Exchange, quota: int) -> None:
     who = exchange.principal.person if exchange.principal else f"address {exchange.client}"
     windows = exchange.world.windows

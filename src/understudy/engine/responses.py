@@ -18,8 +18,12 @@ class ResponseJudge:
     def __init__(self, operation: Operation, schemas: Schemas) -> None:
         self._operation = operation
         self._schemas = schemas
-        declared = [int(status) for status in operation.responses if status.isdigit()]
-        self._successes = [status for status in declared if 200 <= status < 300]  # noqa: PLR2004
+        declared = [int(status) for status in operation.responses if status.isdecimal()]
+        self._successes = [status for status in declared if _is_success(status)]
+        for response in operation.responses.values():
+            for media in response.content.values():
+                if media.schema is not None:
+                    schemas.validator(media.schema)  # a broken schema is found at start
         self._takes_any_success = "2XX" in operation.responses or not self._successes
         self.media_types = frozenset(
             media_type
@@ -34,8 +38,7 @@ class ResponseJudge:
         Published documents differ in their success codes; a handler's choice yields to the one
         in force.
         """
-        is_success = 200 <= chosen < 300  # noqa: PLR2004
-        if not is_success or self._takes_any_success or chosen in self._successes:
+        if not _is_success(chosen) or self._takes_any_success or chosen in self._successes:
             return chosen
         return self._successes[0]
 
@@ -71,3 +74,7 @@ class ResponseJudge:
         if ranges & set(response.content):
             return None
         return f"{media_type} is not among {', '.join(response.content)} at {response.pointer}"
+
+
+def _is_success(status: int) -> bool:
+    return status // 100 == 2  # noqa: PLR2004 - RFC 9110, 15.3: the class 2xx

@@ -14,7 +14,7 @@ REALM = 'Bearer realm="understudy"'
 NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
-@upholds("bearer-header", "invalid-token-refused")
+@upholds("bearer-header", "invalid-token-refused", "qr-no-authentication")
 def authorize(exchange: Exchange) -> None:
     """Finds out whom an exchange speaks for.
 
@@ -66,6 +66,7 @@ def _refuse_token(exchange: Exchange, *, is_optional: bool) -> None:
     raise Unauthorized(NOT_AUTHORIZED, code="invalid_token", headers=_challenge("invalid_token"))
 
 
+@upholds("me-needs-oauth-token", "scope-per-operation")
 def _expect_scopes(exchange: Exchange, principal: Principal, scopes: frozenset[str]) -> None:
     if principal.kind != "oauth":
         msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, Layer, routed
+from understudy.engine.admin import AdminGuard
 from understudy.engine.api import Api
 from understudy.engine.body_guard import BodyGuard
 from understudy.engine.choosing import Choose, Choosing
@@ -56,11 +57,12 @@ def stack(site: Site) -> ASGIApp:
     for api in site.apis:
         found.setdefault(api.base_path, []).extend(endpoints(api))
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
-    paths = Paths(operations)
+    paths = Paths(operations, site.apis[0].base_path)
     layers: list[Layer] = [
         lambda app: Journal(app, site.world, site.record, site.resource_url),
         lambda app: Cors(app, site.closed),
-        lambda app: Errors(app, paths, site.apis[0].error_answer),
+        lambda app: Errors(app, paths, site.apis),
+        AdminGuard,
         lambda app: Choosing(app, site.choose),
         BodyGuard,
         lambda app: Rebase(app, paths),

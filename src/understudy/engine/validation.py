@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from understudy.document.rules import upholds
 from understudy.engine.bodies import BodyReader
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.exchange import Exchange
@@ -30,7 +31,7 @@ def validate(exchange: Exchange) -> None:
         if value is not ABSENT:
             exchange.arguments[parameter.name] = value
     if exchange.query:
-        _note_unknown(exchange, endpoint, texts.get("query", {}))
+        _note_unknown(exchange, endpoint, texts.get("query") or parse_query(exchange.query))
     if endpoint.body is not None:
         value = _body(exchange, endpoint.body)
         if value is not ABSENT:
@@ -43,6 +44,7 @@ def _texts(exchange: Exchange, location: str) -> Texts:
     return location_texts(location, path=exchange.path_arguments, headers=exchange.headers)
 
 
+@upholds("unknown-query-parameters-accepted")
 def _note_unknown(exchange: Exchange, endpoint: Endpoint, texts: Texts) -> None:
     """Notes query parameters the document does not know; real clients send them, so they pass."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
@@ -65,7 +67,7 @@ def _body(exchange: Exchange, reader: BodyReader) -> Any:
 
 def _negotiate(exchange: Exchange, endpoint: Endpoint) -> None:
     accept = exchange.headers.get(b"accept")
-    if accept is None or b"*/*" in accept or not endpoint.judge.media_types:
+    if not accept or b"*/*" in accept or not endpoint.judge.media_types:
         return
     offered = endpoint.judge.media_types
     for part in accept.decode("latin-1").lower().split(","):

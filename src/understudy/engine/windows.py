@@ -7,6 +7,8 @@ request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from understudy.document.rules import upholds
+
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
 
@@ -35,6 +37,7 @@ class Verdict(NamedTuple):
         )
 
 
+@upholds("rate-limit-window")
 def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Window]:
     """Counts one request.
 
@@ -51,4 +54,5 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Wi
     allowed = window.used < limit
     if allowed:
         window = Window(window.opened, window.used + 1)
-    return Verdict(allowed, limit, limit - window.used, window.opened + WINDOW), window
+    remaining = max(0, limit - window.used)  # the limit may have been lowered meanwhile
+    return Verdict(allowed, limit, remaining, window.opened + WINDOW), window

@@ -240,7 +240,7 @@ def _back(url: str) -> Response:
 
 def _printable(query: bytes) -> str:
     """Returns a query string as a form or a header can carry it, meaning the same."""
-    return quote(query, safe=string.punctuation)
+    return quote(query, safe=string.punctuation.replace("#", ""))
 
 
 def _origin(url: str) -> str:

@@ -1,6 +1,9 @@
 """The developer dashboard: applications, their secrets, addresses and keys, and who granted what."""
 
+import hashlib
+
 from flask import Blueprint, Response, abort, make_response, redirect, render_template, request
+from msgspec.structs import replace
 from werkzeug.wrappers import Response as Redirect
 
 from understudy.authserver import applications
@@ -11,7 +14,6 @@ from understudy.errors import BadRequest, NotFound
 from understudy.pages import sessions
 from understudy.pages.bridge import address, exchange
 from understudy.records.applications import Application, Session
-from understudy.records.tokens import TOKENS
 
 blueprint = Blueprint("dashboard", __name__, url_prefix="/apps")
 
@@ -55,28 +57,18 @@ def one(client_id: str) -> Response | Redirect:
 @blueprint.post("/<client_id>/name")
 def rename(client_id: str) -> Response | Redirect:
     """Gives an application another name."""
-    session = _signed_in()
-    application = _own(session, client_id)
-    try:
-        applications.rename(exchange().world, application, request.form.get("name", ""))
-    except BadRequest as refusal:
-        return _app_page(session, application, refusal.message)
-    return _to(application)
+    application = _own(_signed_in(), client_id)
+    return _changed(application, request.form.get("name", ""), application.redirect_uris)
 
 
 @blueprint.post("/<client_id>/redirect-uris")
 @upholds("dashboard-redirect-urls")
 def change_redirect_uris(client_id: str) -> Response | Redirect:
     """Adds an address, or removes one."""
-    session = _signed_in()
-    application = _own(session, client_id)
+    application = _own(_signed_in(), client_id)
     added, removed = request.form.get("add", "").split(), request.form.get("remove")
     kept = tuple(uri for uri in application.redirect_uris if uri != removed)
-    try:
-        applications.set_redirect_uris(exchange().world, application, (*kept, *added))
-    except BadRequest as refusal:
-        return _app_page(session, application, refusal.message)
-    return _to(application)
+    return _changed(application, application.name, (*kept, *added))
 
 
 @blueprint.post("/<client_id>/secret")
@@ -104,10 +96,11 @@ def revoke_grant(client_id: str) -> Redirect:
     session = _signed_in()
     application = _own(session, client_id)
     world = exchange().world
-    token = world.get(TOKENS, request.form.get("token", ""))
-    if token is None or token.client_id != client_id:
+    named = request.form.get("token", "")
+    found = [t for t in applications.grants(world, application) if _name(t.token) == named]
+    if not found:
         abort(400, "That token was not granted to this application, or has ended before.")
-    revoke(world, token.token)
+    revoke(world, found[0].token)
     return _to(application)
 
 
@@ -117,6 +110,17 @@ def delete(client_id: str) -> Redirect:
     session = _signed_in()
     applications.delete(exchange().world, _own(session, client_id))
     return redirect(address("/apps"), 303)
+
+
+def _changed(
+    application: Application, name: str, redirect_uris: tuple[str, ...]
+) -> Response | Redirect:
+    world = exchange().world
+    try:
+        applications.change(world, application, name=name, redirect_uris=redirect_uris)
+    except BadRequest as refusal:
+        return _app_page(sessions.session_of(exchange()), application, refusal.message)
+    return _to(application)
 
 
 def _signed_in() -> Session:
@@ -146,7 +150,7 @@ def _app_page(session: Session, application: Application, fault: str = "") -> Re
         application=application,
         api_key=applications.api_key(world, application),
         fault=fault,
-        grants=applications.grants(world, application),
+        grants=[replace(t, token=_name(t.token)) for t in applications.grants(world, application)],
         secrets=sessions.take_secrets(exchange(), session),
         verdicts=verdicts(world, application.client_id),
     )
@@ -159,6 +163,11 @@ def _page(template: str, session: Session, **members: object) -> Response:
     person = sessions.person_of(exchange(), session)
     page = render_template(template, csrf=session.csrf, person=person, query="", **members)
     return sessions.keep(make_response(page), session)
+
+
+def _name(token: str) -> str:
+    """Returns what a page calls a token: it lets nobody in who reads the page."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _to(application: Application) -> Redirect:

@@ -17,9 +17,11 @@ _DIGITS = 32
 
 
 def session_of(exchange: Exchange) -> Session:
-    """Returns the browser's session, a new one where it has none that counts."""
+    """Returns the browser's session, a new one where it has none or its person is gone."""
     found = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
-    return found or begin(exchange)
+    if found is None or (found.person is not None and person_of(exchange, found) is None):
+        return begin(exchange)
+    return found
 
 
 def begin(exchange: Exchange, person: str | None = None) -> Session:

@@ -16,7 +16,7 @@ from understudy.records.applications import CODES, Application, AuthorizationCod
 from understudy.records.tokens import Token
 
 
-@upholds("code-exchange", "code-single-use", "code-replay-revokes")
+@upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
 def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Token:
     """Exchanges a code for a token.
 

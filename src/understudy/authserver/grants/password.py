@@ -17,7 +17,13 @@ from understudy.records.applications import Application
 from understudy.records.tokens import Token
 
 
-@upholds("password-grant-owner-only", "password-grant-two-step")
+@upholds(
+    "password-grant-owner-only",
+    "password-grant-scopes",
+    "password-grant-token-no-expiry",
+    "password-grant-two-step",
+    "password-grant-two-step-error",
+)
 def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Token:
     """Exchanges the owner's user name and password for a token.
 

@@ -1,0 +1,105 @@
+"""The dashboard as JSON, and the guard before it."""
+
+import pytest
+from tests.authserver.conftest import Mock
+
+
+@pytest.fixture
+def admin(mock: Mock, browser):
+    def call(method: str, path: str, **options):
+        return browser.request(method, f"/__admin{path}", **options)
+
+    return call
+
+
+def test_an_application_lives_from_creation_to_deletion(admin):
+    made = admin("POST", "/applications", json={"owner": "ada", "name": "New"}).json()
+    path = f"/applications/{made['client_id']}"
+    uris = ["http://127.0.0.1:3000/callback"]
+    changed = admin("PATCH", path, json={"redirect_uris": uris}).json()
+    assert changed == {**made, "redirect_uris": uris}
+    rotated = admin("POST", f"{path}/secret").json()
+    assert rotated["client_secret"] != made["client_secret"]
+    assert admin("POST", f"{path}/api-key").json()["api_key"] != made["api_key"]
+    assert admin("GET", path).json()["client_secret"] == rotated["client_secret"]
+    assert admin("DELETE", path).status_code == 204
+    assert admin("GET", path).status_code == 404
+
+
+def test_applications_are_listed_by_owner(admin):
+    owners = {app["owner"] for app in admin("GET", "/applications?owner=ada").json()}
+    assert owners == {"ada"}
+
+
+def test_grants_are_listed_and_ended(admin, browser):
+    form = {
+        "grant_type": "password",
+        "client_id": "server-app",
+        "client_secret": "server-app-secret",
+        "username": "ada",
+        "password": "ada-password",
+    }
+    token = browser.request("POST", "/oauth2/token", data=form).json()["access_token"]
+    grants = admin("GET", "/applications/server-app/grants").json()
+    assert [(grant["token"], grant["person"]) for grant in grants] == [(token, "ada")]
+    assert admin("DELETE", "/applications/server-app/grants?person=ben").status_code == 204
+    assert admin("GET", "/applications/server-app/grants").json() == grants
+    assert admin("DELETE", "/applications/server-app/grants").status_code == 204
+    assert admin("GET", "/applications/server-app/grants").json() == []
+
+
+def test_verdicts_say_what_a_client_did_badly(admin, browser):
+    query = {
+        "client_id": "server-app",
+        "redirect_uri": "http://127.0.0.1:5000/callback",
+        "response_type": "code",
+        "scope": "auth",
+    }
+    browser.request("GET", "/oauth2/authorize", params=query)
+    found = admin("GET", "/applications/server-app/verdicts").json()
+    assert [verdict["fault"] for verdict in found] == ["no-pkce", "no-state"]
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({"owner": "nobody", "name": "New"}, "no person 'nobody'"),
+        ({"owner": "ada", "name": " "}, "1 to 80"),
+        ({"owner": "ada", "name": "New", "redirect_uris": ["/callback"]}, "cannot be registered"),
+        ({"owner": "ada", "nmae": "New"}, "nmae"),
+    ],
+)
+def test_bad_input_is_a_problem_that_names_it(admin, body, says):
+    answer = admin("POST", "/applications", json=body)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert says in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example.com"},
+        {"Origin": "http://evil.example.com"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_what_a_page_of_elsewhere_sends_is_refused(admin, headers):
+    answer = admin("GET", "/applications", headers=headers)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_form_of_another_page_makes_no_application(admin):
+    answer = admin("POST", "/applications", data={"owner": "ada", "name": "New"})
+    assert answer.status_code == 415
+
+
+def test_it_is_healthy(admin):
+    assert admin("GET", "/health").json() == {"status": "healthy"}
+
+
+def test_it_lies_under_its_base_path_only(browser):
+    assert browser.request("GET", "/applications").status_code == 404

@@ -1,0 +1,196 @@
+"""Operations are read as values; what a document leaves out is made good, what is wrong is named."""
+
+import pytest
+
+from understudy.document.operations import Operation, Parameter, operations
+from understudy.errors import StartupError
+
+
+def only(read, text: str, version: str = "3.0.3") -> Operation:
+    (found,) = operations(read(text, version))
+    return found
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_an_operation_is_read_alike_in_both_versions(read, version: str) -> None:
+    operation = only(
+        read,
+        """
+        paths:
+          /notes/{id}:
+            parameters:
+              - {name: id, in: path, required: true, schema: {type: string}}
+              - {name: size, in: query, schema: {type: integer}}
+            post:
+              operationId: makeNote
+              parameters: [{$ref: '#/components/parameters/Size'}]
+              requestBody: {$ref: '#/components/requestBodies/Note'}
+              responses:
+                200: {$ref: '#/components/responses/Note'}
+                4xx: {description: refused}
+              security: [{key: []}, {token: [read, write]}]
+        components:
+          parameters: {Size: {name: size, in: query, required: true, schema: {type: number}}}
+          requestBodies: {Note: {required: true, content: {Application/JSON: {schema: {}}}}}
+          responses: {Note: {description: ok, content: {image/png: {}}}}
+        """,
+        version,
+    )
+    assert (operation.method, operation.path) == ("POST", "/notes/{id}")
+    assert operation.operation_id == "makeNote"
+    assert operation.pointer == "#/paths/~1notes~1{id}/post"
+    assert [(p.name, p.required) for p in operation.parameters] == [("id", True), ("size", True)]
+    assert operation.request_body is not None
+    assert operation.request_body.required
+    assert list(operation.request_body.content) == ["application/json"]
+    assert list(operation.responses) == ["200", "4XX"]
+    assert operation.responses["200"].pointer == "#/components/responses/Note"
+    assert operation.security == ({"key": ()}, {"token": ("read", "write")})
+
+
+def parameter(read, text: str) -> Parameter:
+    operation = only(read, f"paths: {{/a: {{get: {{parameters: [{text}]}}}}}}")
+    return operation.parameters[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "explode"),
+    [
+        ("{name: a, in: query}", "form", True),
+        ("{name: a, in: cookie}", "form", True),
+        ("{name: a, in: header}", "simple", False),
+        ("{name: a, in: query, style: spaceDelimited}", "spaceDelimited", False),
+        ("{name: a, in: query, explode: false}", "form", False),
+        ("{name: a, in: query, style: deepObject, explode: true}", "deepObject", True),
+    ],
+)
+def test_style_and_explode_have_the_defaults_of_openapi(
+    read, text: str, style: str, explode: bool
+) -> None:
+    found = parameter(read, text)
+    assert (found.style, found.explode) == (style, explode)
+
+
+def test_a_parameter_with_content_carries_json(read) -> None:
+    found = parameter(
+        read, "{name: a, in: query, content: {application/json: {schema: {type: object}}}}"
+    )
+    assert found.is_json
+    assert found.schema is not None
+    assert found.schema.value == {"type": "object"}
+
+
+@pytest.mark.parametrize("name", ["Accept", "content-type", "Authorization"])
+def test_header_parameters_that_openapi_ignores_are_left_out(read, name: str) -> None:
+    operation = only(
+        read, f"paths: {{/a: {{get: {{parameters: [{{name: {name}, in: header}}]}}}}}}"
+    )
+    assert operation.parameters == ()
+
+
+def test_a_path_parameter_that_only_the_path_names_is_a_text(read) -> None:
+    operation = only(read, "paths: {'/a/{b}': {get: {}}}")
+    assert operation.parameters == (
+        Parameter("b", "path", required=True, style="simple", explode=False, schema=None),
+    )
+
+
+def test_responses_are_found_by_status_then_class_then_default(read) -> None:
+    operation = only(
+        read,
+        """
+        paths:
+          /a:
+            get:
+              responses:
+                200: {description: a, content: {a/exact: {}}}
+                2XX: {description: b, content: {a/class: {}}}
+                default: {description: c, content: {a/default: {}}}
+        """,
+    )
+    found = [operation.response(status) for status in (200, 204, 404)]
+    assert [next(iter(r.content)) for r in found if r] == ["a/exact", "a/class", "a/default"]
+
+
+def test_a_status_that_nothing_covers_has_no_response(read) -> None:
+    operation = only(read, "paths: {/a: {get: {responses: {200: {description: a}}}}}")
+    assert operation.response(404) is None
+
+
+def test_security_of_the_document_holds_where_an_operation_has_none_of_its_own(read) -> None:
+    found = operations(
+        read("security: [{t: []}]\npaths: {/a: {get: {}}, /b: {get: {security: []}}}")
+    )
+    assert [operation.security for operation in found] == [({"t": ()},), ()]
+
+
+@pytest.mark.parametrize(
+    ("media", "examples"),
+    [
+        ("{example: {a: 1}}", {"example": {"a": 1}}),
+        ("{examples: {one: {value: 1}, two: {externalValue: there}}}", {"one": 1}),
+        ("{examples: {one: {$ref: '#/components/examples/One'}}}", {"one": "first"}),
+        ("{}", {}),
+    ],
+)
+def test_examples_of_a_body_are_found_in_all_their_forms(
+    read, media: str, examples: dict[str, object]
+) -> None:
+    operation = only(
+        read,
+        f"paths: {{/a: {{get: {{responses: {{200: {{content: {{a/b: {media}}}}}}}}}}}}}\n"
+        "components: {examples: {One: {value: first}}}",
+    )
+    assert operation.responses["200"].content["a/b"].examples == examples
+
+
+def test_a_media_type_is_found_without_its_options(read) -> None:
+    operation = only(
+        read,
+        "paths: {/a: {get: {responses: {200: {content: {'application/JSON; charset=utf-8': {}}}}}}}",
+    )
+    assert list(operation.responses["200"].content) == ["application/json"]
+
+
+def test_a_path_item_may_be_a_reference_and_hold_more_than_operations(read) -> None:
+    operation = only(
+        read,
+        """
+        paths: {/a: {$ref: '#/x-items/a'}}
+        x-items: {a: {summary: text, x-more: 1, get: {requestBody: {description: empty}}}}
+        """,
+    )
+    assert operation.operation_id == "GET /a"
+    assert operation.pointer == "#/x-items/a/get"
+    assert operation.request_body is None
+
+
+def test_a_document_without_paths_has_no_operations(read) -> None:
+    assert operations(read("webhooks: {}", "3.1.0")) == ()
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ("{/a: null}", "#/paths/~1a must be an object, and is None"),
+        ("{/a: {get: []}}", "#/paths/~1a/get must be an object"),
+        ("{a: {get: {}}}", "#/paths/a/get: a path starts with '/'; write '/a'"),
+        ("{/a: {get: {parameters: {}}}}", "#/paths/~1a/get/parameters must be a list"),
+        ("{/a: {get: {parameters: [1]}}}", "#/paths/~1a/get/parameters/0 must be an object"),
+        ("{/a: {get: {parameters: [{in: query}]}}}", "parameters/0: a parameter needs a 'name'"),
+        ("{/a: {get: {parameters: [{name: a, in: body}]}}}", "one of path, query, header, cookie"),
+        ("{/a: {get: {parameters: [{name: b, in: path}]}}}", "'b' is not in the path '/a'"),
+        ("{/a: {get: {requestBody: text}}}", "#/paths/~1a/get/requestBody must be an object"),
+        ("{/a: {get: {requestBody: {content: []}}}}", "requestBody/content must be an object"),
+        ("{/a: {get: {responses: []}}}", "#/paths/~1a/get/responses must be an object"),
+        ("{/a: {get: {responses: {200: text}}}}", "#/paths/~1a/get/responses/200 must be"),
+        ("{/a: {get: {security: {}}}}", "#/paths/~1a/get/security must be a list"),
+        ("{/a: {get: {security: [{token: yes}]}}}", "security/0/token must be a list"),
+    ],
+)
+def test_what_is_not_as_openapi_has_it_is_named_by_file_and_pointer(
+    read, paths: str, message: str
+) -> None:
+    with pytest.raises(StartupError, match=r"api\.yaml") as refusal:
+        operations(read(f"paths: {paths}"))
+    assert message in str(refusal.value)

@@ -1,0 +1,225 @@
+"""Schemas of both dialects judge alike, and name the place in the document as it was written."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from understudy.document.loader import Document, Node
+from understudy.document.schemas import Schemas
+from understudy.errors import StartupError
+
+PARTS = """
+x-schema: {schema}
+components:
+  schemas:
+    Text: {{type: string}}
+    Maybe: {{type: string, nullable: true}}
+    Tree:
+      type: object
+      required: [name]
+      properties:
+        name: {{type: string}}
+        children: {{type: array, items: {{$ref: '#/components/schemas/Tree'}}}}
+"""
+
+
+def schemas(read, schema: str, version: str = "3.0.3") -> tuple[Schemas, Node]:
+    document: Document = read(PARTS.format(schema=schema), version)
+    node = document.root.child("x-schema")
+    assert node is not None
+    return Schemas(document), node
+
+
+def takes(read, schema: str, value: Any, version: str = "3.0.3") -> bool:
+    compiler, node = schemas(read, schema, version)
+    return compiler.validator(node).is_valid(value)
+
+
+NULLABLE = [
+    "{type: string, nullable: true}",
+    "{type: string, enum: [a], nullable: true}",
+    "{type: string, enum: [a, null], nullable: true}",
+    "{enum: [a], nullable: true}",
+    "{$ref: '#/components/schemas/Text', nullable: true}",
+    "{allOf: [{$ref: '#/components/schemas/Text'}], nullable: true}",
+    "{type: string, allOf: [{$ref: '#/components/schemas/Text'}], nullable: true}",
+    "{allOf: [{type: string}, {allOf: [{enum: [a]}]}], nullable: true}",
+    "{anyOf: [{type: string}, {type: integer}], nullable: true}",
+    "{oneOf: [{type: string}, {type: integer}], nullable: true}",
+    "{oneOf: [{$ref: '#/components/schemas/Maybe'}, {type: integer}], nullable: true}",
+    "{$ref: '#/components/schemas/Maybe'}",
+    "{nullable: true}",
+]
+
+
+@pytest.mark.parametrize("schema", NULLABLE)
+def test_a_nullable_schema_takes_null_and_what_it_took_before(read, schema: str) -> None:
+    assert takes(read, schema, None)
+    assert takes(read, schema, "a")
+
+
+@pytest.mark.parametrize("schema", NULLABLE[:-1])
+def test_a_nullable_schema_still_refuses_what_it_refused_before(read, schema: str) -> None:
+    assert not takes(read, schema, [])
+
+
+@pytest.mark.parametrize("schema", ["{type: string}", "{type: string, nullable: false}"])
+def test_what_is_not_nullable_refuses_null(read, schema: str) -> None:
+    assert not takes(read, schema, None)
+
+
+def test_nullable_means_nothing_in_3_1(read) -> None:
+    assert not takes(read, "{type: string, nullable: true}", None, "3.1.0")
+    assert takes(read, "{type: [string, 'null']}", None, "3.1.0")
+
+
+@pytest.mark.parametrize(
+    ("schema", "taken", "refused"),
+    [
+        ("{minimum: 1, exclusiveMinimum: true}", 2, 1),
+        ("{maximum: 1, exclusiveMaximum: true}", 0, 1),
+        ("{minimum: 1, exclusiveMinimum: false}", 1, 0),
+        ("{type: integer, exclusiveMinimum: true}", -5, "a"),
+    ],
+)
+def test_boolean_bounds_of_3_0_are_understood(
+    read, schema: str, taken: int, refused: object
+) -> None:
+    assert takes(read, schema, taken)
+    assert not takes(read, schema, refused)
+
+
+def test_numeric_bounds_of_3_1_are_understood(read) -> None:
+    assert not takes(read, "{exclusiveMinimum: 1}", 1, "3.1.0")
+
+
+@pytest.mark.parametrize(
+    "name", ["nullable", "default", "example", "enum", "properties", "minimum"]
+)
+def test_a_property_may_be_named_like_a_keyword(read, name: str) -> None:
+    schema = f"{{properties: {{{name}: {{type: integer, nullable: true}}}}}}"
+    assert takes(read, schema, {name: None})
+    assert not takes(read, schema, {name: "a"})
+
+
+def test_the_schema_of_a_default_response_is_read_in_its_dialect(read) -> None:
+    document = read(
+        "paths: {/a: {get: {responses: {default: {content: {a/b: {schema: "
+        "{type: string, nullable: true}}}}}}}}"
+    )
+    steps = ("paths", "/a", "get", "responses", "default", "content", "a/b", "schema")
+    node = document.root.child(*steps)
+    assert Schemas(document).validator(node).is_valid(None)
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_what_is_inside_of_a_nullable_schema_keeps_its_pointer(read, keyword: str) -> None:
+    compiler, node = schemas(
+        read, f"{{nullable: true, {keyword}: [{{properties: {{a: {{type: integer}}}}}}]}}"
+    )
+    inner = node.child(keyword, 0, "properties", "a")
+    assert inner is not None
+    assert compiler.validator(inner).is_valid(1)
+    assert not compiler.validator(inner).is_valid("a")
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_an_error_names_the_place_in_the_value(read, version: str) -> None:
+    compiler, node = schemas(read, "{$ref: '#/components/schemas/Tree'}", version)
+    (error,) = compiler.validator(node).iter_errors(
+        {"name": "a", "children": [{"name": "b"}, {"name": 3}]}
+    )
+    assert error.instance_path == ["children", 1, "name"]
+
+
+_TREES = st.recursive(
+    st.fixed_dictionaries({"name": st.text()}),
+    lambda inner: st.fixed_dictionaries({"name": st.text(), "children": st.lists(inner)}),
+)
+
+
+@given(tree=_TREES)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_schema_that_contains_itself_judges_every_level(read, tree: Any) -> None:
+    assert takes(read, "{$ref: '#/components/schemas/Tree'}", tree)
+    assert not takes(read, "{$ref: '#/components/schemas/Tree'}", {**tree, "children": [tree, {}]})
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    ("format_", "taken", "refused"),
+    [
+        ("date", "2026-03-01", "2026-13-01"),
+        ("date-time", "2026-03-01T10:00:00Z", "2026-03-01"),
+        ("email", "a@example.com", "nobody"),
+        ("uri", "https://example.com/a", "not a uri"),
+        ("uuid", "12345678-1234-1234-1234-123456789abc", "1"),
+        ("ipv4", "127.0.0.1", "999.0.0.1"),
+    ],
+)
+def test_formats_are_judged(read, version: str, format_: str, taken: str, refused: str) -> None:
+    schema = f"{{type: string, format: {format_}}}"
+    assert takes(read, schema, taken, version)
+    assert not takes(read, schema, refused, version)
+
+
+def test_a_pattern_in_words_of_javascript_is_judged(read) -> None:
+    assert takes(read, r"{pattern: '^(?!no)\\d{2}$'}".replace("\\\\", "\\"), "12")
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize("schema", ["{type: text}", "{pattern: '['}", "{required: a}"])
+def test_what_is_no_schema_is_refused_by_file_and_pointer(read, version: str, schema: str) -> None:
+    compiler, node = schemas(read, schema, version)
+    with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is no schema: "):
+        compiler.validator(node)
+
+
+def test_one_place_has_one_validator(read) -> None:
+    compiler, node = schemas(read, "{type: string}")
+    assert compiler.validator(node) is compiler.validator(node)
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ("{}", set()),
+        ("{type: string}", {"string"}),
+        ("{type: [integer, 'null']}", {"integer", "null"}),
+        ("{type: integer, nullable: true}", {"integer", "null"}),
+        ("{$ref: '#/components/schemas/Tree'}", {"object"}),
+        ("{allOf: [{type: integer}, {minimum: 1}]}", {"integer"}),
+        ("{anyOf: [{type: integer}, {oneOf: [{type: string}]}]}", {"integer", "string"}),
+        ("{enum: [1, a, 1.5, true, null]}", {"integer", "string", "number", "boolean", "null"}),
+        ("{const: [1]}", {"array"}),
+        ("true", set()),
+    ],
+)
+def test_the_types_of_a_schema_are_those_it_names(read, schema: str, types: set[str]) -> None:
+    compiler, node = schemas(read, schema, "3.1.0")
+    assert compiler.types(node) == types
+
+
+def test_members_are_found_through_references_and_composition(read) -> None:
+    compiler, node = schemas(
+        read,
+        "{allOf: [{$ref: '#/components/schemas/Tree'}, {required: [b], properties: {b: {}}}],"
+        " properties: {a: {}}}",
+    )
+    assert compiler.property_names(node) == ["a", "name", "children", "b"]
+    assert compiler.required_names(node) == ["name", "b"]
+    found = compiler.property_schema(node, "name")
+    assert found is not None
+    assert found.pointer == "#/components/schemas/Tree/properties/name"
+    assert compiler.property_schema(node, "missing") is None
+    assert compiler.property_schema(None, "name") is None
+    assert compiler.types(None) == set()
+
+
+def test_the_items_of_an_array_are_found_through_a_reference(read) -> None:
+    compiler, node = schemas(read, "{items: {$ref: '#/components/schemas/Text'}}")
+    items = compiler.items_schema(node)
+    assert items is not None
+    assert compiler.follow(items).pointer == "#/components/schemas/Text"

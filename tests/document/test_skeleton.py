@@ -1,0 +1,84 @@
+"""Whatever a document says, Connexion can route on its skeleton."""
+
+import asyncio
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from understudy.document.operations import operations
+from understudy.document.skeleton import path_texts, routing_id, skeleton
+from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, routed
+
+_NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
+_SEGMENTS = st.one_of(
+    st.sampled_from(["a", "b-c", "d.e", "{id}", "{note-id}", "{user.id}", "{1st}", "{a}.{b}"]),
+    _NAMES.filter(bool).map("{{{}}}".format),
+)
+_PATHS = st.lists(_SEGMENTS, min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
+_METHODS = st.sampled_from(["get", "put", "post", "delete", "patch", "head", "options", "trace"])
+_OPERATION = st.fixed_dictionaries(
+    {"responses": st.just({"2XX": {"description": "ok"}})},
+    optional={
+        "operationId": st.sampled_from(["one", "two"]),
+        "security": st.lists(st.just({"token": ["read"]}), max_size=1),
+        "requestBody": st.just({"content": {"*/*": {"schema": {"type": ["object", "null"]}}}}),
+    },
+)
+
+
+async def nothing(*_: Any) -> None:
+    """Answers nothing: what is asked here is only whether it can be built."""
+
+
+async def load_all(skeletons: dict[str, Any]) -> None:
+    application = routed(
+        skeletons,
+        [ROUTING, SECURITY, VALIDATION],
+        nothing,
+        authorize=lambda _: None,
+        validate=lambda _: None,
+    )
+    await application({"type": "lifespan"}, nothing, nothing)  # type: ignore[arg-type]  # builds
+
+
+@given(paths=st.dictionaries(_PATHS, st.dictionaries(_METHODS, _OPERATION), max_size=4))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[str, Any]) -> None:
+    document = read(yaml.safe_dump({"paths": paths}), "3.1.0")
+    asyncio.run(load_all({"/v1": operations(document)}))
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_both_versions_give_one_skeleton(read, version: str) -> None:
+    found = operations(read("paths: {'/a/{b-c}': {get: {operationId: same}}}", version))
+    assert skeleton(found)["paths"] == {
+        "/a/{p0}": {
+            "get": {
+                "operationId": "GET /a/{b-c}",
+                "parameters": [
+                    {"name": "p0", "in": "path", "required": True, "schema": {"type": "string"}}
+                ],
+                "responses": {"default": {"description": "see the original"}},
+                "security": [{"bearer": []}],
+            }
+        }
+    }
+
+
+def test_paths_that_differ_in_their_parameters_names_are_one_path(read) -> None:
+    found = operations(read("paths: {'/a/{b}': {get: {}}, '/a/{c}': {put: {}}}"))
+    assert list(skeleton(found)["paths"]["/a/{p0}"]) == ["get", "put"]
+
+
+def test_operations_with_one_operation_id_are_told_apart(read) -> None:
+    text = "paths: {/a: {get: {operationId: x}, put: {operationId: x}}}"
+    assert [routing_id(o) for o in operations(read(text))] == ["GET /a", "PUT /a"]
+
+
+def test_path_texts_bear_the_documents_names(read) -> None:
+    (operation,) = operations(read("paths: {'/{p1}/{p0}.{b-c}': {get: {}}}"))
+    routed_texts = {"p0": "first", "p1": "second", "p2": "third"}
+    assert path_texts(operation, routed_texts) == {"p1": "first", "p0": "second", "b-c": "third"}

@@ -1,0 +1,101 @@
+"""YAML is read as YAML 1.2 has it, and what cannot be read is named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from yaml import safe_dump
+
+from understudy.document.yaml_files import read_yaml
+from understudy.errors import StartupError
+
+
+def read(directory: Path, content: str | bytes) -> Any:
+    path = directory / "file.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no", "no"),
+        ("Yes", "Yes"),
+        ("on", "on"),
+        ("2024-05-01", "2024-05-01"),
+        ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"),
+        ("1:30", "1:30"),
+        ("1_000", "1_000"),
+        ("0b11", "0b11"),
+        ("<<", "<<"),
+        ("=", "="),
+        ("1.2.3", "1.2.3"),
+        ("0o17", 15),
+        ("0xff", 255),
+        ("017", 17),
+        ("-5", -5),
+        ("+5", 5),
+        ("0", 0),
+        ("1.50", 1.5),
+        (".5", 0.5),
+        ("1e3", 1000.0),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("'7'", "7"),
+    ],
+)
+def test_a_plain_scalar_is_what_yaml_1_2_says(tmp_path: Path, text: str, value: object) -> None:
+    found = read(tmp_path, f"key: {text}")["key"]
+    assert (found, type(found)) == (value, type(value))
+
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(st.characters(codec="ascii", exclude_categories=["Nd"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text("abc"), inner),
+)
+
+
+@given(value=_JSON)
+@settings(max_examples=50)
+def test_what_a_dumper_quotes_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    assert read(tmp_path_factory.getbasetemp(), safe_dump(value)) == value
+
+
+def test_a_key_that_stands_there_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=r"file\.yaml:3:1 .*the key 'a' stands there twice"):
+        read(tmp_path, "a: 1\nb: 2\na: 3\n")
+
+
+def test_a_syntax_error_is_named_by_line_and_column(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=r"file\.yaml:3:2 is not readable as YAML"):
+        read(tmp_path, "a: 1\nb: [1, 2\nc: 3\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1", b"a: " + b"9" * 5_000, b"[" * 5_000],
+    ids=["not UTF-8", "a zero byte", "a list as key", "5,000 digits", "5,000 open brackets"],
+)
+def test_what_is_no_content_for_us_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(StartupError, match=r"file\.yaml"):
+        read(tmp_path, content)
+
+
+def test_a_missing_file_is_named_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=r"missing\.yaml cannot be read: No such file"):
+        read_yaml(tmp_path / "missing.yaml")
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match="cannot be read: Is a directory"):
+        read_yaml(tmp_path)

@@ -1,0 +1,47 @@
+"""Who may call an operation, by the document and by what we know better."""
+
+from typing import Any
+
+import pytest
+
+from understudy.document.operations import Operation
+from understudy.engine.access import Access, access
+
+SCHEMES = {
+    "bearer": {"type": "http", "scheme": "Bearer"},
+    "oauth": {"type": "oauth2", "flows": {}},
+    "openid": {"type": "openIdConnect"},
+    "key": {"type": "apiKey", "in": "query", "name": "k"},
+    "basic": {"type": "http", "scheme": "basic"},
+}
+
+
+def decided(
+    *security: dict[str, Any], scopes: frozenset[str] | None = None, is_ours: bool = False
+) -> Access:
+    operation = Operation("GET", "/a", "a", (), None, {}, security, "#/paths/~1a/get")
+    return access(operation, SCHEMES, scopes, is_ours=is_ours)
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "oauth", "openid"])
+def test_a_scheme_that_bears_tokens_requires_one(scheme: str) -> None:
+    assert decided({scheme: ()}) == Access("required")
+
+
+def test_an_empty_alternative_makes_it_optional_wherever_it_stands() -> None:
+    assert decided({}, {"bearer": ()}) == decided({"bearer": ()}, {}) == Access("optional")
+
+
+def test_without_security_no_token_is_read() -> None:
+    assert decided() == decided(is_ours=True) == Access("unread")
+
+
+def test_ours_is_optional_unless_we_want_scopes() -> None:
+    assert decided({"bearer": ()}, is_ours=True) == Access("optional")
+    wanted = frozenset({"auth"})
+    assert decided(scopes=wanted, is_ours=True) == Access("required", wanted)
+
+
+def test_what_is_no_token_is_only_looked_for() -> None:
+    found = decided({"key": ()}, {"basic": ()})
+    assert found == Access("unread", credentials=(("query", "k"), ("header", "authorization")))

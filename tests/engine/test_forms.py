@@ -1,0 +1,37 @@
+"""URL-encoded forms are read as the document types them; what is wrong is named."""
+
+import httpx
+import pytest
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+def message(response: httpx.Response) -> str:
+    assert response.status_code == 400, response.text
+    text: str = response.json()["error"]
+    return text
+
+
+def test_a_form_is_read_as_the_document_types_it(notes) -> None:
+    response = notes.post("/v1/forms", data={"name": "a", "age": "7", "more": "b"})
+    assert response.json() == {"body": {"name": "a", "age": 7, "more": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"age=7", '"name" is a required property'),
+        (b"name=a&age=x", "age"),
+        (b"name=a&name=b", "name: given more than once"),
+        (b"name=%FF", "not percent-encoded UTF-8"),
+        (b"\xff", "not percent-encoded UTF-8"),
+        (b"name=a&age=" + b"1" * 5_000, "age"),
+    ],
+)
+def test_a_form_that_is_not_as_documented_is_named(notes, body: bytes, words: str) -> None:
+    assert words in message(notes.post("/v1/forms", content=body, headers=FORM))
+
+
+def test_an_optional_body_may_be_left_out(notes) -> None:
+    assert notes.post("/v1/forms").json() == {"body": None}
+    assert notes.post("/v1/forms", headers=FORM).json() == {"body": None}

@@ -1,0 +1,75 @@
+"""Sockets are bound before anything else, with messages that say what to do."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from understudy.engine.server import bind, serve, url_of
+from understudy.errors import StartupError
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with bind("127.0.0.1", 0, "--port") as bound:
+        yield bound
+
+
+def test_port_0_is_a_free_port_that_is_known_at_once(listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    assert port > 0
+    assert url_of(listener) == f"http://127.0.0.1:{port}"
+
+
+def test_a_port_in_use_is_said_with_the_option_that_helps(listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    with pytest.raises(StartupError, match=rf"Port {port} is in use; .* another with --auth-port"):
+        bind("127.0.0.1", port, "--auth-port")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "message"),
+    [
+        ("192.0.2.1", 0, r"Cannot listen on 192\.0\.2\.1:0: .*; choose another with --host"),
+        ("no-such-host.invalid", 0, r"Cannot listen on no-such-host\.invalid:0: "),
+        ("127.0.0.1", 70_000, r"Cannot listen on 127\.0\.0\.1:70000: .*port must be 0-65535"),
+    ],
+)
+def test_an_address_that_is_not_ours_is_refused(host: str, port: int, message: str) -> None:
+    with pytest.raises(StartupError, match=message):
+        bind(host, port, "--port")
+
+
+def test_a_socket_on_every_address_is_reached_on_this_machine() -> None:
+    with bind("0.0.0.0", 0, "--port") as bound:
+        assert url_of(bound).startswith("http://127.0.0.1:")
+
+
+def test_an_address_of_version_6_stands_in_brackets() -> None:
+    try:
+        bound = bind("::1", 0, "--port")
+    except StartupError:
+        pytest.skip("this machine has no IPv6")
+    with bound:
+        assert url_of(bound).startswith("http://[::1]:")
+
+
+def test_every_socket_answers_once_it_is_ready_until_a_signal(notes, listener) -> None:
+    answers: list[httpx.Response] = []
+
+    async def ask() -> None:
+        await ready.wait()
+        async with httpx.AsyncClient() as client:
+            addresses = (url_of(listener), url_of(other))
+            answers.extend([await client.get(f"{url}/v1/notes?size=1") for url in addresses])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with bind("127.0.0.1", 0, "--port") as other:
+        ready = asyncio.Event()
+        applications = {listener: notes.application, other: notes.application}
+        asyncio.run(serve(applications, ready=ready.set, beside=[ask]))
+    assert [answer.status_code for answer in answers] == [200, 200]

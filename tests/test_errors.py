@@ -1,0 +1,33 @@
+"""The error tree as its docstring draws it."""
+
+import re
+
+import pytest
+
+from understudy import errors
+from understudy.errors import BadRequest, Problem, nearest
+
+TREE = re.findall(r"[├└]── (\w+) +(\d{3})", errors.__doc__ or "")
+
+
+@pytest.mark.parametrize(("name", "status"), TREE)
+def test_a_problem_has_the_status_that_the_tree_gives_it(name: str, status: str) -> None:
+    assert getattr(errors, name).status == int(status)
+
+
+def test_the_tree_draws_every_problem() -> None:
+    drawn = set(re.findall(r"── (\w+)", errors.__doc__ or "")) - {"FixtureError"}
+    assert drawn == {
+        kind.__name__ for kind in Problem.__subclasses__() if kind.__module__ == errors.__name__
+    }
+
+
+def test_a_problem_carries_what_the_answer_needs() -> None:
+    problem = BadRequest("no", code="odd", headers=(("x-a", "b"),))
+    assert (str(problem), problem.message, problem.code) == ("no", "no", "odd")
+    assert problem.headers == (("x-a", "b"),)
+
+
+def test_a_close_word_is_offered_and_a_far_one_is_not() -> None:
+    assert nearest("raiting", ["rating", "alt_text"]) == "; did you mean 'rating'?"
+    assert nearest("colour", ["rating", "alt_text"]) == ""
