@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 from understudy.authserver import admin as application_admin
 from understudy.authserver import resources as authorization
 from understudy.authserver.errors import error_answer as authorization_error
+from understudy.authserver.verdicts import witness
 from understudy.document.bundled import fixtures_directory, openapi_directory
 from understudy.document.loader import Document, load
 from understudy.document.rules import Switch, choose, load_rules, switches
@@ -117,7 +118,7 @@ class Mock:
             elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
             choose=self._choose,
             holding=self._settings.holding or own,
-            record=self._record,
+            records=[witness] if self._record is None else [witness, self._record],
             closed=CLOSED,
         )
         self._resource = stack(common)

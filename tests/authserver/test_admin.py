@@ -1,11 +1,10 @@
 """The dashboard as JSON, and the guard before it."""
 
 import pytest
-from tests.authserver.conftest import Mock
 
 
 @pytest.fixture
-def admin(mock: Mock, browser):
+def admin(browser):
     def call(method: str, path: str, **options):
         return browser.request(method, f"/__admin{path}", **options)
 

@@ -174,7 +174,7 @@ class Service:
             "world": self.world,
             "elsewhere": nowhere,
             "choose": lambda texts: choose(SWITCHES, texts),
-            "record": lambda exchange, _seconds: self.recorded.append(exchange),
+            "records": (lambda exchange, _seconds: self.recorded.append(exchange),),
             **self.site,
         }
         self.application: ASGIApp = stack(Site(**site))

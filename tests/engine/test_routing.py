@@ -146,7 +146,7 @@ def test_a_failure_in_the_middle_of_an_answer_leaves_it_cut_off(serve) -> None:
         msg = "the pen broke"
         raise RuntimeError(msg)
 
-    response = serve(site={"elsewhere": elsewhere, "record": None}).bare("GET", "/page")
+    response = serve(site={"elsewhere": elsewhere}).bare("GET", "/page")
     assert (response.status_code, response.content) == (200, b"")
 
 

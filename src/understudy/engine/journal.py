@@ -1,6 +1,6 @@
 """The outermost layer: makes an exchange of every request, and hands it on once it is answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,16 +18,16 @@ class Journal:
     Args:
         app: The next layer.
         world: The universe that requests happen in.
-        record: Where finished exchanges go; None for nowhere.
+        records: Where finished exchanges go.
         resource_url: Where people's pages lie, if it is not this site.
     """
 
     def __init__(
-        self, app: ASGIApp, world: World, record: Record | None, resource_url: str = ""
+        self, app: ASGIApp, world: World, records: Sequence[Record], resource_url: str = ""
     ) -> None:
         self._app = app
         self._world = world
-        self._record = record
+        self._records = records
         self._resource_url = resource_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,9 +35,6 @@ class Journal:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, self._world, self._world.choices, self._resource_url)
-        if self._record is None:
-            await self._app(scope, receive, send)
-            return
         started = perf_counter()
 
         async def noticing(message: Message) -> None:
@@ -48,4 +45,5 @@ class Journal:
         try:
             await self._app(scope, receive, noticing)
         finally:
-            self._record(exchange, perf_counter() - started)
+            for record in self._records:
+                record(exchange, perf_counter() - started)

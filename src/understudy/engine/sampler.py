@@ -16,7 +16,7 @@ from understudy.engine.sample_texts import matching, text_for
 MAX_REPEATS = 3
 """How often a schema may stand within itself: one that requires itself can never be satisfied."""
 
-MAX_DEPTH = 6
+MAX_DEPTH = 5
 """Levels of a made-up value with optional members: what refers to much grows by powers."""
 
 MAX_RETRIED_DEPTH = 2

@@ -32,7 +32,7 @@ class Site:
         elsewhere: Answers what no document knows.
         choose: Reads a request's choices between readings.
         holding: What happens to an answer of ours that breaks the document.
-        record: Where finished exchanges go.
+        records: Where finished exchanges go.
         closed: Paths that pages of other origins may not read, nor those below them.
         resource_url: Where people's pages and pictures lie, if not here.
     """
@@ -42,7 +42,7 @@ class Site:
     elsewhere: ASGIApp
     choose: Choose
     holding: Holding = "refuse"
-    record: Record | None = None
+    records: Sequence[Record] = ()
     closed: Sequence[str] = ()
     resource_url: str = ""
 
@@ -59,7 +59,7 @@ def stack(site: Site) -> ASGIApp:
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
     layers: list[Layer] = [
-        lambda app: Journal(app, site.world, site.record, site.resource_url),
+        lambda app: Journal(app, site.world, site.records, site.resource_url),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
         AdminGuard,

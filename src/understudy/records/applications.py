@@ -109,6 +109,9 @@ CODES: Collection[AuthorizationCode] = Collection("codes")
 SESSIONS: Collection[Session] = Collection("sessions")
 """Cookie value to session."""
 
+USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes")
+"""Access token to the scopes that its calls have needed so far."""
+
 CONSENTS: Collection[Consent] = Collection("consents")
 """What the page's form sends back, to the page."""
 
