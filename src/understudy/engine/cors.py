@@ -8,6 +8,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.document.rules import upholds
 from understudy.engine.exchange import exchange_of
 
+_CLOSED = (
+    "a browser sent this for a page, which cannot read the answer: no cross-origin header here, "
+    "as in production. Send it from a server."
+)
+
 
 class Cors:
     """Lets pages of any origin read answers, except at closed paths.
@@ -30,9 +35,14 @@ class Cors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, with or without cross-origin headers."""
-        is_cross_origin = b"origin" in exchange_of(scope).headers
-        is_open = is_cross_origin and not self._is_closed(scope["path"])
-        await (self._open if is_open else self._app)(scope, receive, send)
+        exchange = exchange_of(scope)
+        app = self._app
+        if b"origin" in exchange.headers:
+            if self._is_closed(scope["path"]):
+                exchange.notes.append(_CLOSED)
+            else:
+                app = self._open
+        await app(scope, receive, send)
 
     @upholds("token-no-cors")
     def _is_closed(self, path: str) -> bool:

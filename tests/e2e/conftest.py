@@ -1,0 +1,135 @@
+"""A real Chromium, a mock in its own process, and a small client application with its server."""
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from tests.cli.conftest import Running
+
+SINGLE_PAGE = Path(__file__).with_name("single_page") / "index.html"
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""A browser that is driven need not call home."""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        msg = "no Chromium; install it: apt-get install chromium"
+        if os.environ.get("UNDERSTUDY_REQUIRE_BROWSER"):
+            pytest.fail(msg)
+        pytest.skip(msg)
+    is_root = os.geteuid() == 0  # whom the sandbox refuses to serve
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=FLAGS, chromium_sandbox=not is_root
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    running = Running(tmp_path_factory.mktemp("mock"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    """A browser of its own for each test, which never leaves this machine."""
+    context = chromium.new_context()
+    abroad: list[str] = []
+
+    def note(request: Request) -> None:
+        if urlsplit(request.url).hostname not in {"127.0.0.1", None}:
+            abroad.append(request.url)
+
+    context.on("request", note)
+    yield context
+    context.close()
+    assert abroad == []
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    return page
+
+
+class Client(ThreadingHTTPServer):
+    """The application: its page, and a server that keeps its secret."""
+
+    def __init__(self, mock: Running) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.mock = mock
+        self.url = f"http://127.0.0.1:{self.server_port}/"
+        asked = {"owner": "ada", "name": "Trail Journal", "redirect_uris": [self.url]}
+        self.application = httpx.post(f"{mock.auth_url}/__admin/applications", json=asked).json()
+
+    def admin(self, method: str, path: str) -> httpx.Response:
+        url = f"{self.mock.auth_url}/__admin/applications/{self.application['client_id']}{path}"
+        return httpx.request(method, url).raise_for_status()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Client
+
+    def do_GET(self) -> None:
+        client, mock = self.server, self.server.mock
+        if self.path == "/settings":
+            addresses = {"base_url": mock.base_url, "auth_url": mock.auth_url}
+            said = {**addresses, "client_id": client.application["client_id"]}
+            self._answer("application/json", json.dumps(said).encode())
+        else:
+            self._answer("text/html; charset=utf-8", SINGLE_PAGE.read_bytes())
+
+    def do_POST(self) -> None:
+        client = self.server
+        sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        form = {
+            "grant_type": "authorization_code",
+            "code": sent["code"][0],
+            "redirect_uri": client.url,
+            "client_id": client.application["client_id"],
+            "client_secret": client.application["client_secret"],
+        }
+        answer = httpx.post(f"{client.mock.auth_url}/oauth2/token", data=form)
+        self._answer("application/json", answer.content)
+
+    def _answer(self, media_type: str, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def client(mock: Running) -> Iterator[Client]:
+    with Client(mock) as client:
+        thread = threading.Thread(target=client.serve_forever)
+        thread.start()
+        yield client
+        client.shutdown()
+        thread.join()
