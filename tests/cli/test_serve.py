@@ -49,6 +49,7 @@ def test_every_option_has_an_environment_twin(serve):
     avatars = httpx.get(f"{mock.base_url}/me/avatars", headers=token).json()
     gone = httpx.delete(f"{mock.base_url}/me/avatars/{avatars[0]['image_id']}", headers=token)
     assert gone.status_code == 200
+    mock.wait_for(lambda: "deleteAvatar" in mock.said())
     line = json.loads(mock.said().splitlines()[-1])
     assert (line["operation"], line["status"], line["person"]) == ("deleteAvatar", 200, "ada")
 

@@ -27,8 +27,9 @@ FLAGS = (
 """A browser that is driven need not call home."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """Chromium; not for the whole session, as its driver keeps an event loop running."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         msg = "no Chromium; install it: apt-get install chromium"
@@ -44,7 +45,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running = Running(tmp_path_factory.mktemp("mock"))
     yield running
