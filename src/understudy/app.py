@@ -15,11 +15,14 @@ from understudy.document.rules import Switch, choose, load_rules, switches
 from understudy.engine import admin
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
+from understudy.engine.exchange import HERE, Addresses
 from understudy.engine.identifiers import Identifiers
-from understudy.engine.journal import Record
+from understudy.engine.journal import Journal
 from understudy.engine.published import PATH, publish, with_published
+from understudy.engine.recording import Record
+from understudy.engine.registry import Worlds
 from understudy.engine.stack import Site, stack
-from understudy.engine.worlds import World
+from understudy.engine.worlds import Baseline, World
 from understudy.errors import Problem, StartupError, nearest
 from understudy.pages.parts import Part
 from understudy.pages.site import pages
@@ -41,18 +44,21 @@ class Mock:
     Args:
         settings: What it was asked for.
         record: Where finished exchanges go.
-        resource_url: Where the resource API answers, for the links of the authorization server.
+        addresses: Where the two sites answer, for their links to one another.
 
     Raises:
         StartupError: A document or fixture is not as it must be.
     """
 
     def __init__(
-        self, settings: Settings, record: Record | None = None, resource_url: str = ""
+        self,
+        settings: Settings,
+        record: Record | None = None,
+        addresses: Addresses = HERE,
     ) -> None:
         self._settings = settings
         self._record = record
-        self._resource_url = resource_url
+        self._addresses = addresses
         self._openapi = openapi_directory()
         self._switches: Mapping[str, Switch] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
@@ -62,7 +68,9 @@ class Mock:
             seeding.load(self.fixtures),
             identifiers=Identifiers(settings.seed),
             choices=settings.choices,
+            journal=Journal(settings.journal),
         )
+        self.worlds = Worlds(self.world, is_named=settings.require_world)
         self._build()
 
     async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,12 +88,18 @@ class Mock:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
         before = self.world.baseline
-        self.world.baseline = seeding.load(self.fixtures)
+        self._take(before, seeding.load(self.fixtures))
         try:
             self._build()
         except Exception:
-            self.world.baseline = before
+            self._take(self.world.baseline, before)
             raise
+
+    def _take(self, before: Baseline, after: Baseline) -> None:
+        """Puts other fixtures under every world that stood on these."""
+        for world in self.worlds:
+            if world.baseline is before:
+                world.baseline = after
 
     def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
         if self._switches is None:  # read when first asked for: most runs never are
@@ -114,12 +128,13 @@ class Mock:
             apis=(resource, authserver, web, administration)
             if is_single
             else (resource, web, administration),
-            world=self.world,
+            worlds=self.worlds,
             elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
             choose=self._choose,
             holding=self._settings.holding or own,
             records=[witness] if self._record is None else [witness, self._record],
             closed=CLOSED,
+            addresses=Addresses("", self._addresses.authorization),
         )
         self._resource = stack(common)
         if is_single:
@@ -130,7 +145,7 @@ class Mock:
                 common,
                 apis=(authserver, web, administration),
                 elsewhere=pages(resource.base_path, parts[1:], approver),
-                resource_url=self._resource_url,
+                addresses=Addresses(self._addresses.resource, ""),
             )
         )
 
@@ -185,4 +200,5 @@ def admin_api(document: Document) -> Api:
         base_path=admin.BASE_PATH,
         handlers={**admin.HANDLERS, **application_admin.HANDLERS},
         error_answer=admin.admin_error,
+        is_steering=True,
     )

@@ -9,9 +9,11 @@ Problem                     becomes a response, in the shape of the API that was
 ├── NotFound                404
 ├── MethodNotAllowed        405, with what the document allows
 ├── NotAcceptable           406
+├── Conflict                409
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
-└── TooManyRequests         429
+├── TooManyRequests         429
+└── MockRefusal             problem+json: what only a mock is asked, and does not know
 """
 
 from collections.abc import Sequence
@@ -83,6 +85,12 @@ class NotAcceptable(Problem):
     status = 406
 
 
+class Conflict(Problem):
+    """Something else stands in the way."""
+
+    status = 409
+
+
 class ContentTooLarge(Problem):
     """The body is larger than the mock takes."""
 
@@ -99,6 +107,19 @@ class TooManyRequests(Problem):
     """The quota of the hour is used up."""
 
     status = 429
+
+
+class MockRefusal(Problem):
+    """What steers the mock itself names what there is not: production could never say it.
+
+    Attributes:
+        title: A few words that are the same each time (RFC 9457, 3.1.3).
+    """
+
+    def __init__(self, status: int, title: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status  # type: ignore[misc]  # one class for the mock's few statuses
+        self.title = title
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ class Settings:
         auto_approve: Slug of who approves every authorization at once, so that no browser is needed.
         holding: What becomes of an answer of ours that breaks the document; None refuses it under
             the bundled document and warns under another.
+        require_world: Whether every request must name its world.
+        journal: Exchanges that each world remembers.
         ready_file: Gets one JSON line once the mock answers.
     """
 
@@ -42,4 +44,6 @@ class Settings:
     seed: int = 0
     auto_approve: str | None = None
     holding: Holding | None = None
+    require_world: bool = False
+    journal: int = 1000
     ready_file: Path | None = None

@@ -1,6 +1,7 @@
 """One line a request."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import orjson
 import pytest
@@ -13,15 +14,15 @@ from understudy.engine.worlds import World
 
 def exchange(query: bytes = b"", status: int = 200) -> Exchange:
     world = World("default", {}, clock=Clock(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
-    scope = {
+    scope: Any = {
         "method": "GET",
         "path": "/v3/profiles/ada",
         "query_string": query,
         "headers": [],
         "scheme": "http",
     }
-    made = Exchange(scope, world, {})
-    made.status = status
+    made = Exchange(scope, dict(scope["headers"]), world)
+    made.status, made.seconds = status, 0.00123
     made.notes.append("a remark")
     return made
 
@@ -30,7 +31,7 @@ def lines(log, exchange: Exchange, *, is_terminal: bool = False) -> str:
     written: list[str] = []
     record = log_lines(log, written.append, is_terminal=is_terminal)
     assert record
-    record(exchange, 0.00123)
+    record(exchange)
     return written[0]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from understudy.document.operations import operations
 from understudy.document.skeleton import path_texts, routing_id, skeleton
-from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, routed
+from understudy.engine._connexion import ROUTING, routed
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
 _SEGMENTS = st.one_of(
@@ -36,10 +36,8 @@ async def nothing(*_: Any) -> None:
 async def load_all(skeletons: dict[str, Any]) -> None:
     application = routed(
         skeletons,
-        [ROUTING, SECURITY, VALIDATION],
+        [ROUTING],
         nothing,
-        authorize=lambda _: None,
-        validate=lambda _: None,
     )
     await application({"type": "lifespan"}, nothing, nothing)  # type: ignore[arg-type]  # builds
 
@@ -62,7 +60,6 @@ def test_both_versions_give_one_skeleton(read, version: str) -> None:
                     {"name": "p0", "in": "path", "required": True, "schema": {"type": "string"}}
                 ],
                 "responses": {"default": {"description": "see the original"}},
-                "security": [{"bearer": []}],
             }
         }
     }

@@ -22,8 +22,9 @@ from understudy.engine.call import Answer, Call, Principal, Upload
 from understudy.engine.clock import Clock
 from understudy.engine.exchange import Exchange
 from understudy.engine.parameters import ABSENT
+from understudy.engine.registry import Worlds
 from understudy.engine.stack import Site, stack
-from understudy.engine.worlds import World
+from understudy.engine.worlds import DEFAULT, World
 from understudy.errors import NotFound, Problem
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -167,14 +168,14 @@ class Service:
             **self.api,
         }
         self.world = World(
-            "test", {}, clock=Clock(lambda: self.time.now), choices=dict(self.choices)
+            DEFAULT, {}, clock=Clock(lambda: self.time.now), choices=dict(self.choices)
         )
         site: dict[str, Any] = {
             "apis": (Api(**settings),),
-            "world": self.world,
+            "worlds": Worlds(self.world),
             "elsewhere": nowhere,
             "choose": lambda texts: choose(SWITCHES, texts),
-            "records": (lambda exchange, _seconds: self.recorded.append(exchange),),
+            "records": (self.recorded.append,),
             **self.site,
         }
         self.application: ASGIApp = stack(Site(**site))

@@ -15,9 +15,9 @@ MEGABYTE = 1024 * 1024
 
 def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[Exchange, int]:
     """Sends a body, and returns the exchange and how many messages were read of it."""
-    scope = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
+    scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"1") for name in headers or (b"transfer-encoding",)]}
-    exchange = Exchange(scope, World("test", {}), {})
+    exchange = Exchange(scope, dict(scope["headers"]), World("test", {}))
     read = 0
 
     async def receive() -> dict[str, Any]:

@@ -4,6 +4,8 @@ import logging
 
 import pytest
 
+from understudy.engine.exchange import Addresses
+
 DOUBLE = """
 openapi: 3.0.3
 paths:
@@ -157,7 +159,7 @@ def test_links_point_to_the_host_that_was_asked(notes) -> None:
 
 
 def test_links_point_to_the_site_of_people_where_that_is_another(serve) -> None:
-    service = serve(site={"resource_url": "http://people.test"})
+    service = serve(site={"addresses": Addresses("http://people.test")})
     assert service.get("/v1/shelf").json()["site"] == "http://people.test"
 
 

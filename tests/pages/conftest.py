@@ -47,7 +47,7 @@ def request(world: World, path: str, method: str = "GET", accept: str = BROWSER)
         "query_string": b"",
         "headers": [(b"host", b"mock.example.com"), (b"accept", accept.encode())],
     }
-    Exchange(scope, world, {})
+    Exchange(scope, dict(scope["headers"]), world)
     return scope
 
 

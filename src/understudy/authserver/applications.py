@@ -161,7 +161,7 @@ def _secret(world: World) -> str:
 
 def _make_key(world: World, application: Application) -> Token:
     token = Token(
-        token=f"key-{world.identifiers.text(36, _KEY_ALPHABET)}",
+        token=f"{world.mark}key-{world.identifiers.text(36, _KEY_ALPHABET)}",
         person=application.owner,
         kind="api_key",
         client_id=application.client_id,

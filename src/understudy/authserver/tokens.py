@@ -37,7 +37,7 @@ def issue(
     """
     expires = None if lifetime is None else (world.clock.now() + lifetime).isoformat()
     token = Token(
-        token=world.identifiers.text(TOKEN_DIGITS, ALPHABET),
+        token=world.mark + world.identifiers.text(TOKEN_DIGITS, ALPHABET),
         person=person,
         scopes=tuple(scopes),
         expires=expires,

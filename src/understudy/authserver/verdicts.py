@@ -38,7 +38,7 @@ def note(world: World, client_id: str, fault: str, notes: list[str]) -> None:
     world.put(VERDICTS, key, Verdict(client_id, fault, ADVICE[fault], count, seen))
 
 
-def witness(exchange: Exchange, _seconds: float) -> None:
+def witness(exchange: Exchange) -> None:
     """Watches what a client does with its tokens, exchange by exchange."""
     if b"token=" in exchange.query and exchange.path != "/oauth2/token-info":
         _witness_query(exchange)

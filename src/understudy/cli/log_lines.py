@@ -8,7 +8,7 @@ import click
 import orjson
 
 from understudy.engine.exchange import Exchange
-from understudy.engine.journal import Record
+from understudy.engine.recording import Record
 from understudy.settings import Log
 
 Write = Callable[[str], None]
@@ -33,8 +33,8 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
         return None
     line = _json if log == "json" else _coloured if is_terminal else _text
 
-    def record(exchange: Exchange, seconds: float) -> None:
-        write(line(exchange, seconds))
+    def record(exchange: Exchange) -> None:
+        write(line(exchange))
 
     return record
 
@@ -57,31 +57,31 @@ def _who(exchange: Exchange) -> str:
     return exchange.principal.person if exchange.principal else "-"
 
 
-def _text(exchange: Exchange, seconds: float) -> str:
+def _text(exchange: Exchange) -> str:
     line = (
         f"{_clock(exchange.started)}  {exchange.status}  {exchange.method:<6} {_target(exchange)}"
-        f"  {seconds * 1000:.1f} ms  {_who(exchange)}"
+        f"  {exchange.seconds * 1000:.1f} ms  {_who(exchange)}"
     )
     return "\n".join([line, *(f"          {note}" for note in exchange.notes)])
 
 
-def _coloured(exchange: Exchange, seconds: float) -> str:
+def _coloured(exchange: Exchange) -> str:
     status = click.style(exchange.status, fg=_COLOURS.get(exchange.status // 100), bold=True)
-    faint = click.style(f"{seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
+    faint = click.style(f"{exchange.seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
     time = click.style(_clock(exchange.started), dim=True)
     line = f"{time}  {status}  {exchange.method:<6} {_target(exchange)}  {faint}"
     notes = (click.style(f"          {note}", fg="yellow") for note in exchange.notes)
     return "\n".join([line, *notes])
 
 
-def _json(exchange: Exchange, seconds: float) -> str:
+def _json(exchange: Exchange) -> str:
     endpoint = exchange.endpoint
     said = {
         "time": exchange.started.isoformat(),
         "method": exchange.method,
         "target": _target(exchange),
         "status": exchange.status,
-        "milliseconds": round(seconds * 1000, 3),
+        "milliseconds": round(exchange.seconds * 1000, 3),
         "operation": endpoint.operation.operation_id if endpoint else None,
         "person": exchange.principal.person if exchange.principal else None,
         "notes": exchange.notes,

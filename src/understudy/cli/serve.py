@@ -95,6 +95,19 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     "  [default: refuse, or warn with --document]",
 )
 @click.option(
+    "--require-world",
+    is_flag=True,
+    show_envvar=True,
+    help="Refuse requests that name no world, so that no test uses another's by mistake.",
+)
+@click.option(
+    "--journal",
+    type=click.IntRange(0),
+    default=1000,
+    show_envvar=True,
+    help="Exchanges that each world remembers.",
+)
+@click.option(
     "--ready-file",
     type=click.Path(path_type=Path),
     show_envvar=True,
@@ -115,6 +128,7 @@ def run(settings: Settings) -> None:
     from understudy.app import Mock
     from understudy.cli.banner import banner
     from understudy.engine import server
+    from understudy.engine.exchange import Addresses
 
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")
@@ -123,7 +137,7 @@ def run(settings: Settings) -> None:
         authorization = server.bind(settings.host, settings.auth_port, "--auth-port")
     site_url, auth_url = server.url_of(resource), server.url_of(authorization)
     record = log_lines(settings.log, click.echo, is_terminal=sys.stdout.isatty())
-    mock = Mock(settings, record, site_url)
+    mock = Mock(settings, record, Addresses(site_url, auth_url))
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
 

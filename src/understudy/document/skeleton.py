@@ -1,9 +1,8 @@
 """The 3.0.3 view of a document that Connexion routes on.
 
 Connexion refuses OpenAPI 3.1 and parts of 3.0, and converting schemas down fails on real documents.
-Routing needs no schemas: only paths and methods. That much
-is generated, and the validators come from the original (``schemas``). Every operation asks for the
-one scheme, so that one place decides what each really wants.
+Routing needs no schemas: only paths and methods. That much is generated; validators and security
+come from the original (``schemas``, ``engine/access``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +10,6 @@ from itertools import count
 from typing import Any
 
 from understudy.document.operations import PATH_PARAMETER, Operation
-
-SCHEME = "bearer"
-"""The one security scheme of a skeleton: whatever the document asks for, one place decides it."""
 
 
 def routing_id(operation: Operation) -> str:
@@ -41,7 +37,6 @@ def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
         "openapi": "3.0.3",
         "info": {"title": "skeleton", "version": "0"},
         "paths": paths,
-        "components": {"securitySchemes": {SCHEME: {"type": "http", "scheme": "bearer"}}},
     }
 
 
@@ -56,7 +51,6 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "operationId": routing_id(operation),
         "parameters": [_path_parameter(f"p{number}") for number in range(len(names))],
         "responses": {"default": {"description": "see the original"}},
-        "security": [{SCHEME: []}],
     }
 
 

@@ -1,13 +1,15 @@
-"""The one module that speaks to Connexion: routing, and its hooks for security and validation.
+"""The one module that speaks to Connexion, which routes by the document.
 
 ``ConnexionMiddleware`` is put around our own dispatcher instead of using one of Connexion's apps,
-which rebuild decorators and signatures on each request: half of their time goes there. What is read
+which rebuild decorators and signatures on each request: half of their time goes there. Its layers
+for security and validation are left out too: they rebuild a request object and its validators on
+each request (40 % of what the mock spent), to ask functions that are ours anyway. What is read
 from the scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
 ``tests/engine/test_connexion.py`` notices when that changes.
 """
 
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -15,18 +17,14 @@ from starlette.types import ASGIApp, Scope
 
 from understudy.document.operations import Operation
 from understudy.document.skeleton import skeleton
-from understudy.engine.exchange import Exchange, exchange_of
 from understudy.errors import MethodNotAllowed, NotFound, Problem
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from connexion import ConnexionMiddleware
-    from connexion.middleware.request_validation import RequestValidationMiddleware
     from connexion.middleware.routing import RoutingMiddleware
-    from connexion.middleware.security import SecurityMiddleware
 
 Layer = Callable[[ASGIApp], ASGIApp]
-Check = Callable[[Exchange], None]
 
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
@@ -40,63 +38,24 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
 
 
 def routed(
-    apis: Mapping[str, Sequence[Operation]],
-    layers: Sequence[Layer],
-    dispatch: ASGIApp,
-    *,
-    authorize: Check,
-    validate: Check,
+    apis: Mapping[str, Sequence[Operation]], layers: Sequence[Layer], dispatch: ASGIApp
 ) -> ASGIApp:
     """Puts Connexion around a dispatcher.
 
     Args:
         apis: Base path to the operations that are served under it.
-        layers: The whole stack, outermost first; ``ROUTING``, ``SECURITY`` and ``VALIDATION``
-            among them.
+        layers: The whole stack, outermost first; ``ROUTING`` among them.
         dispatch: What answers in the end.
-        authorize: Decides whom an exchange speaks for; called by Connexion's security for each
-            operation whose document asks for something.
-        validate: Judges parameters and body; called by Connexion's request validation.
     """
-
-    class Parameters:
-        """Stands where Connexion builds a parameter validator."""
-
-        def __init__(self, *_: Any, **__: Any) -> None:
-            """Takes Connexion's own reading of the document, which ours replaces."""
-
-        def validate(self, scope: Scope) -> None:
-            validate(exchange_of(scope))
-
-    class Bearer:
-        """Stands where Connexion makes a security handler."""
-
-        def get_fn(self, *_: Any) -> Callable[[Any], Awaitable[dict[str, Any]]]:
-            async def decide(request: Any) -> dict[str, Any]:
-                authorize(exchange_of(request.scope))
-                return {}
-
-            return decide
-
     application = ConnexionMiddleware(
         dispatch,
         middlewares=list(layers),
         resolver=lambda _: dispatch,
-        security_map={"bearer": Bearer},
-        uri_parser_class=_NoUriParser,
-        validator_map={"parameter": Parameters},
     )
     for base_path, operations in apis.items():
         application.add_api(skeleton(operations), base_path=base_path)
     routed_application: ASGIApp = application
     return routed_application
-
-
-class _NoUriParser:
-    """Stands where Connexion builds its reading of the query for each request."""
-
-    def __init__(self, *_: Any) -> None:
-        """Takes what Connexion gives and needs nothing of it."""
 
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:
@@ -106,8 +65,6 @@ def route_of(scope: Scope) -> tuple[str | None, str | None]:
 
 
 ROUTING: Layer = Routing
-SECURITY: Layer = SecurityMiddleware
-VALIDATION: Layer = RequestValidationMiddleware
 
 
 def as_problem(error: Exception) -> Problem | None:

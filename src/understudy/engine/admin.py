@@ -8,10 +8,8 @@ that a browser sends for a page of another origin.
 import ipaddress
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from understudy.engine.call import Answer, Call
-from understudy.engine.exchange import Exchange, exchange_of
+from understudy.engine.exchange import Exchange
 from understudy.engine.handlers import Handlers
 from understudy.engine.sending import mock_problem
 from understudy.errors import Forbidden, Problem
@@ -19,27 +17,16 @@ from understudy.errors import Forbidden, Problem
 BASE_PATH = "/__admin"
 
 
-class AdminGuard:
+def guard_admin(exchange: Exchange) -> None:
     """Refuses calls of the admin API that this machine's user did not make.
 
-    Args:
-        app: The next layer.
+    Raises:
+        Forbidden: It is one.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, if the call may.
-
-        Raises:
-            Forbidden: It may not.
-        """
-        if scope["path"].startswith(f"{BASE_PATH}/"):
-            fault = _fault(exchange_of(scope))
-            if fault is not None:
-                raise Forbidden(fault)
-        await self._app(scope, receive, send)
+    if exchange.path.startswith(BASE_PATH):
+        fault = _fault(exchange)
+        if fault is not None:
+            raise Forbidden(fault)
 
 
 def _fault(exchange: Exchange) -> str | None:

@@ -40,6 +40,7 @@ class Api:
             declares is the one that the handler sees.
         pages: The operations that a person sees; the pages answer them, and judge the request
             themselves, as their refusals are pages too.
+        is_steering: Whether this is how the mock is steered: nothing goes wrong there on demand.
     """
 
     document: Document
@@ -52,6 +53,7 @@ class Api:
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
+    is_steering: bool = False
 
     @property
     def paths(self) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ meets a framework's error page.
 import logging
 from collections.abc import Sequence
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.document.rules import upholds
 from understudy.engine._connexion import as_problem
@@ -15,8 +15,8 @@ from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.exchange import Exchange, exchange_of
 from understudy.engine.paths import Paths
-from understudy.engine.sending import send_answer
-from understudy.errors import MethodNotAllowed, NotFound, Problem
+from understudy.engine.sending import mock_problem, send_answer
+from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
 
 _log = logging.getLogger(__name__)
 
@@ -38,25 +38,21 @@ class Errors:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and answers what comes back as an exception."""
         exchange = exchange_of(scope)
-        has_started = False
-
-        async def noticing(message: Message) -> None:
-            nonlocal has_started
-            has_started = True
-            await send(message)
-
         try:
-            await self._app(scope, receive, noticing)
+            await self._app(scope, receive, send)
         except Exception as error:
             problem = as_problem(error)
             if problem is None:
                 _log.exception("%s %s failed inside the mock", exchange.method, exchange.path)
                 problem = _failure(error)
-            if has_started:
-                return  # the status is on its way; the server closes the connection
+            exchange.refusal = problem
+            if exchange.status:
+                return  # it is on its way; the server closes the connection
             await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)
 
     def _answer(self, exchange: Exchange, problem: Problem) -> Answer:
+        if isinstance(problem, MockRefusal):
+            return mock_problem(problem.status, problem.title, problem.message)
         if isinstance(problem, MethodNotAllowed) and not problem.message:
             problem = self._method_not_allowed(exchange)
         if isinstance(problem, NotFound) and not problem.message:

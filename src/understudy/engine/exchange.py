@@ -1,18 +1,30 @@
 """One request on its way through the stack, and what the layers have found out about it so far."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from understudy.engine.call import Principal
 from understudy.engine.endpoint import Endpoint
+from understudy.engine.journal import Exercised
 from understudy.engine.worlds import World
-from understudy.errors import Headers
+from understudy.errors import Headers, Problem
 
 Scope = Any
 """An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
 
 _KEY = "understudy.exchange"
+
+
+class Addresses(NamedTuple):
+    """Where the two sites lie, without a path; empty for the one that is asked."""
+
+    resource: str = ""
+    authorization: str = ""
+
+
+HERE = Addresses()
+"""Of a site that is asked for everything."""
 
 
 class Exchange:
@@ -23,12 +35,14 @@ class Exchange:
         choices: Switch name to the option in force for this request.
         started: The world's time when it came in.
         method: In upper case.
-        path: As it was asked for.
+        path: As it was asked for, without what named the world.
         query: The raw query string.
         headers: The request's, names in lower case; a name sent twice keeps the last value.
+        sent_headers: The same as they came, one by one.
         repeated_headers: The names that were sent twice.
-        site_url: Where answers point to: scheme and host as the client named them.
+        site_url: Where answers point to: scheme and host as the client named them, and the world.
         resource_url: Where people's pages and pictures lie: here, unless this is another site.
+        authorization_url: Where people sign in.
         client: The client's address, to count what nobody in particular asks.
         endpoint: The operation it calls; None until routed, and where nothing matched.
         path_arguments: The texts of the path parameters, by the document's names.
@@ -38,25 +52,39 @@ class Exchange:
         extra_headers: What the answer must carry whatever it says, such as the rate limit.
         undeclared_query: Names of query parameters that the document does not know.
         notes: Remarks for the journal.
+        fault: Id of the fault that struck it.
+        refusal: What it was refused with, if it was.
         status: The answer's, once sent.
+        answer_headers: The answer's, once sent.
+        answer: The beginning of the answer's body.
+        seconds: How long it took.
+        number: Its place in the world's journal, from 1.
     """
 
     __slots__ = (
+        "answer",
+        "answer_headers",
         "arguments",
+        "authorization_url",
         "body",
         "choices",
         "client",
         "endpoint",
         "extra_headers",
+        "fault",
         "headers",
         "method",
         "notes",
+        "number",
         "path",
         "path_arguments",
         "principal",
         "query",
+        "refusal",
         "repeated_headers",
         "resource_url",
+        "seconds",
+        "sent_headers",
         "site_url",
         "started",
         "status",
@@ -65,18 +93,25 @@ class Exchange:
     )
 
     def __init__(
-        self, scope: Scope, world: World, choices: Mapping[str, str], resource_url: str = ""
+        self,
+        scope: Scope,
+        headers: dict[bytes, bytes],
+        world: World,
+        addresses: Addresses = HERE,
     ) -> None:
         self.world = world
-        self.choices = choices
+        self.choices: Mapping[str, str] = world.choices
         self.started: datetime = world.clock.now()
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.headers = headers
+        self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
         self.repeated_headers = self._repeated(scope)
-        self.site_url = f"{scope['scheme']}://{self._host(scope)}"
-        self.resource_url = resource_url or self.site_url
+        host = f"{scope['scheme']}://{self._host(scope)}"
+        self.site_url = host + world.prefix
+        self.resource_url = (addresses.resource or host) + world.prefix
+        self.authorization_url = (addresses.authorization or host) + world.prefix
         self.client: str = scope["client"][0] if scope.get("client") else "unknown"
         self.endpoint: Endpoint | None = None
         self.path_arguments: Mapping[str, str] = {}
@@ -86,8 +121,26 @@ class Exchange:
         self.extra_headers: Headers = ()
         self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
+        self.fault: str | None = None
+        self.refusal: Problem | None = None
         self.status = 0
+        self.answer_headers: Sequence[tuple[bytes, bytes]] = ()
+        self.answer = b""
+        self.seconds = 0.0
+        self.number = 0
         scope[_KEY] = self
+
+    @property
+    def identity(self) -> str:
+        """As what kind of caller the request came: ``anonymous``, ``api_key`` or ``oauth``."""
+        return self.principal.kind if self.principal else "anonymous"
+
+    @property
+    def exercised(self) -> Exercised | None:
+        """What part of the contract it touched."""
+        if self.endpoint is None:
+            return None
+        return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
 
     def _repeated(self, scope: Scope) -> frozenset[bytes]:
         if len(self.headers) == len(scope["headers"]):

@@ -1,49 +1,85 @@
-"""The outermost layer: makes an exchange of every request, and hands it on once it is answered."""
+"""What was asked in a world, and what came of it: the last exchanges, and how often each was seen."""
 
-from collections.abc import Callable, Sequence
-from time import perf_counter
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from understudy.engine.exchange import Exchange
-from understudy.engine.worlds import World
-
-Record = Callable[[Exchange, float], None]
-"""Takes a finished exchange and the seconds it took."""
+CAPACITY = 1000
+"""Exchanges that a world remembers unless it is told otherwise."""
 
 
-class Journal:
-    """Records every exchange, whatever becomes of it.
+class Exercised(NamedTuple):
+    """What part of the contract a request touched.
 
-    Args:
-        app: The next layer.
-        world: The universe that requests happen in.
-        records: Where finished exchanges go.
-        resource_url: Where people's pages lie, if it is not this site.
+    Attributes:
+        operation: operationId.
+        status: Of the answer.
+        identity: ``anonymous``, ``api_key`` or ``oauth``.
     """
 
-    def __init__(
-        self, app: ASGIApp, world: World, records: Sequence[Record], resource_url: str = ""
-    ) -> None:
-        self._app = app
-        self._world = world
-        self._records = records
-        self._resource_url = resource_url
+    operation: str
+    status: int
+    identity: str
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, and records what came of it. What is not HTTP is not answered."""
-        if scope["type"] != "http":
-            return
-        exchange = Exchange(scope, self._world, self._world.choices, self._resource_url)
-        started = perf_counter()
 
-        async def noticing(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                exchange.status = message["status"]
-            await send(message)
+class Numbered(Protocol):
+    """What a journal takes."""
 
-        try:
-            await self._app(scope, receive, noticing)
-        finally:
-            for record in self._records:
-                record(exchange, perf_counter() - started)
+    number: int
+    """Its place, from 1; the journal gives it."""
+
+    @property
+    def exercised(self) -> Exercised | None:
+        """What it touched; None where that was nothing of the contract."""
+
+
+Entry = TypeVar("Entry", bound=Numbered)
+Listener = Callable[[Any], None]
+
+
+class Journal(Generic[Entry]):
+    """The journal of one world.
+
+    Args:
+        capacity: How many exchanges it remembers; the oldest go first.
+
+    Attributes:
+        total: How many there were, those it has forgotten among them.
+        exercised: How often each part of the contract was touched, since the last ``forget``.
+        listeners: Called with each exchange.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.total = 0
+        self.exercised: Counter[Exercised] = Counter()
+        self.listeners: list[Listener] = []
+        self._entries: deque[Entry] = deque(maxlen=capacity)
+
+    def add(self, entry: Entry) -> None:
+        """Adds an exchange, gives it its number, and tells whoever listens."""
+        self.total += 1
+        entry.number = self.total
+        self._entries.append(entry)
+        exercised = entry.exercised
+        if exercised is not None:
+            self.exercised[exercised] += 1
+        for listener in self.listeners:
+            listener(entry)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yields the exchanges that are remembered, the oldest first."""
+        return iter(tuple(self._entries))
+
+    def __len__(self) -> int:
+        """Returns how many it remembers."""
+        return len(self._entries)
+
+    def get(self, number: int) -> Entry | None:
+        """Returns an exchange by its number, or None where it is unknown or forgotten."""
+        place = number - (self.total - len(self._entries)) - 1
+        return self._entries[place] if 0 <= place < len(self._entries) else None
+
+    def forget(self) -> None:
+        """Forgets every exchange; numbers go on, so that none ever means two."""
+        self._entries.clear()
+        self.exercised.clear()

@@ -1,41 +1,28 @@
-"""The layer that holds the quota of the hour; ``windows`` decides."""
-
-from starlette.types import ASGIApp, Receive, Scope, Send
+"""The step that holds the quota of the hour; ``windows`` decides."""
 
 from understudy.document.rules import upholds
-from understudy.engine.exchange import Exchange, exchange_of
+from understudy.engine.exchange import Exchange
 from understudy.engine.windows import count
 from understudy.errors import TooManyRequests
 
 
-class RateLimit:
-    """Counts the requests of the hour, by principal or else by the client's address.
+@upholds("rate-limit-anonymous", "rate-limit-authenticated", "avatar-operations-uncounted")
+def hold_quota(exchange: Exchange) -> None:
+    """Counts a request of a limited operation, by principal or else by the client's address.
 
-    Args:
-        app: The next layer.
+    Raises:
+        TooManyRequests: The quota of the hour is used up.
     """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    @upholds("rate-limit-anonymous", "rate-limit-authenticated", "avatar-operations-uncounted")
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Counts a request of a limited operation and goes on.
-
-        Raises:
-            TooManyRequests: The quota of the hour is used up.
-        """
-        exchange = exchange_of(scope)
-        endpoint = exchange.endpoint
-        applies = exchange.choices.get("rate-limits") != "off"
-        if applies and endpoint is not None and endpoint.is_limited:
-            _count(exchange, endpoint.api.quota(exchange.principal))
-        await self._app(scope, receive, send)
+    endpoint = exchange.endpoint
+    if endpoint is None or not endpoint.is_limited or exchange.choices.get("rate-limits") == "off":
+        return
+    who = exchange.principal.person if exchange.principal else f"address {exchange.client}"
+    quota = exchange.world.limits.get(who)
+    _count(exchange, who, endpoint.api.quota(exchange.principal) if quota is None else quota)
 
 
 @upholds("rate-limit-answer-429", "rate-limit-headers")
-def _count(exchange: Exchange, quota: int) -> None:
-    who = exchange.principal.person if exchange.principal else f"address {exchange.client}"
+def _count(exchange: Exchange, who: str, quota: int) -> None:
     windows = exchange.world.windows
     verdict, windows[who] = count(windows.get(who), exchange.started, quota)
     exchange.extra_headers = verdict.headers

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from understudy.document.loader import Node
-from understudy.document.operations import MediaType, Operation
+from understudy.document.operations import MediaType, Operation, Response
 from understudy.document.schemas import Schemas
 from understudy.engine.call import Answer
 from understudy.engine.sampler import Sampler
@@ -20,17 +20,53 @@ JSON = "application/json"
 
 def sample_answer(operation: Operation, schemas: Schemas, seed: int) -> Answer:
     """Answers an operation from the document alone: its first success, by example or by schema."""
-    status, response = next(
+    return declared_answer(operation, schemas, seed) or Answer(None, 200)
+
+
+def declared_answer(
+    operation: Operation,
+    schemas: Schemas,
+    seed: int,
+    *,
+    status: int | None = None,
+    example: str | None = None,
+    is_made_up: bool = False,
+) -> Answer | None:
+    """Answers an operation as its document declares.
+
+    Args:
+        operation: What is answered.
+        schemas: The document's validators.
+        seed: Of what is made up.
+        status: The one to answer; the first success if left out.
+        example: Name of the example to answer with.
+        is_made_up: Whether the schema answers even where there are examples.
+
+    Returns:
+        None where the document declares no such status or example.
+    """
+    number, response = _declared(operation, status)
+    if response is None:
+        return None
+    if not response.content:
+        return Answer(None, number) if example is None else None
+    media_type = JSON if JSON in response.content else next(iter(response.content))
+    media = response.content[media_type]
+    if example is not None:
+        found = media.examples.get(example)
+        return None if found is None else Answer(_encoded(found, media_type), number, media_type)
+    body = _body(media, schemas, seed, is_made_up=is_made_up)
+    return Answer(_encoded(body, media_type), number, media_type)
+
+
+def _declared(operation: Operation, status: int | None) -> tuple[int, Response | None]:
+    if status is not None:
+        return status, operation.response(status)
+    found, response = next(
         ((s, r) for s, r in operation.responses.items() if s.startswith("2")),
         ("default", operation.responses.get("default")),
     )
-    number = int(status) if status.isdecimal() else 200
-    if response is None or not response.content:
-        return Answer(None, number)
-    media_type = JSON if JSON in response.content else next(iter(response.content))
-    media = response.content[media_type]
-    body = _body(media, schemas, seed)
-    return Answer(_encoded(body, media_type), number, media_type)
+    return int(found) if found.isdecimal() else 200, response
 
 
 def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
@@ -45,8 +81,8 @@ def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
     return _Completion(schemas, seed).completed(body, schema)
 
 
-def _body(media: MediaType, schemas: Schemas, seed: int) -> Any:
-    examples = media.examples.values()
+def _body(media: MediaType, schemas: Schemas, seed: int, *, is_made_up: bool) -> Any:
+    examples = () if is_made_up and media.schema is not None else media.examples.values()
     if media.schema is None:
         return next(iter(examples), {})
     takes = schemas.validator(media.schema).is_valid

@@ -5,21 +5,24 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.engine._connexion import ROUTING, SECURITY, VALIDATION, Layer, routed
-from understudy.engine.admin import AdminGuard
+from understudy.engine._connexion import ROUTING, Layer, routed
+from understudy.engine.admin import guard_admin
 from understudy.engine.api import Api
 from understudy.engine.body_guard import BodyGuard
-from understudy.engine.choosing import Choose, Choosing
+from understudy.engine.choosing import Choose, choosing
 from understudy.engine.cors import Cors
 from understudy.engine.dispatcher import Dispatcher, Holding, Route
 from understudy.engine.endpoint import Endpoint, endpoints
 from understudy.engine.errors import Errors
-from understudy.engine.journal import Journal, Record
+from understudy.engine.exchange import HERE, Addresses
+from understudy.engine.fault_injection import FaultInjection
 from understudy.engine.paths import Paths
-from understudy.engine.rate_limit import RateLimit
+from understudy.engine.rate_limit import hold_quota
+from understudy.engine.recording import Record, Recording, expect_world
+from understudy.engine.registry import Worlds
 from understudy.engine.security import authorize
+from understudy.engine.steps import Steps
 from understudy.engine.validation import validate
-from understudy.engine.worlds import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +31,23 @@ class Site:
 
     Attributes:
         apis: The documents in force; the first one's error shape serves for unknown paths.
-        world: The universe that requests happen in.
+        worlds: The universes that requests happen in.
         elsewhere: Answers what no document knows.
         choose: Reads a request's choices between readings.
         holding: What happens to an answer of ours that breaks the document.
         records: Where finished exchanges go.
         closed: Paths that pages of other origins may not read, nor those below them.
-        resource_url: Where people's pages and pictures lie, if not here.
+        addresses: Where the sites lie, but for the one that is served.
     """
 
     apis: Sequence[Api]
-    world: World
+    worlds: Worlds
     elsewhere: ASGIApp
     choose: Choose
     holding: Holding = "refuse"
     records: Sequence[Record] = ()
     closed: Sequence[str] = ()
-    resource_url: str = ""
+    addresses: Addresses = HERE
 
 
 def stack(site: Site) -> ASGIApp:
@@ -59,26 +62,19 @@ def stack(site: Site) -> ASGIApp:
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
     layers: list[Layer] = [
-        lambda app: Journal(app, site.world, site.records, site.resource_url),
+        lambda app: Recording(app, site.worlds, site.records, site.addresses),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
-        AdminGuard,
-        lambda app: Choosing(app, site.choose),
+        lambda app: Steps(app, guard_admin, expect_world, choosing(site.choose)),
         BodyGuard,
         lambda app: Rebase(app, paths),
         ROUTING,
         lambda app: Route(app, found),
-        SECURITY,
-        RateLimit,
-        VALIDATION,
+        lambda app: Steps(app, authorize),
+        FaultInjection,
+        lambda app: Steps(app, hold_quota, validate),
     ]
-    return routed(
-        operations,
-        layers,
-        Dispatcher(site.elsewhere, site.holding),
-        authorize=authorize,
-        validate=validate,
-    )
+    return routed(operations, layers, Dispatcher(site.elsewhere, site.holding))
 
 
 class Rebase:

@@ -6,10 +6,12 @@ it and not what it holds. Copying the records themselves would take milliseconds
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from understudy.engine.clock import Clock
+from understudy.engine.clock import Clock, Hands
+from understudy.engine.faults import Fault
 from understudy.engine.identifiers import Identifiers
+from understudy.engine.journal import Journal
 from understudy.engine.windows import Window
 
 Record = TypeVar("Record")
@@ -20,6 +22,7 @@ class Collection(Generic[Record]):
     """The name of one kind of record, and its type; the records themselves live in worlds."""
 
     name: str
+    type: Any = Any
 
 
 class Change(NamedTuple):
@@ -36,6 +39,46 @@ Baseline = Mapping[str, Mapping[str, Any]]
 _EMPTY: Mapping[str, Any] = {}
 
 
+PREFIX = "/__world/"
+"""Begins a world's own base addresses."""
+
+MARK = "~"
+"""Ends the name of the world in a token that was minted there."""
+
+DEFAULT = "default"
+"""The world at the plain base address."""
+
+
+class Snapshot(NamedTuple):
+    """All that makes a world what it is at one moment, but for its journal; never changed."""
+
+    baseline: Baseline
+    overlay: Mapping[str, Mapping[str, Any]]
+    hands: Hands | None
+    seed: int
+    issued: int
+    choices: Mapping[str, str]
+    windows: Mapping[str, Window]
+    limits: Mapping[str, int]
+    faults: Mapping[str, Fault]
+
+
+class Keeper(Protocol):
+    """Makes what happens in worlds outlast the process."""
+
+    def changed(self, world: "World", change: Change) -> None:
+        """Takes one change; it lasts once ``keep`` has returned."""
+
+    def became(self, world: "World") -> None:
+        """Takes all that a world is now, instead of what it was."""
+
+    def ended(self, world: "World") -> None:
+        """Forgets a world."""
+
+    def keep(self) -> None:
+        """Makes every change so far last."""
+
+
 @dataclass(slots=True)
 class World:
     """One isolated universe.
@@ -47,6 +90,10 @@ class World:
         identifiers: The world's source of new identifiers.
         choices: Switch name to option, where it differs from the default of ``rules.yaml``.
         windows: Principal to what it has used of its rate limit.
+        limits: Principal to the requests an hour it is allowed instead of the interface's.
+        faults: What goes wrong here on demand, by the fault's id.
+        journal: What was asked here.
+        keeper: Told of every change, to make it last.
     """
 
     name: str
@@ -55,7 +102,21 @@ class World:
     identifiers: Identifiers = field(default_factory=Identifiers)
     choices: Mapping[str, str] = field(default_factory=dict)
     windows: dict[str, Window] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    journal: Journal[Any] = field(default_factory=Journal)
+    keeper: "Keeper | None" = None
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every path of this world; nothing for the default one."""
+        return "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
+
+    @property
+    def mark(self) -> str:
+        """What begins every token that is minted here, so that the token finds its world."""
+        return "" if self.name == DEFAULT else f"{self.name}{MARK}"
 
     def get(self, collection: Collection[Record], key: str) -> Record | None:
         """Returns the record at this key, or None where there is none."""
@@ -89,3 +150,43 @@ class World:
     def apply(self, change: Change) -> None:
         """Carries out one change: the only place where the state of a world changes."""
         self._overlay.setdefault(change.collection, {})[change.key] = change.record
+        if self.keeper is not None:
+            self.keeper.changed(self, change)
+
+    def changes(self) -> Iterator[Change]:
+        """Yields what differs from the baseline."""
+        for collection, records in self._overlay.items():
+            for key, record in records.items():
+                yield Change(collection, key, record)
+
+    def snapshot(self) -> Snapshot:
+        """Returns what the world is now; it costs what was changed, not what the world holds."""
+        return Snapshot(
+            baseline=self.baseline,
+            overlay={name: dict(records) for name, records in self._overlay.items()},
+            hands=self.clock.hands,
+            seed=self.identifiers.seed,
+            issued=self.identifiers.count,
+            choices=self.choices,
+            windows=dict(self.windows),
+            limits=dict(self.limits),
+            faults=dict(self.faults),
+        )
+
+    def become(self, snapshot: Snapshot) -> None:
+        """Becomes what a snapshot says, at once; the journal stays."""
+        self.baseline = snapshot.baseline
+        self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
+        self.clock.hands = snapshot.hands
+        self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
+        self.choices = snapshot.choices
+        self.windows = dict(snapshot.windows)
+        self.limits = dict(snapshot.limits)
+        self.faults = dict(snapshot.faults)
+        if self.keeper is not None:
+            self.keeper.became(self)
+
+    def sibling(self, name: str, capacity: int) -> "World":
+        """Returns a new world on the same fixtures, kept by the same keeper."""
+        clock = self.clock.twin()
+        return World(name, self.baseline, clock, journal=Journal(capacity), keeper=self.keeper)

@@ -6,6 +6,7 @@ from flask import Response, abort, request
 from msgspec.structs import replace
 
 from understudy.engine.exchange import Exchange
+from understudy.pages import bridge
 from understudy.records.applications import SESSIONS, Session
 from understudy.records.people import PEOPLE, Person
 
@@ -40,7 +41,8 @@ def end(exchange: Exchange, session: Session) -> None:
 
 def keep(response: Response, session: Session) -> Response:
     """Sets the cookie: out of a script's reach, and not sent with another site's form."""
-    response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path="/")
+    path = f"{bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
+    response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path=path)
     return response
 
 

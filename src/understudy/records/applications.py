@@ -100,20 +100,20 @@ class Verdict(Struct, frozen=True):
     seen: datetime
 
 
-APPLICATIONS: Collection[Application] = Collection("applications")
+APPLICATIONS: Collection[Application] = Collection("applications", Application)
 """client_id to application."""
 
-CODES: Collection[AuthorizationCode] = Collection("codes")
+CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode)
 """Code to what it stands for; kept after its exchange, so that a second one is noticed."""
 
-SESSIONS: Collection[Session] = Collection("sessions")
+SESSIONS: Collection[Session] = Collection("sessions", Session)
 """Cookie value to session."""
 
-USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes")
+USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[str])
 """Access token to the scopes that its calls have needed so far."""
 
-CONSENTS: Collection[Consent] = Collection("consents")
+CONSENTS: Collection[Consent] = Collection("consents", Consent)
 """What the page's form sends back, to the page."""
 
-VERDICTS: Collection[Verdict] = Collection("verdicts")
+VERDICTS: Collection[Verdict] = Collection("verdicts", Verdict)
 """client_id, a space and the fault to the verdict."""

@@ -167,14 +167,14 @@ class Image(Struct, frozen=True, gc=False):
     media_type: str  # image/png, image/jpeg, image/gif
 
 
-PEOPLE: Collection[Person] = Collection("people")
+PEOPLE: Collection[Person] = Collection("people", Person)
 """Slug to person."""
 
-SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash")
+SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
 """SHA-256 of any of a person's addresses, lower-case hexadecimal, to the person's slug."""
 
-SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id")
+SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """image_id of an avatar to the slug of the person whose account it is in."""
 
-IMAGES: Collection[Image] = Collection("images")
+IMAGES: Collection[Image] = Collection("images", Image)
 """Name of a fixture image, or image_id of an uploaded one, to its bytes."""

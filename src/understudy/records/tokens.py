@@ -34,7 +34,7 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
     about: str = ""
 
 
-TOKENS: Collection[Token] = Collection("tokens")
+TOKENS: Collection[Token] = Collection("tokens", Token)
 """Token string to token."""
 
 

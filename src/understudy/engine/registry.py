@@ -1,0 +1,218 @@
+"""All the worlds of one mock: which there are, and which one a request means.
+
+A world's own base address is enough for a client that can be configured. A header, a cookie or a
+token that was minted in the world do for those that cannot, such as an unmodified page.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+
+from understudy.engine.clock import machine_time
+from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Snapshot, World
+from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
+
+HEADER = b"x-mock-world"
+COOKIE = "mock_world"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+class Selection(NamedTuple):
+    """The world that a request means.
+
+    Attributes:
+        name: As it was named; None where nothing names one.
+        path: What is left of the path once the world is taken off.
+        is_said: Whether that is beyond doubt; a token may look like a world's and be none.
+    """
+
+    name: str | None
+    path: str
+    is_said: bool = True
+
+
+def selection(path: str, headers: Mapping[bytes, bytes]) -> Selection:
+    """Returns which world a request names: in its path, else a header, a cookie or a token."""
+    if path.startswith(PREFIX):
+        name, slash, rest = path.removeprefix(PREFIX).partition("/")
+        return Selection(name, slash + rest or "/")
+    named = headers.get(HEADER)
+    if named is not None:
+        return Selection(named.decode("latin-1").strip(), path)
+    cookie = headers.get(b"cookie")
+    if cookie is not None and COOKIE.encode() in cookie:
+        return Selection(_cookie(cookie.decode("latin-1")), path)
+    authorization = headers.get(b"authorization", b"")
+    if MARK.encode() in authorization:
+        return Selection(_minted(authorization.decode("latin-1")), path, is_said=False)
+    return Selection(None, path)
+
+
+def _cookie(text: str) -> str | None:
+    try:
+        found = SimpleCookie(text).get(COOKIE)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def _minted(authorization: str) -> str | None:
+    name = authorization.rpartition(" ")[2].partition(MARK)[0]
+    return name if _NAME.fullmatch(name) else None
+
+
+class _Stay(NamedTuple):
+    """How long a world may stay without a request, and when the last one came."""
+
+    idle: timedelta | None
+    touched: datetime
+
+
+class Worlds:
+    """The worlds of one mock.
+
+    Args:
+        default: The one at the plain base address; it never goes.
+        is_named: Whether every request must name its world.
+
+    Attributes:
+        snapshots: Name to what was kept.
+    """
+
+    def __init__(self, default: World, *, is_named: bool = False) -> None:
+        self.default = default
+        self.snapshots: dict[str, Snapshot] = {}
+        self._beginning = default.snapshot()
+        self._is_named = is_named
+        self._worlds = {default.name: default}
+        self._stays: dict[str, _Stay] = {}
+        self._count = 0
+
+    def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
+        """Returns the world that a request means, and its path there.
+
+        Raises:
+            MockRefusal: It names a world that is not there, or none where it must.
+        """
+        name, rest, is_said = selection(path, headers)
+        if name is None or not (is_said or name in self._worlds):
+            if self._is_named and not rest.startswith("/__admin"):
+                msg = (
+                    "This mock wants every request to name its world: by the base address "
+                    f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
+                )
+                raise MockRefusal(400, "No world is named", msg)
+            return self.default, rest
+        try:
+            found = self.get(name)
+        except NotFound as absent:
+            raise MockRefusal(404, "No such world", absent.message) from absent
+        if name in self._stays:
+            self._stays[name] = self._stays[name]._replace(touched=machine_time())
+        return found, rest
+
+    def get(self, name: str) -> World:
+        """Returns a world.
+
+        Raises:
+            NotFound: It is not there.
+        """
+        self._sweep()
+        found = self._worlds.get(name)
+        if found is None:
+            hint = nearest(name, list(self._worlds)) or "."
+            msg = f"There is no world {name!r}{hint} POST /__admin/worlds makes one."
+            raise NotFound(msg)
+        return found
+
+    def __iter__(self) -> Iterator[World]:
+        """Yields every world, the default one first."""
+        self._sweep()
+        return iter(tuple(self._worlds.values()))
+
+    def create(
+        self,
+        name: str | None,
+        snapshot: Snapshot,
+        *,
+        capacity: int,
+        idle: timedelta | None = None,
+    ) -> World:
+        """Makes a world.
+
+        Args:
+            name: What it is called; one is made up if left out.
+            snapshot: What it is to begin with.
+            capacity: Exchanges that its journal remembers.
+            idle: How long it stays without a request; for good if left out.
+
+        Raises:
+            BadRequest: The name cannot stand in an address.
+            Conflict: There is a world of that name.
+        """
+        self._sweep()
+        if name is None:
+            self._count += 1
+            name = f"w{self._count}"
+        if not _NAME.fullmatch(name):
+            msg = f"name: {name!r} cannot be a world's; use up to 40 of a-z, 0-9 and -."
+            raise BadRequest(msg)
+        if name in self._worlds:
+            msg = f"name: there is a world {name!r} already; choose another, or delete it."
+            raise Conflict(msg)
+        world = self.default.sibling(name, capacity)
+        world.become(snapshot)
+        self._worlds[name] = world
+        self._stays[name] = _Stay(idle, machine_time())
+        return world
+
+    def remove(self, name: str) -> None:
+        """Ends a world.
+
+        Raises:
+            NotFound: It is not there.
+            BadRequest: It is the default one, which cannot end.
+        """
+        world = self.get(name)
+        if world.name == DEFAULT:
+            msg = "The default world cannot be deleted; POST /__admin/reset makes it new."
+            raise BadRequest(msg)
+        self._end(world)
+
+    def beginning(self) -> Snapshot:
+        """Returns what the fixtures and the command line said."""
+        return self._beginning._replace(baseline=self.default.baseline)
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Returns what was kept under a name.
+
+        Raises:
+            NotFound: Nothing was.
+        """
+        found = self.snapshots.get(name)
+        if found is None:
+            hint = nearest(name, list(self.snapshots)) or "."
+            msg = f"There is no snapshot {name!r}{hint} POST /__admin/snapshots makes one."
+            raise NotFound(msg)
+        return found
+
+    def idle(self, world: World) -> timedelta | None:
+        """Returns how long a world stays without a request; None for one that stays."""
+        stay = self._stays.get(world.name)
+        return stay.idle if stay else None
+
+    def _sweep(self) -> None:
+        """Ends the worlds that nobody has asked for in a long time."""
+        now = machine_time() if self._stays else None
+        for name, stay in tuple(self._stays.items()):
+            if now is not None and stay.idle is not None and now >= stay.touched + stay.idle:
+                self._end(self._worlds[name])
+
+    def _end(self, world: World) -> None:
+        del self._worlds[world.name]
+        del self._stays[world.name]
+        if world.keeper is not None:
+            world.keeper.ended(world)
