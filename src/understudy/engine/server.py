@@ -7,6 +7,7 @@ request. One event loop runs every listener, so that they share one state withou
 import asyncio
 import contextlib
 import errno
+import gc
 import signal
 import socket
 import struct
@@ -117,6 +118,7 @@ async def serve(
             group.create_task(listener.serve(sockets=[bound]))
         while not all(listener.started or listener.should_exit for listener in listeners):
             await asyncio.sleep(0.001)
+        _settle_memory()
         ready()
     for task in tasks:
         task.cancel()
@@ -134,6 +136,15 @@ def _configuration(application: ASGIApp) -> uvicorn.Config:
         server_header=False,
         ws="none",
     )
+
+
+def _settle_memory() -> None:
+    """Spares the garbage collector what will live as long as the process: documents and fixtures.
+
+    Each full collection would walk all of it; with 100,000 people that stops the mock for 0.1 s.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 async def _warm_up(application: ASGIApp) -> None:

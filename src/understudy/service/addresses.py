@@ -1,5 +1,6 @@
 """Where the things in an answer lie: the one place that builds their addresses."""
 
+from functools import lru_cache
 from urllib.parse import quote
 
 
@@ -15,9 +16,14 @@ def avatar_url(site_url: str, identifier: str) -> str:
 
 def image_url(site_url: str, name: str) -> str:
     """Returns the address of a fixture image."""
-    return f"{site_url}/image/{quote(name)}"
+    return f"{site_url}/image/{_quoted(name)}"
 
 
 def icon_url(site_url: str, service_type: str) -> str:
     """Returns the address of a service's icon."""
-    return f"{site_url}/icons/{quote(service_type)}.svg"
+    return f"{site_url}/icons/{_quoted(service_type)}.svg"
+
+
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    return quote(text)
