@@ -38,7 +38,7 @@ class Cors:
         exchange = exchange_of(scope)
         app = self._app
         if b"origin" in exchange.headers:
-            if self._is_closed(scope["path"]):
+            if self._is_closed(exchange.path):
                 exchange.notes.append(_CLOSED)
             else:
                 app = self._open

@@ -22,6 +22,7 @@ ABORT = "understudy.abort"
 REFUSALS = 400
 """Statuses from here refuse (RFC 9110, 15.5)."""
 
+_TWIN = TWIN.encode()
 _DROPS = 20
 """Pieces of a slow body."""
 
@@ -40,9 +41,9 @@ class FaultInjection:
         """Goes on, and does to the answer what was asked for."""
         exchange = exchange_of(scope)
         endpoint = exchange.endpoint
-        may_strike = endpoint is not None and not endpoint.api.is_steering
-        is_wished = HEADER in exchange.headers or TWIN.encode() in exchange.query
-        if endpoint is None or not may_strike or not (is_wished or exchange.world.faults):
+        is_wished = HEADER in exchange.headers or _TWIN in exchange.query
+        is_possible = is_wished or exchange.world.faults
+        if not is_possible or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
         wish = _wish(exchange) or Wish()

@@ -76,6 +76,7 @@ class ParameterReader:
         self.location = parameter.location
         self.required = parameter.required or parameter.location == "path"
         self._parameter = parameter
+        self._label = f"{parameter.location.capitalize()} parameter {parameter.name!r}"
         # the case of a header's name is free (RFC 9110, 5.1); exchanges have it in lower case
         self._key = parameter.name.lower() if parameter.location == "header" else parameter.name
         self._schemas = schemas
@@ -101,10 +102,6 @@ class ParameterReader:
             msg = f"{self._label}: {first_fault(self._validator, value)}"
             raise BadRequest(msg, code="invalid_parameter")
         return value
-
-    @property
-    def _label(self) -> str:
-        return f"{self.location.capitalize()} parameter {self.name!r}"
 
     def _value(self, texts: Texts) -> Any:
         if "object" in self._types and self._parameter.style == "deepObject":

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.engine.admin import BASE_PATH
 from understudy.engine.exchange import Addresses, Exchange
+from understudy.engine.paths import Paths
 from understudy.engine.registry import Worlds
 from understudy.errors import MockRefusal
 
@@ -23,15 +24,22 @@ class Recording:
     Args:
         app: The next layer.
         worlds: Where requests happen.
+        paths: Knows which paths were asked without their base path, and serves them all the same.
         records: Where finished exchanges go.
         addresses: Where the two sites lie.
     """
 
     def __init__(
-        self, app: ASGIApp, worlds: Worlds, records: Sequence[Record], addresses: Addresses
+        self,
+        app: ASGIApp,
+        worlds: Worlds,
+        paths: Paths,
+        records: Sequence[Record],
+        addresses: Addresses,
     ) -> None:
         self._app = app
         self._worlds = worlds
+        self._paths = paths
         self._records = records
         self._addresses = addresses
 
@@ -40,6 +48,7 @@ class Recording:
         if scope["type"] != "http":
             return
         exchange = self._exchange(scope)
+        scope["path"] = self._paths.based(exchange.path)
         keeper = exchange.world.keeper
         started = perf_counter()
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from understudy.engine._connexion import ROUTING, Layer, routed
 from understudy.engine.admin import guard_admin
@@ -62,12 +62,11 @@ def stack(site: Site) -> ASGIApp:
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
     layers: list[Layer] = [
-        lambda app: Recording(app, site.worlds, site.records, site.addresses),
+        lambda app: Recording(app, site.worlds, paths, site.records, site.addresses),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
         lambda app: Steps(app, guard_admin, expect_world, choosing(site.choose)),
         BodyGuard,
-        lambda app: Rebase(app, paths),
         ROUTING,
         lambda app: Route(app, found),
         lambda app: Steps(app, authorize),
@@ -75,21 +74,3 @@ def stack(site: Site) -> ASGIApp:
         lambda app: Steps(app, hold_quota, validate),
     ]
     return routed(operations, layers, Dispatcher(site.elsewhere, site.holding))
-
-
-class Rebase:
-    """Serves every path without its base path too.
-
-    Args:
-        app: The next layer.
-        paths: Knows which base path was left out.
-    """
-
-    def __init__(self, app: ASGIApp, paths: Paths) -> None:
-        self._app = app
-        self._paths = paths
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Adds the base path that the client left out, and goes on."""
-        scope["path"] = self._paths.based(scope["path"])
-        await self._app(scope, receive, send)

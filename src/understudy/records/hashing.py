@@ -2,10 +2,12 @@
 
 import hashlib
 import re
+from functools import lru_cache
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
+@lru_cache(maxsize=4096)
 def email_hash(address: str) -> str:
     """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
     return hashlib.sha256(address.strip().lower().encode()).hexdigest()
