@@ -18,7 +18,7 @@ Problem                     becomes a response, in the shape of the API that was
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -31,6 +31,22 @@ class FixtureError(StartupError):
     """A fixture that cannot be used: the text names the file, the key and the remedy."""
 
 
+class Breach(NamedTuple):
+    """What broke the document, for whoever asks why.
+
+    Attributes:
+        where: JSON pointer into the body, or the parameter.
+        expected: What the keyword that was broken says, as the document writes it.
+        came: What stood there instead.
+        document: JSON pointer into the document.
+    """
+
+    where: str
+    expected: Any
+    came: Any
+    document: str
+
+
 class Problem(Exception):
     """An answer other than success, raised by whoever notices.
 
@@ -38,12 +54,21 @@ class Problem(Exception):
         message: What was wrong, with the value, and what to do; shown to the client.
         code: The machine-readable word beside it, where one is known.
         headers: Headers that the answer must carry, such as ``WWW-Authenticate``.
+        breach: What of the document was broken, if that is why.
     """
 
     status: ClassVar[int] = 500
 
-    def __init__(self, message: str, *, code: str | None = None, headers: Headers = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        headers: Headers = (),
+        breach: Breach | None = None,
+    ) -> None:
         super().__init__(message)
+        self.breach = breach
         self.message = message
         self.code = code
         self.headers = headers

@@ -2,21 +2,16 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from urllib.parse import unquote_plus
 
 import click
 import orjson
 
 from understudy.engine.exchange import Exchange
+from understudy.engine.masking import masked_query
 from understudy.engine.recording import Record
 from understudy.settings import Log
 
 Write = Callable[[str], None]
-
-_SECRETS = frozenset(
-    {"access_token", "client_secret", "code", "code_verifier", "password", "token"}
-)
-"""What no log may keep, should a client put it into a query."""
 
 _COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
 
@@ -40,13 +35,8 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
 
 
 def _target(exchange: Exchange) -> str:
-    query = "&".join(_masked(pair) for pair in exchange.query.decode("latin-1").split("&"))
+    query = masked_query(exchange.query.decode("latin-1"))
     return f"{exchange.path}?{query}" if query else exchange.path
-
-
-def _masked(pair: str) -> str:
-    name, _, _ = pair.partition("=")
-    return f"{name}=…" if unquote_plus(name).strip().lower() in _SECRETS else pair
 
 
 def _clock(instant: datetime) -> str:

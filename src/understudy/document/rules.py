@@ -8,12 +8,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
+from types import CodeType, TracebackType
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
 from understudy.document.yaml_files import read_yaml
 from understudy.errors import StartupError, nearest
+
+_MARKS: dict[CodeType, tuple[str, ...]] = {}
+"""What ``upholds`` marked, to be found from a traceback."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -28,9 +33,16 @@ def upholds(*rule_ids: str) -> Callable[[Function], Function]:
 
     def mark(function: Function) -> Function:
         function.upholds = rule_ids  # type: ignore[attr-defined]  # functions take any
+        _MARKS[function.__code__] = rule_ids
         return function
 
     return mark
+
+
+def upheld(traceback: TracebackType | None) -> tuple[str, ...]:
+    """Returns the rules that the functions on a traceback hold, the innermost first."""
+    codes = [frame.f_code for frame, _ in walk_tb(traceback)]
+    return tuple(dict.fromkeys(rule for code in reversed(codes) for rule in _MARKS.get(code, ())))
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ into the document still holds. 3.1 is JSON Schema 2020-12 as it stands.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -125,6 +126,18 @@ class Schemas:
     def follow(self, schema: Node) -> Node:
         """Returns the schema that a reference leads to, or the schema itself."""
         return self._document.follow(schema)
+
+    def place(self, schema: Node, path: Iterable[str | int]) -> Node:
+        """Returns where a validator's path leads in the document; references are followed."""
+        place = self._document.follow(schema)
+        for step in path:
+            if step == "$ref":
+                continue
+            below = place.child(step)
+            if below is None:  # a keyword that the document says in its own dialect
+                break
+            place = self._document.follow(below)
+        return place
 
     def items_schema(self, schema: Node) -> Node | None:
         """Returns the schema of an array's items."""

@@ -16,7 +16,7 @@ from understudy.document.operations import MediaType, RequestBody
 from understudy.document.rules import upholds
 from understudy.document.schemas import Schemas
 from understudy.engine.call import Upload
-from understudy.engine.messages import faults, say
+from understudy.engine.messages import breach, faults, say
 from understudy.engine.parameters import ABSENT, convert, parse_query
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
 
@@ -135,7 +135,8 @@ class BodyReader:
             return
         hint = self._hint(found[0], schema)
         msg = f"{say(found[0])}{hint}"
-        raise BadRequest(msg, code="invalid_body")
+        found_breach = breach(found[0], schema, self._schemas)
+        raise BadRequest(msg, code="invalid_body", breach=found_breach)
 
     def _hint(self, fault: Any, schema: Node) -> str:
         if fault.kind.name != "additionalProperties" or fault.instance_path:

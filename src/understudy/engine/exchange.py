@@ -27,6 +27,18 @@ HERE = Addresses()
 """Of a site that is asked for everything."""
 
 
+class Refusal(NamedTuple):
+    """Why a request was refused.
+
+    Attributes:
+        problem: What was answered.
+        rules: Ids of the rules that the code which refused holds, the closest first.
+    """
+
+    problem: Problem
+    rules: tuple[str, ...]
+
+
 class Exchange:
     """A request and its answer.
 
@@ -122,13 +134,18 @@ class Exchange:
         self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
         self.fault: str | None = None
-        self.refusal: Problem | None = None
+        self.refusal: Refusal | None = None
         self.status = 0
         self.answer_headers: Sequence[tuple[bytes, bytes]] = ()
         self.answer = b""
         self.seconds = 0.0
         self.number = 0
         scope[_KEY] = self
+
+    def refused(self, problem: Problem, rules: tuple[str, ...]) -> None:
+        """Takes what it was refused with, and lets go of all that hangs on the traceback."""
+        problem.__traceback__ = problem.__context__ = problem.__cause__ = None
+        self.refusal = Refusal(problem, rules)
 
     @property
     def identity(self) -> str:

@@ -4,6 +4,10 @@ from typing import Any
 
 from jsonschema_rs import ValidationError, Validator
 
+from understudy.document.loader import Node, escape
+from understudy.document.schemas import Schemas
+from understudy.errors import Breach
+
 LONGEST = 200
 """Characters of a message; what came may be megabytes."""
 
@@ -23,6 +27,20 @@ def faults(validator: Validator, value: Any) -> list[ValidationError]:
 def first_fault(validator: Validator, value: Any) -> str:
     """Returns a line for the most telling thing wrong with a value."""
     return say(faults(validator, value)[0])
+
+
+def breach(error: ValidationError, schema: Node, schemas: Schemas, where: str = "") -> Breach:
+    """Returns a fault with the places it concerns.
+
+    Args:
+        error: The fault.
+        schema: The schema that was broken.
+        schemas: Whose it is.
+        where: The parameter; empty for a body.
+    """
+    pointer = "".join(f"/{escape(str(step))}" for step in error.instance_path)
+    place = schemas.place(schema, error.schema_path)
+    return Breach(where + pointer, place.value, error.instance, place.pointer)
 
 
 def say(error: ValidationError) -> str:

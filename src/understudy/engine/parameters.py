@@ -13,7 +13,7 @@ import orjson
 
 from understudy.document.operations import Parameter
 from understudy.document.schemas import Schemas
-from understudy.engine.messages import first_fault
+from understudy.engine.messages import breach, faults, say
 from understudy.errors import BadRequest
 
 ABSENT: Final = object()
@@ -99,9 +99,17 @@ class ParameterReader:
                 raise BadRequest(msg, code="missing_parameter")
             return ABSENT
         if self._validator is not None and not self._validator.is_valid(value):
-            msg = f"{self._label}: {first_fault(self._validator, value)}"
-            raise BadRequest(msg, code="invalid_parameter")
+            raise self._refusal(value)
         return value
+
+    def _refusal(self, value: Any) -> BadRequest:
+        schema = self._parameter.schema
+        assert self._validator is not None
+        assert schema is not None
+        fault = faults(self._validator, value)[0]
+        msg = f"{self._label}: {say(fault)}"
+        found = breach(fault, schema, self._schemas, f"{self.location} {self.name}")
+        return BadRequest(msg, code="invalid_parameter", breach=found)
 
     def _value(self, texts: Texts) -> Any:
         if "object" in self._types and self._parameter.style == "deepObject":

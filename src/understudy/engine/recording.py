@@ -77,7 +77,7 @@ class Recording:
             world, scope["path"] = self._worlds.of(scope["path"], headers)
         except MockRefusal as refusal:  # told within, where refusals get their shape
             exchange = Exchange(scope, headers, self._worlds.default, self._addresses)
-            exchange.refusal = refusal
+            exchange.refused(refusal, ())
             return exchange
         return Exchange(scope, headers, world, self._addresses)
 
@@ -89,7 +89,7 @@ def expect_world(exchange: Exchange) -> None:
         MockRefusal: It is one.
     """
     if exchange.refusal is not None:
-        raise exchange.refusal
+        raise exchange.refusal.problem
 
 
 def _keep(exchange: Exchange) -> None:

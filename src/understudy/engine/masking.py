@@ -1,0 +1,82 @@
+"""Keeps secrets out of what people read, send on and commit: logs, the journal and its exports."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import unquote_plus
+
+import orjson
+
+MASK = "***"
+
+SECRETS = frozenset(
+    {
+        *("access_token", "api_key", "application_password", "client_secret", "code"),
+        *("code_verifier", "csrf_token", "password", "refresh_token", "token"),
+    }
+)
+"""Names of members, fields and query parameters whose values are secret."""
+
+_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_IN_QUERY = re.compile(r"(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
+
+
+def masked_query(text: str) -> str:
+    """Returns a query, a form or a whole address with the values of secrets masked."""
+    return _IN_QUERY.sub(_masked_pair, text)
+
+
+def _masked_pair(pair: re.Match[str]) -> str:
+    is_secret = unquote_plus(pair["name"]).strip().lower() in SECRETS
+    return f"{pair['name']}={MASK}" if is_secret else pair[0]
+
+
+def masked_header(name: str, text: str) -> str:
+    """Returns a header's value; of credentials only the scheme, of a cookie only the name."""
+    name = name.lower()
+    if name == "location":
+        return masked_query(text)
+    if name not in _HEADERS:
+        return text
+    separator = "=" if "cookie" in name else " "
+    first, found, _ = text.partition(separator)
+    return f"{first}{separator}{MASK}" if found else MASK
+
+
+def masked_body(content: bytes, media_type: str) -> bytes:
+    """Returns a body with the values of secrets masked; one that cannot be read stays as it is.
+
+    A page is left out: it may show secrets that no name gives away.
+    """
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind == "application/x-www-form-urlencoded":
+        return masked_query(content.decode("latin-1")).encode("latin-1")
+    if kind == "text/html":
+        return f"(a page of {len(content)} bytes)".encode()
+    if kind == "application/json" or kind.endswith("+json"):
+        try:
+            return orjson.dumps(_masked(orjson.loads(content)))
+        except ValueError:
+            return content
+    return content
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    # an error's ``code`` is a word for programs and no secret
+    is_error = "error" in value
+    return {
+        name: MASK
+        if name in SECRETS and isinstance(member, str) and not (is_error and name == "code")
+        else _masked(member)
+        for name, member in value.items()
+    }
+
+
+def masked_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Returns headers as text, as they came, with the values of secrets masked."""
+    texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in headers]
+    return [(name, masked_header(name, text)) for name, text in texts]
