@@ -39,6 +39,8 @@ class Call:
         authorization: The Authorization header as it came; security has read it as a bearer, the
             token endpoint also looks for what does not belong there.
         undeclared_query: Names of query parameters that the document does not know.
+        authorization_url: Where people sign in, as ``site_url``.
+        client: The client's address.
     """
 
     world: World
@@ -48,6 +50,8 @@ class Call:
     notes: list[str] = field(default_factory=list)
     authorization: str | None = None
     undeclared_query: tuple[str, ...] = ()
+    authorization_url: str = ""
+    client: str = "unknown"
 
 
 class Upload(NamedTuple):
@@ -63,7 +67,8 @@ class Answer(NamedTuple):
     Attributes:
         status: The mock's choice; where the document in force declares explicit success codes and
             this is not among them, the first declared one is sent instead.
-        body: Something JSON can say, bytes of ``media_type``, or None for no content.
+        body: Something JSON can say, bytes of ``media_type``, an asynchronous iterator of such bytes
+            that goes on until the client leaves, or None for no content.
         media_type: Of ``body``.
         headers: Further headers, names in lower case.
     """

@@ -1,7 +1,7 @@
 """Calls the handler of an operation and sends what it answers."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,7 +12,7 @@ from understudy.engine.call import Answer, Call
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.exchange import Exchange, exchange_of
 from understudy.engine.samples import sample_answer
-from understudy.engine.sending import mock_problem, send_answer
+from understudy.engine.sending import mock_problem, send_answer, stream_answer
 from understudy.errors import BadRequest
 
 Holding = Literal["refuse", "warn", "off"]
@@ -72,6 +72,9 @@ class Dispatcher:
         status = endpoint.judge.status(answer.status)
         if status != answer.status:
             answer = answer._replace(status=status)
+        if isinstance(answer.body, AsyncIterator):
+            await stream_answer(receive, send, answer)
+            return
         if self._holding != "off":
             answer = self._held(exchange, endpoint, answer)
         await send_answer(send, answer, exchange.extra_headers)
@@ -106,6 +109,8 @@ async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
         exchange.notes,
         None if authorization is None else authorization.decode("latin-1"),
         exchange.undeclared_query,
+        exchange.authorization_url,
+        exchange.client,
     )
     arguments = exchange.arguments
     keywords: dict[str, Any] = {

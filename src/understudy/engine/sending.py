@@ -1,7 +1,9 @@
 """Puts an answer on the wire as ASGI messages."""
 
+import asyncio
+
 import orjson
-from starlette.types import Send
+from starlette.types import Receive, Send
 
 from understudy.engine.call import Answer
 from understudy.errors import Headers
@@ -30,6 +32,32 @@ async def send_answer(send: Send, answer: Answer, extra: Headers = ()) -> None:
     headers += [(name.encode(), text.encode("latin-1")) for name, text in (*answer.headers, *extra)]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
+
+
+async def stream_answer(receive: Receive, send: Send, answer: Answer) -> None:
+    """Sends an answer that goes on until it ends by itself, or the client leaves."""
+    headers = [(b"content-type", answer.media_type.encode()), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    leaving = asyncio.ensure_future(_left(receive))
+    chunks = aiter(answer.body)
+    try:
+        while not leaving.done():
+            chunk = asyncio.ensure_future(anext(chunks))
+            await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not chunk.done():
+                chunk.cancel()
+                break
+            await send({"type": "http.response.body", "body": chunk.result(), "more_body": True})
+    except StopAsyncIteration:
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+        await chunks.aclose()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def mock_problem(status: int, title: str, detail: str) -> Answer:

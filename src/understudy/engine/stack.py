@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp
 
 from understudy.engine._connexion import ROUTING, Layer, routed
-from understudy.engine.admin import guard_admin
+from understudy.engine.admin import guarding
 from understudy.engine.api import Api
 from understudy.engine.body_guard import BodyGuard
 from understudy.engine.choosing import Choose, choosing
@@ -38,6 +38,7 @@ class Site:
         records: Where finished exchanges go.
         closed: Paths that pages of other origins may not read, nor those below them.
         addresses: Where the sites lie, but for the one that is served.
+        admin_token: What lets callers who are not on this machine into the admin API.
     """
 
     apis: Sequence[Api]
@@ -48,6 +49,7 @@ class Site:
     records: Sequence[Record] = ()
     closed: Sequence[str] = ()
     addresses: Addresses = HERE
+    admin_token: str | None = None
 
 
 def stack(site: Site) -> ASGIApp:
@@ -65,7 +67,7 @@ def stack(site: Site) -> ASGIApp:
         lambda app: Recording(app, site.worlds, paths, site.records, site.addresses),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
-        lambda app: Steps(app, guard_admin, expect_world, choosing(site.choose)),
+        lambda app: Steps(app, guarding(site.admin_token), expect_world, choosing(site.choose)),
         BodyGuard,
         ROUTING,
         lambda app: Route(app, found),
