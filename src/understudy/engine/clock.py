@@ -13,6 +13,11 @@ def machine_time() -> datetime:
     return datetime.now(UTC)  # noqa: TID251 - the one place that may
 
 
+def written(instant: datetime) -> str:
+    """Returns an instant as the admin API writes it: UTC, with ``Z`` (RFC 3339)."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Hands(NamedTuple):
     """Where a clock was put, and how it runs from there.
 

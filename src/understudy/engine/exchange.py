@@ -153,6 +153,11 @@ class Exchange:
         return self.principal.kind if self.principal else "anonymous"
 
     @property
+    def is_matched(self) -> bool:
+        """Whether an operation or a page answered it."""
+        return self.endpoint is not None or self.status not in {404, 405}
+
+    @property
     def exercised(self) -> Exercised | None:
         """What part of the contract it touched."""
         if self.endpoint is None:

@@ -5,6 +5,9 @@ from understudy.engine.exchange import Exchange
 from understudy.engine.windows import count
 from understudy.errors import TooManyRequests
 
+ANONYMOUS = "anonymous"
+"""Names everybody without a token, where limits are changed."""
+
 
 @upholds("rate-limit-anonymous", "rate-limit-authenticated", "avatar-operations-uncounted")
 def hold_quota(exchange: Exchange) -> None:
@@ -17,8 +20,11 @@ def hold_quota(exchange: Exchange) -> None:
     if endpoint is None or not endpoint.is_limited or exchange.choices.get("rate-limits") == "off":
         return
     who = exchange.principal.person if exchange.principal else f"address {exchange.client}"
-    quota = exchange.world.limits.get(who)
-    _count(exchange, who, endpoint.api.quota(exchange.principal) if quota is None else quota)
+    limits = exchange.world.limits
+    quota = endpoint.api.quota(exchange.principal)
+    if limits:
+        quota = limits.get(who, limits.get(ANONYMOUS, quota) if not exchange.principal else quota)
+    _count(exchange, who, quota)
 
 
 @upholds("rate-limit-answer-429", "rate-limit-headers")

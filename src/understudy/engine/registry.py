@@ -11,7 +11,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from understudy.engine.clock import machine_time
-from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Snapshot, World
+from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Snapshot, World
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 
 HEADER = b"x-mock-world"
@@ -85,7 +85,7 @@ class Worlds:
     def __init__(self, default: World, *, is_named: bool = False) -> None:
         self.default = default
         self.snapshots: dict[str, Snapshot] = {}
-        self._beginning = default.snapshot()
+        self._beginnings = {default.name: default.snapshot()}
         self._is_named = is_named
         self._worlds = {default.name: default}
         self._stays: dict[str, _Stay] = {}
@@ -166,6 +166,7 @@ class Worlds:
         world = self.default.sibling(name, capacity)
         world.become(snapshot)
         self._worlds[name] = world
+        self._beginnings[name] = snapshot
         self._stays[name] = _Stay(idle, machine_time())
         return world
 
@@ -182,9 +183,18 @@ class Worlds:
             raise BadRequest(msg)
         self._end(world)
 
-    def beginning(self) -> Snapshot:
-        """Returns what the fixtures and the command line said."""
-        return self._beginning._replace(baseline=self.default.baseline)
+    def beginning(self, name: str = DEFAULT) -> Snapshot:
+        """Returns what a world began with; the default one's is what the fixtures say."""
+        return self._beginnings[name]
+
+    def refit(self, before: Baseline, after: Baseline) -> None:
+        """Puts other fixtures under every world that stood on these."""
+        for world in self._worlds.values():
+            if world.baseline is before:
+                world.baseline = after
+        for name, start in self._beginnings.items():
+            if start.baseline is before:
+                self._beginnings[name] = start._replace(baseline=after)
 
     def snapshot(self, name: str) -> Snapshot:
         """Returns what was kept under a name.
@@ -214,5 +224,6 @@ class Worlds:
     def _end(self, world: World) -> None:
         del self._worlds[world.name]
         del self._stays[world.name]
+        del self._beginnings[world.name]
         if world.keeper is not None:
             world.keeper.ended(world)

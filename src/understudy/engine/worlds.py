@@ -69,6 +69,9 @@ class Keeper(Protocol):
     def changed(self, world: "World", change: Change) -> None:
         """Takes one change; it lasts once ``keep`` has returned."""
 
+    def steered(self, world: "World") -> None:
+        """Takes the world's clock, choices, limits and faults instead of what they were."""
+
     def became(self, world: "World") -> None:
         """Takes all that a world is now, instead of what it was."""
 
@@ -152,6 +155,11 @@ class World:
         self._overlay.setdefault(change.collection, {})[change.key] = change.record
         if self.keeper is not None:
             self.keeper.changed(self, change)
+
+    def note_change(self) -> None:
+        """Tells the keeper that clock, choices, limits or faults are others now."""
+        if self.keeper is not None:
+            self.keeper.steered(self)
 
     def changes(self) -> Iterator[Change]:
         """Yields what differs from the baseline."""

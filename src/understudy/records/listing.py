@@ -1,6 +1,7 @@
 """What there is in a world, in the shape of ``understudy fixtures --list --json``."""
 
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from understudy.engine.worlds import World
@@ -10,10 +11,16 @@ from understudy.records.people import PEOPLE, Person
 from understudy.records.tokens import TOKENS, is_valid
 
 
-def listing(world: World, now: datetime) -> dict[str, Any]:
-    """Returns people, tokens and applications."""
+def listing(world: World, now: datetime, most: int | None = None) -> dict[str, Any]:
+    """Returns people, tokens and applications.
+
+    Args:
+        world: Whose.
+        now: Tells which tokens are expired.
+        most: How many of each; all if left out.
+    """
     return {
-        "people": [_person(person) for _, person in world.items(PEOPLE)],
+        "people": [_person(person) for _, person in islice(world.items(PEOPLE), most)],
         "tokens": [
             {
                 "token": token.token,
@@ -22,7 +29,7 @@ def listing(world: World, now: datetime) -> dict[str, Any]:
                 "scopes": list(token.scopes),
                 "state": "valid" if is_valid(token, now) else "expired",
             }
-            for _, token in world.items(TOKENS)
+            for _, token in islice(world.items(TOKENS), most)
         ],
         "applications": [
             {
@@ -32,7 +39,7 @@ def listing(world: World, now: datetime) -> dict[str, Any]:
                 "owner": application.owner,
                 "about": application.about,
             }
-            for _, application in world.items(APPLICATIONS)
+            for _, application in islice(world.items(APPLICATIONS), most)
         ],
     }
 
