@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from understudy.engine.call import Answer, Call
 from understudy.engine.handlers import Handlers
 from understudy.engine.journal import Exercised
+from understudy.engine.registry import Worlds
 
 
 class Declared(NamedTuple):
@@ -26,10 +27,12 @@ class ExercisedAdmin:
     """The handler of the report.
 
     Args:
+        worlds: All the worlds of the mock.
         declared: Every operation of the resource API and the authorization server.
     """
 
-    def __init__(self, declared: Sequence[Declared]) -> None:
+    def __init__(self, worlds: Worlds, declared: Sequence[Declared]) -> None:
+        self._worlds = worlds
         self._declared = declared
 
     @property
@@ -37,9 +40,11 @@ class ExercisedAdmin:
         """Method and path to handler."""
         return {("GET", "/exercised"): self.get_exercised}
 
-    def get_exercised(self, call: Call, *, threshold: float | None = None) -> Answer:
-        """Answers ``GET /exercised``; of every declared part, whether the world has seen it."""
-        seen = call.world.journal.exercised
+    def get_exercised(
+        self, call: Call, *, worlds: str = "this", threshold: float | None = None
+    ) -> Answer:
+        """Answers ``GET /exercised``; of every declared part, whether it was seen."""
+        seen = call.world.journal.exercised if worlds == "this" else self._worlds.exercised()
         operations = [_operation(declared, seen) for declared in self._declared]
         parts = [used for operation in operations for used in operation["parts"].values()]
         share = sum(parts) / len(parts) if parts else 0.0

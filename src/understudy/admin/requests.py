@@ -15,6 +15,7 @@ from understudy.admin.shapes import logged, request
 from understudy.engine.call import Answer, Call
 from understudy.engine.exchange import Exchange
 from understudy.engine.handlers import Handlers
+from understudy.engine.paths import fill
 from understudy.errors import BadRequest, NotFound, nearest
 
 HEARTBEAT = 15.0
@@ -123,7 +124,7 @@ class RequestsAdmin:
 
     def _near(self, exchange: Exchange) -> list[dict[str, Any]]:
         def distance(method: str, path: str) -> float:
-            similar = SequenceMatcher(None, exchange.path, path).ratio()
+            similar = SequenceMatcher(None, exchange.path, fill(path, exchange.path)).ratio()
             return round(1 - (similar if method == exchange.method else similar * 0.9), 3)
 
         ranked = sorted(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from understudy.admin import clock, exporting
+from understudy.admin import clock, exporting, tokens
 from understudy.admin.exercised import Declared, ExercisedAdmin
 from understudy.admin.explaining import Explainer
 from understudy.admin.faults import FaultsAdmin
@@ -55,11 +55,12 @@ def handlers(
         **HANDLERS,
         **clock.HANDLERS,
         **exporting.HANDLERS,
+        **tokens.HANDLERS,
         **WorldsAdmin(worlds, apis[0].base_path, choose, capacity).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
-        **ExercisedAdmin([_declared(endpoint) for endpoint in found]).handlers,
+        **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in found]).handlers,
     }
 
 

@@ -4,7 +4,11 @@ from typing import Any
 
 import click
 
+from understudy.cli.exec_ import exec_
+from understudy.cli.exercised import exercised
+from understudy.cli.explain import explain
 from understudy.cli.fixtures import fixtures
+from understudy.cli.journal import journal
 from understudy.cli.serve import serve
 from understudy.errors import StartupError
 
@@ -36,5 +40,5 @@ def main() -> None:
     """A stand-in for the avatar and profile service, and the judge of every deployment of it."""
 
 
-main.add_command(serve)
-main.add_command(fixtures)
+for command in (serve, exec_, journal, explain, exercised, fixtures):
+    main.add_command(command)

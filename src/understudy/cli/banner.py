@@ -13,13 +13,14 @@ FEW = 20
 """People named in the banner; a directory may hold a hundred thousand."""
 
 
-def banner(mock: Mock, site_url: str, auth_url: str) -> str:
+def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = None) -> str:
     """Returns the banner of a running mock.
 
     Args:
         mock: What runs.
         site_url: Where its resource API answers, without a path.
         auth_url: Where its authorization server answers.
+        admin_token: What the admin API asks of callers who are not on this machine.
     """
     base_url = site_url + mock.base_path
     people = [person for _, person in mock.world.items(PEOPLE)]
@@ -34,6 +35,7 @@ def banner(mock: Mock, site_url: str, auth_url: str) -> str:
             _line("resource API", base_url),
             _line("authorization", auth_url),
             _line("people, tokens", f"{site_url}/"),
+            *([_line("admin token", admin_token)] if admin_token else []),
             "",
             click.style("Try", bold=True),
             *(f"  {line}" for line in curl_lines(base_url, people, valid)),

@@ -13,7 +13,8 @@ from understudy.settings import Log
 
 Write = Callable[[str], None]
 
-_COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
+COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
+"""Class of a status to its colour."""
 
 
 def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
@@ -56,7 +57,7 @@ def _text(exchange: Exchange) -> str:
 
 
 def _coloured(exchange: Exchange) -> str:
-    status = click.style(exchange.status, fg=_COLOURS.get(exchange.status // 100), bold=True)
+    status = click.style(exchange.status, fg=COLOURS.get(exchange.status // 100), bold=True)
     faint = click.style(f"{exchange.seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
     time = click.style(_clock(exchange.started), dim=True)
     line = f"{time}  {status}  {exchange.method:<6} {_target(exchange)}  {faint}"

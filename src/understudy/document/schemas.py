@@ -127,16 +127,14 @@ class Schemas:
         """Returns the schema that a reference leads to, or the schema itself."""
         return self._document.follow(schema)
 
-    def place(self, schema: Node, path: Iterable[str | int]) -> Node:
-        """Returns where a validator's path leads in the document; references are followed."""
-        place = self._document.follow(schema)
+    def place(self, path: Iterable[str | int]) -> Node:
+        """Returns where a validator's ``schema_path`` leads in the document as it was written."""
+        place = self._document.root
         for step in path:
-            if step == "$ref":
-                continue
             below = place.child(step)
             if below is None:  # a keyword that the document says in its own dialect
                 break
-            place = self._document.follow(below)
+            place = below
         return place
 
     def items_schema(self, schema: Node) -> Node | None:

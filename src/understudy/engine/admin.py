@@ -61,7 +61,7 @@ def _expect_no_simple_type(exchange: Exchange) -> None:
 
 def _fault(exchange: Exchange, token: str | None) -> str | None:
     host = exchange.headers.get(b"host", b"").decode("latin-1")
-    if not _is_local(exchange.client):
+    if not is_local(exchange.client):
         return (
             "The admin API answers callers on this machine only; others send its token: "
             "Authorization: Bearer, and what the mock showed when it started."
@@ -69,7 +69,7 @@ def _fault(exchange: Exchange, token: str | None) -> str | None:
             else "The admin API answers callers on this machine only; serve --admin-token TOKEN "
             "lets in others who send it."
         )
-    if not _is_local(urlsplit(f"//{host}").hostname or ""):
+    if not is_local(urlsplit(f"//{host}").hostname or ""):
         return f"The Host {host!r} is no name of this machine; call 127.0.0.1 or localhost."
     origin = exchange.headers.get(b"origin")
     if origin is not None and urlsplit(origin.decode("latin-1")).netloc != host:
@@ -80,7 +80,8 @@ def _fault(exchange: Exchange, token: str | None) -> str | None:
     return None
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Tells whether a name or address is this machine's own, which no other machine reaches."""
     if host == "localhost":
         return True
     try:

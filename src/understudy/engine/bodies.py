@@ -135,7 +135,7 @@ class BodyReader:
             return
         hint = self._hint(found[0], schema)
         msg = f"{say(found[0])}{hint}"
-        found_breach = breach(found[0], schema, self._schemas)
+        found_breach = breach(found[0], self._schemas)
         raise BadRequest(msg, code="invalid_body", breach=found_breach)
 
     def _hint(self, fault: Any, schema: Node) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from jsonschema_rs import ValidationError, Validator
 
-from understudy.document.loader import Node, escape
+from understudy.document.loader import escape
 from understudy.document.schemas import Schemas
 from understudy.errors import Breach
 
@@ -29,17 +29,16 @@ def first_fault(validator: Validator, value: Any) -> str:
     return say(faults(validator, value)[0])
 
 
-def breach(error: ValidationError, schema: Node, schemas: Schemas, where: str = "") -> Breach:
+def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
     """Returns a fault with the places it concerns.
 
     Args:
         error: The fault.
-        schema: The schema that was broken.
-        schemas: Whose it is.
+        schemas: Those of the document.
         where: The parameter; empty for a body.
     """
     pointer = "".join(f"/{escape(str(step))}" for step in error.instance_path)
-    place = schemas.place(schema, error.schema_path)
+    place = schemas.place(error.schema_path)
     return Breach(where + pointer, place.value, error.instance, place.pointer)
 
 

@@ -103,12 +103,10 @@ class ParameterReader:
         return value
 
     def _refusal(self, value: Any) -> BadRequest:
-        schema = self._parameter.schema
         assert self._validator is not None
-        assert schema is not None
         fault = faults(self._validator, value)[0]
         msg = f"{self._label}: {say(fault)}"
-        found = breach(fault, schema, self._schemas, f"{self.location} {self.name}")
+        found = breach(fault, self._schemas, f"{self.location} {self.name}")
         return BadRequest(msg, code="invalid_parameter", breach=found)
 
     def _value(self, texts: Texts) -> Any:

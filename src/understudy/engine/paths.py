@@ -5,9 +5,10 @@ Connexion's 405 names only the first route's method, and its 404 names nothing.
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import zip_longest
 
 from understudy.document.operations import PATH_PARAMETER, Operation
-from understudy.errors import nearest
 
 
 class Paths:
@@ -44,7 +45,16 @@ class Paths:
 
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
-        return nearest(path, list(self._templates))
+        filled = {fill(template, path): template for template in self._templates}
+        close = get_close_matches(path, list(filled), n=1)
+        return f"; did you mean {filled[close[0]]!r}?" if close else ""
+
+
+def fill(template: str, path: str) -> str:
+    """Returns a template with what a path has in its places, so that the two can be compared."""
+    parts = zip_longest(template.split("/"), path.split("/"), fillvalue="")
+    filled = [given if "{" in part else part for part, given in parts]
+    return "/".join(filled[: template.count("/") + 1])
 
 
 def _pattern(template: str) -> re.Pattern[str]:

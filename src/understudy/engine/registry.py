@@ -5,12 +5,14 @@ token that was minted in the world do for those that cannot, such as an unmodifi
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from understudy.engine.clock import machine_time
+from understudy.engine.journal import Exercised
 from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Snapshot, World
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 
@@ -90,6 +92,7 @@ class Worlds:
         self._worlds = {default.name: default}
         self._stays: dict[str, _Stay] = {}
         self._count = 0
+        self._ended: Counter[Exercised] = Counter()
 
     def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
         """Returns the world that a request means, and its path there.
@@ -209,6 +212,10 @@ class Worlds:
             raise NotFound(msg)
         return found
 
+    def exercised(self) -> Counter[Exercised]:
+        """Returns what was exercised in any world, those that have ended among them."""
+        return sum((world.journal.exercised for world in self), self._ended.copy())
+
     def idle(self, world: World) -> timedelta | None:
         """Returns how long a world stays without a request; None for one that stays."""
         stay = self._stays.get(world.name)
@@ -222,6 +229,7 @@ class Worlds:
                 self._end(self._worlds[name])
 
     def _end(self, world: World) -> None:
+        self._ended += world.journal.exercised
         del self._worlds[world.name]
         del self._stays[world.name]
         del self._beginnings[world.name]

@@ -46,6 +46,7 @@ async def stream_answer(receive: Receive, send: Send, answer: Answer) -> None:
             await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not chunk.done():
                 chunk.cancel()
+                await asyncio.wait({chunk})  # it must have ended before its source can
                 break
             await send({"type": "http.response.body", "body": chunk.result(), "more_body": True})
     except StopAsyncIteration:

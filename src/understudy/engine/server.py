@@ -7,7 +7,6 @@ request. One event loop runs every listener, so that they share one state withou
 import asyncio
 import contextlib
 import errno
-import gc
 import signal
 import socket
 import struct
@@ -90,14 +89,14 @@ class _Protocol(HttpToolsProtocol):
 async def serve(
     applications: Mapping[socket.socket, ASGIApp],
     *,
-    ready: Callable[[], None],
+    ready: Callable[[Callable[[], None]], None],
     beside: Sequence[Callable[[], Awaitable[None]]] = (),
 ) -> None:
     """Serves until SIGINT or SIGTERM, and then stops at once.
 
     Args:
         applications: What answers at each socket.
-        ready: Called once every socket answers.
+        ready: Called once every socket answers, with what stops them all.
         beside: Tasks that run as long as the servers do.
     """
     for application in applications.values():
@@ -118,8 +117,7 @@ async def serve(
             group.create_task(listener.serve(sockets=[bound]))
         while not all(listener.started or listener.should_exit for listener in listeners):
             await asyncio.sleep(0.001)
-        _settle_memory()
-        ready()
+        ready(stop)
     for task in tasks:
         task.cancel()
 
@@ -136,15 +134,6 @@ def _configuration(application: ASGIApp) -> uvicorn.Config:
         server_header=False,
         ws="none",
     )
-
-
-def _settle_memory() -> None:
-    """Spares the garbage collector what will live as long as the process: documents and fixtures.
-
-    Each full collection would walk all of it; with 100,000 people that stops the mock for 0.1 s.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 async def _warm_up(application: ASGIApp) -> None:

@@ -1,0 +1,67 @@
+"""``understudy explain``: why the mock answered as it did."""
+
+from typing import Any
+
+import click
+import orjson
+
+from understudy.cli.mock_options import client, mock_options
+
+
+@click.command()
+@mock_options
+@click.argument("number", type=click.IntRange(1), metavar="ID")
+@click.option("--json", "is_json", is_flag=True, help="All of it as JSON.")
+def explain(
+    url: str, world: str | None, admin_token: str | None, number: int, *, is_json: bool
+) -> None:
+    """Say why request ID was answered as it was; `understudy journal` shows the ids."""
+    entry = client(url, world, admin_token).call("GET", f"/requests/{number}")
+    if is_json:
+        click.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
+        return
+    for line in _lines(entry):
+        click.echo(line)
+
+
+def _lines(entry: Any) -> list[str]:
+    why = entry["explanation"]
+    request, operation, about = entry["request"], why.get("operation"), why.get("about")
+    lines = [
+        click.style(
+            f"{request['method']} {request['url']} → {entry['response']['status']}", bold=True
+        ),
+        "",
+        _line("operation", f"{operation['id']}  {operation['document']}" if operation else "none"),
+        _line("world", why["world"]),
+        _line("speaks for", f"{why['person'] or 'nobody'} ({why['identity']})"),
+    ]
+    if about:
+        origin = about["fixture"] or "made in this world"
+        changed = ", changed since" if about["changed"] else ""
+        lines.append(_line("about", f"{about['person']}  {origin}{changed}"))
+    if why["fault"]:
+        lines.append(_line("fault", why["fault"]))
+    lines += _refusal(why.get("refusal"))
+    lines += [_line("switch", f"{s['name']}={s['option']}  ({s['rule']})") for s in why["switches"]]
+    lines += [_line("rule", f"{rule['id']}: {rule['statement']}") for rule in why["rules"]]
+    return lines + [_line("note", note) for note in why["notes"]]
+
+
+def _refusal(refusal: Any) -> list[str]:
+    if not refusal:
+        return []
+    lines = [_line("refused", refusal["message"])]
+    breach = refusal["breach"]
+    if breach:
+        lines += [
+            _line("where", breach["where"] or "the whole body"),
+            _line("expected", orjson.dumps(breach["expected"]).decode()),
+            _line("came", orjson.dumps(breach["came"]).decode()),
+            _line("document", breach["document"]),
+        ]
+    return lines
+
+
+def _line(what: str, text: str) -> str:
+    return f"{click.style(f'{what:>10}', dim=True)}  {text}"

@@ -1,0 +1,77 @@
+"""``understudy journal``: what a running mock was asked, and what it answered."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from understudy.cli.log_lines import COLOURS
+from understudy.cli.mock_options import client, mock_options
+from understudy.errors import StartupError
+
+
+@click.command()
+@mock_options
+@click.option("--follow", is_flag=True, help="Go on with each request as it comes, until Ctrl-C.")
+@click.option("--operation", metavar="ID", help="Only calls of this operationId.")
+@click.option("--status", help="Only answers of this status, or of a class such as 4XX.")
+@click.option("--person", metavar="SLUG", help="Only requests that spoke for this person.")
+@click.option(
+    "--limit", type=click.IntRange(0), default=20, show_default=True, help="The last so many."
+)
+@click.option("--json", "is_json", is_flag=True, help="A line of JSON for each.")
+@click.option(
+    "--har",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write all of it as HAR 1.2, for a browser's developer tools, and show nothing.",
+)
+def journal(url: str, world: str | None, admin_token: str | None, **options: Any) -> None:
+    """Show what a running mock was asked, and what it answered."""
+    mock = client(url, world, admin_token)
+    if options["har"] is not None:
+        _write_har(mock, options["har"])
+        return
+    names = ("operation", "status", "person")
+    wanted = {name: options[name] for name in names if options[name] is not None}
+    found = mock.call("GET", "/requests", params={**wanted, "limit": options["limit"]})
+    for entry in reversed(found["requests"]):
+        _show(entry, is_json=options["is_json"])
+    if options["follow"]:
+        for entry in mock.follow():
+            if _is_wanted(entry, wanted):
+                _show(entry, is_json=options["is_json"])
+
+
+def _is_wanted(entry: Any, wanted: dict[str, str]) -> bool:
+    status = str(entry["response"]["status"])
+    return (
+        wanted.get("operation") in {None, entry["operation"]}
+        and wanted.get("person") in {None, entry["person"]}
+        and wanted.get("status", status).upper() in {status, f"{status[0]}XX"}
+    )
+
+
+def _show(entry: Any, *, is_json: bool) -> None:
+    if is_json:
+        click.echo(orjson.dumps(entry))
+        return
+    request, status = entry["request"], entry["response"]["status"]
+    time = request["loggedDateString"][11:19]
+    coloured = click.style(status, fg=COLOURS.get(status // 100), bold=True)
+    about = f"{entry['timing']['totalTime']:.1f} ms  {entry['person'] or '-'}"
+    number = click.style(f"{entry['id']:>5}", bold=True)
+    faint = click.style(about, dim=True)
+    click.echo(f"{number}  {time}  {coloured}  {request['method']:<6} {request['url']}  {faint}")
+    for note in entry["notes"]:
+        click.secho(f"                 {note}", fg="yellow")
+
+
+def _write_har(mock: Any, path: Path) -> None:
+    archive = mock.call("GET", "/requests/har")
+    try:
+        path.write_bytes(orjson.dumps(archive, option=orjson.OPT_INDENT_2))
+    except OSError as error:
+        msg = f"--har {path} cannot be written: {error.strerror}."
+        raise StartupError(msg) from error
+    click.echo(f"{len(archive['log']['entries'])} exchanges are in {path}; secrets are masked.")

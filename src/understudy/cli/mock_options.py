@@ -1,0 +1,49 @@
+"""The options of commands that speak to a mock that runs."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+URL = "http://127.0.0.1:8080"
+"""Where ``understudy serve`` answers unless it is told otherwise."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--mock",
+        "url",
+        default=URL,
+        show_default=True,
+        envvar="UNDERSTUDY_URL",
+        show_envvar=True,
+        metavar="URL",
+        help="Address of the mock.",
+    ),
+    click.option(
+        "--world", envvar="UNDERSTUDY_WORLD", show_envvar=True, help="The world that is meant."
+    ),
+    click.option(
+        "--admin-token",
+        envvar="UNDERSTUDY_ADMIN_TOKEN",
+        show_envvar=True,
+        metavar="TOKEN",
+        help="What a mock on another machine asks for.",
+    ),
+)
+
+
+def mock_options(command: Command) -> Command:
+    """Gives a command the options that ``client`` takes."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def client(url: str, world: str | None = None, admin_token: str | None = None) -> Any:
+    """Returns the ``AdminClient`` of the mock that the options name."""
+    # httpx takes 0.1 s to import, which `serve` need not wait for.
+    from understudy.admin_client import AdminClient
+
+    return AdminClient(url, world, admin_token)

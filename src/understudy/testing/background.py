@@ -1,0 +1,69 @@
+"""A mock in a thread of this process, which starts when it is first spoken to.
+
+Its ports are bound at once, so that its addresses are known; the mock itself is only put together
+when somebody connects. A test run that never asks for it pays nothing.
+"""
+
+import asyncio
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+from functools import partial
+
+from understudy.engine import server
+from understudy.engine.exchange import Addresses
+from understudy.settings import Settings
+
+
+class Background:
+    """The mock of one test run.
+
+    Args:
+        settings: What it is asked for; its ports do not matter.
+
+    Attributes:
+        url: Address of the resource API, without a path.
+        auth_url: Address of the authorization server.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._resource = server.bind(settings.host, 0, "--port")
+        self._authorization = server.bind(settings.host, 0, "--auth-port")
+        self._waker, self._wakened = socket.socketpair()
+        self._stop: Callable[[], object] | None = None
+        self.url = server.url_of(self._resource)
+        self.auth_url = server.url_of(self._authorization)
+        self._thread = threading.Thread(target=self._wait, name="understudy", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stops it, if it ever started."""
+        self._waker.send(b"x")
+        if self._stop is not None:
+            self._stop()
+        self._thread.join(timeout=10)
+        for each in (self._resource, self._authorization, self._waker, self._wakened):
+            each.close()
+
+    def _wait(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            for each in (self._resource, self._authorization, self._wakened):
+                selector.register(each, selectors.EVENT_READ)
+            ready = [key.fileobj for key, _ in selector.select()]
+        if self._wakened not in ready:
+            asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        # Connexion takes 0.3 s to import, which a run without the mock need not wait for.
+        from understudy.app import Mock
+
+        loop = asyncio.get_running_loop()
+
+        def ready(stop: Callable[[], None]) -> None:
+            self._stop = partial(loop.call_soon_threadsafe, stop)
+
+        mock = Mock(self._settings, None, Addresses(self.url, self.auth_url))
+        applications = {self._authorization: mock.authorization, self._resource: mock.resource}
+        await server.serve(applications, ready=ready)
