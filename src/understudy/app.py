@@ -20,6 +20,7 @@ from understudy.engine.exchange import HERE, Addresses
 from understudy.engine.handlers import Handlers
 from understudy.engine.identifiers import Identifiers
 from understudy.engine.journal import Journal
+from understudy.engine.keeping import StateKeeper
 from understudy.engine.published import PATH, publish, with_published
 from understudy.engine.recording import Record
 from understudy.engine.registry import Worlds
@@ -29,6 +30,7 @@ from understudy.errors import Problem, StartupError, nearest
 from understudy.pages.parts import Part
 from understudy.pages.site import pages
 from understudy.records import seeding
+from understudy.records.collections import COLLECTIONS
 from understudy.records.people import PEOPLE
 from understudy.records.tokens import authenticate
 from understudy.service import resources
@@ -72,7 +74,10 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        self.worlds = Worlds(self.world, is_named=settings.require_world)
+        self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
+        if settings.state is not None:
+            keeper = StateKeeper(settings.state, COLLECTIONS, self.world.baseline)
+            keeper.restore(self.worlds)
         self._build()
 
     async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +129,6 @@ class Mock:
             choose=self._choose,
             rules=lambda: {rule.id: rule for rule in self._rules()},
             switches=lambda: switches(self._rules()),
-            capacity=self._settings.journal,
         )
         administration = admin_api(load(self._openapi / "admin.yaml"), steering)
         self.base_path = resource.base_path

@@ -29,6 +29,7 @@ class Settings:
             the bundled document and warns under another.
         require_world: Whether every request must name its world.
         journal: Exchanges that each world remembers.
+        state: Directory where the worlds outlast the process; in memory only if None.
         admin_token: Lets callers who are not on this machine into the admin API.
         ready_file: Gets one JSON line once the mock answers.
     """
@@ -47,5 +48,6 @@ class Settings:
     holding: Holding | None = None
     require_world: bool = False
     journal: int = 1000
+    state: Path | None = None
     admin_token: str | None = None
     ready_file: Path | None = None

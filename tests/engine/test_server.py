@@ -71,5 +71,5 @@ def test_every_socket_answers_once_it_is_ready_until_a_signal(notes, listener) -
     with bind("127.0.0.1", 0, "--port") as other:
         ready = asyncio.Event()
         applications = {listener: notes.application, other: notes.application}
-        asyncio.run(serve(applications, ready=ready.set, beside=[ask]))
+        asyncio.run(serve(applications, ready=lambda _stop: ready.set(), beside=[ask]))
     assert [answer.status_code for answer in answers] == [200, 200]

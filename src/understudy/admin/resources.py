@@ -31,7 +31,6 @@ def handlers(
     choose: Callable[[Sequence[str]], Mapping[str, str]],
     rules: Callable[[], Mapping[str, Rule]],
     switches: Callable[[], Mapping[str, Switch]],
-    capacity: int,
 ) -> Handlers:
     """Returns method and path to handler.
 
@@ -41,7 +40,6 @@ def handlers(
         choose: Reads ``switch=option`` texts.
         rules: Gives the catalogue of rules by id.
         switches: Gives the switches by name.
-        capacity: Exchanges that a new world's journal remembers.
     """
     found = [endpoint for api in apis for endpoint in endpoints(api)]
     operations = {
@@ -56,7 +54,7 @@ def handlers(
         **clock.HANDLERS,
         **exporting.HANDLERS,
         **tokens.HANDLERS,
-        **WorldsAdmin(worlds, apis[0].base_path, choose, capacity).handlers,
+        **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,

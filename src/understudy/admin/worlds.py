@@ -23,14 +23,12 @@ class WorldsAdmin:
         worlds: All of them.
         base_path: Of the resource API.
         choose: Reads ``switch=option`` texts.
-        capacity: Exchanges that a new world's journal remembers.
     """
 
-    def __init__(self, worlds: Worlds, base_path: str, choose: Choose, capacity: int) -> None:
+    def __init__(self, worlds: Worlds, base_path: str, choose: Choose) -> None:
         self._worlds = worlds
         self._base_path = base_path
         self._choose = choose
-        self._capacity = capacity
 
     @property
     def handlers(self) -> Handlers:
@@ -64,7 +62,6 @@ class WorldsAdmin:
         world = self._worlds.create(
             wanted.get("name"),
             self._start(wanted),
-            capacity=self._capacity,
             idle=None if idle is None else timedelta(seconds=idle),
         )
         return Answer({**self._said(call, world), **_inhabitants(world)}, 201)
@@ -118,7 +115,8 @@ class WorldsAdmin:
 
     def create_snapshot(self, call: Call, *, body: Mapping[str, Any]) -> Answer:
         """Answers ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
-        kept = self._worlds.snapshots[body["name"]] = call.world.snapshot()
+        kept = call.world.snapshot()
+        self._worlds.keep_snapshot(body["name"], kept)
         return Answer(_kept(body["name"], kept), 201)
 
     def delete_snapshot(self, _call: Call, name: str) -> Answer:
@@ -127,8 +125,7 @@ class WorldsAdmin:
         Raises:
             NotFound: There is no such snapshot.
         """
-        self._worlds.snapshot(name)
-        del self._worlds.snapshots[name]
+        self._worlds.drop_snapshot(name)
         return Answer(status=204)
 
     def restore_snapshot(self, call: Call, name: str) -> Answer:

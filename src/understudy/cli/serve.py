@@ -111,6 +111,13 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     help="Exchanges that each world remembers.",
 )
 @click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    show_envvar=True,
+    help="Keep the worlds there, so that they outlast the process; in memory if left out.",
+)
+@click.option(
     "--admin-token",
     metavar="TOKEN",
     show_envvar=True,

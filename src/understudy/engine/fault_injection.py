@@ -139,6 +139,7 @@ def _strike(exchange: Exchange, wish: Wish) -> Strike | None:
     for key, fault in tuple(world.faults.items()):
         if fault.fits(operation, person, headers):
             world.faults[key], strike = fault.draw(world.identifiers.seed)
+            world.note_change()
             if strike is not None:
                 exchange.fault = strike.fault
                 exchange.notes.append(f"struck by the fault {strike.fault}")

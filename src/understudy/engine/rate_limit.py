@@ -31,6 +31,7 @@ def hold_quota(exchange: Exchange) -> None:
 def _count(exchange: Exchange, who: str, quota: int) -> None:
     windows = exchange.world.windows
     verdict, windows[who] = count(windows.get(who), exchange.started, quota)
+    exchange.world.note_change()
     exchange.extra_headers = verdict.headers
     if not verdict.allowed:
         exchange.notes.append("rate limited; serve --choose rate-limits=off lifts the limits")

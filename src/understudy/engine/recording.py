@@ -49,13 +49,14 @@ class Recording:
             return
         exchange = self._exchange(scope)
         scope["path"] = self._paths.based(exchange.path)
-        keeper = exchange.world.keeper
+        world = exchange.world
+        keeper = world.keeper
         started = perf_counter()
 
         async def noticing(message: Message) -> None:
             if message["type"] == "http.response.start":
                 if keeper is not None:
-                    keeper.keep()
+                    keeper.keep(world)
                 exchange.status = message["status"]
                 exchange.answer_headers = message["headers"]
             elif len(exchange.answer) < KEPT:
@@ -68,6 +69,8 @@ class Recording:
             exchange.seconds = perf_counter() - started
             for record in self._records:
                 record(exchange)
+            if keeper is not None:
+                keeper.keep(world)  # what was noticed once the answer was on its way
             if not exchange.path.startswith(BASE_PATH):
                 _keep(exchange)
 

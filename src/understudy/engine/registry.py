@@ -12,8 +12,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from understudy.engine.clock import machine_time
-from understudy.engine.journal import Exercised
-from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Snapshot, World
+from understudy.engine.journal import CAPACITY, Exercised
+from understudy.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Keeper, Snapshot, World
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 
 HEADER = b"x-mock-world"
@@ -79,13 +79,17 @@ class Worlds:
     Args:
         default: The one at the plain base address; it never goes.
         is_named: Whether every request must name its world.
+        capacity: Exchanges that the journal of a new world remembers.
 
     Attributes:
         snapshots: Name to what was kept.
+        keeper: Makes worlds outlast the process.
     """
 
-    def __init__(self, default: World, *, is_named: bool = False) -> None:
+    def __init__(self, default: World, *, is_named: bool = False, capacity: int = CAPACITY) -> None:
         self.default = default
+        self.keeper: Keeper | None = None
+        self._capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
         self._beginnings = {default.name: default.snapshot()}
         self._is_named = is_named
@@ -141,7 +145,6 @@ class Worlds:
         name: str | None,
         snapshot: Snapshot,
         *,
-        capacity: int,
         idle: timedelta | None = None,
     ) -> World:
         """Makes a world.
@@ -149,7 +152,6 @@ class Worlds:
         Args:
             name: What it is called; one is made up if left out.
             snapshot: What it is to begin with.
-            capacity: Exchanges that its journal remembers.
             idle: How long it stays without a request; for good if left out.
 
         Raises:
@@ -158,20 +160,28 @@ class Worlds:
         """
         self._sweep()
         if name is None:
-            self._count += 1
-            name = f"w{self._count}"
+            name = self._free_name()
         if not _NAME.fullmatch(name):
             msg = f"name: {name!r} cannot be a world's; use up to 40 of a-z, 0-9 and -."
             raise BadRequest(msg)
         if name in self._worlds:
             msg = f"name: there is a world {name!r} already; choose another, or delete it."
             raise Conflict(msg)
-        world = self.default.sibling(name, capacity)
+        world = self.default.sibling(name, self._capacity)
         world.become(snapshot)
         self._worlds[name] = world
         self._beginnings[name] = snapshot
         self._stays[name] = _Stay(idle, machine_time())
+        if self.keeper is not None:
+            world.keeper = self.keeper
+            self.keeper.began(world, snapshot, idle)
         return world
+
+    def _free_name(self) -> str:
+        while True:
+            self._count += 1
+            if f"w{self._count}" not in self._worlds:
+                return f"w{self._count}"
 
     def remove(self, name: str) -> None:
         """Ends a world.
@@ -198,6 +208,25 @@ class Worlds:
         for name, start in self._beginnings.items():
             if start.baseline is before:
                 self._beginnings[name] = start._replace(baseline=after)
+        if self.keeper is not None:
+            self.keeper.refit(after)
+
+    def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
+        """Keeps what a world is, under a name; an older one is replaced."""
+        self.snapshots[name] = snapshot
+        if self.keeper is not None:
+            self.keeper.kept(name, snapshot)
+
+    def drop_snapshot(self, name: str) -> None:
+        """Forgets what was kept under a name.
+
+        Raises:
+            NotFound: Nothing was.
+        """
+        self.snapshot(name)
+        del self.snapshots[name]
+        if self.keeper is not None:
+            self.keeper.kept(name, None)
 
     def snapshot(self, name: str) -> Snapshot:
         """Returns what was kept under a name.

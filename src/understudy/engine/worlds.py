@@ -6,6 +6,7 @@ it and not what it holds. Copying the records themselves would take milliseconds
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from understudy.engine.clock import Clock, Hands
@@ -70,7 +71,10 @@ class Keeper(Protocol):
         """Takes one change; it lasts once ``keep`` has returned."""
 
     def steered(self, world: "World") -> None:
-        """Takes the world's clock, choices, limits and faults instead of what they were."""
+        """Takes the world's clock, choices, windows, limits and faults instead of what they were."""
+
+    def began(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
+        """Takes a new world."""
 
     def became(self, world: "World") -> None:
         """Takes all that a world is now, instead of what it was."""
@@ -78,7 +82,13 @@ class Keeper(Protocol):
     def ended(self, world: "World") -> None:
         """Forgets a world."""
 
-    def keep(self) -> None:
+    def kept(self, name: str, snapshot: Snapshot | None) -> None:
+        """Takes a named snapshot; None forgets it."""
+
+    def refit(self, fixtures: Baseline) -> None:
+        """Takes other fixtures."""
+
+    def keep(self, world: "World") -> None:
         """Makes every change so far last."""
 
 
@@ -195,6 +205,5 @@ class World:
             self.keeper.became(self)
 
     def sibling(self, name: str, capacity: int) -> "World":
-        """Returns a new world on the same fixtures, kept by the same keeper."""
-        clock = self.clock.twin()
-        return World(name, self.baseline, clock, journal=Journal(capacity), keeper=self.keeper)
+        """Returns a new world that goes by the same clock's time."""
+        return World(name, self.baseline, self.clock.twin(), journal=Journal(capacity))

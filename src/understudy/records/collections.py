@@ -1,0 +1,20 @@
+"""Every kind of record that a world holds."""
+
+from typing import Any
+
+from understudy.engine.worlds import Collection
+from understudy.records.applications import (
+    APPLICATIONS,
+    CODES,
+    CONSENTS,
+    SESSIONS,
+    USED_SCOPES,
+    VERDICTS,
+)
+from understudy.records.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
+from understudy.records.tokens import TOKENS
+
+COLLECTIONS: tuple[Collection[Any], ...] = (
+    *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS),
+    *(APPLICATIONS, CODES, CONSENTS, SESSIONS, USED_SCOPES, VERDICTS),
+)
