@@ -18,6 +18,8 @@ Problem                     becomes a response, in the shape of the API that was
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import islice
+from traceback import walk_stack
 from typing import Any, ClassVar, NamedTuple
 
 Headers = tuple[tuple[str, str], ...]
@@ -29,6 +31,10 @@ class StartupError(Exception):
 
 class FixtureError(StartupError):
     """A fixture that cannot be used: the text names the file, the key and the remedy."""
+
+
+_FRAMES = 12
+"""How many callers are remembered of whoever refused; beyond lies the server."""
 
 
 class Breach(NamedTuple):
@@ -55,6 +61,7 @@ class Problem(Exception):
         code: The machine-readable word beside it, where one is known.
         headers: Headers that the answer must carry, such as ``WWW-Authenticate``.
         breach: What of the document was broken, if that is why.
+        made_by: The code that made it, the closest first: who refused, and by which rule.
     """
 
     status: ClassVar[int] = 500
@@ -69,6 +76,7 @@ class Problem(Exception):
     ) -> None:
         super().__init__(message)
         self.breach = breach
+        self.made_by = tuple(frame.f_code for frame, _ in islice(walk_stack(None), _FRAMES))
         self.message = message
         self.code = code
         self.headers = headers

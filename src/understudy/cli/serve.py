@@ -145,8 +145,7 @@ def run(settings: Settings) -> None:
     from understudy.app import Mock
     from understudy.cli.banner import banner
     from understudy.engine import server
-    from understudy.engine.admin import is_local
-    from understudy.engine.exchange import Addresses
+    from understudy.engine.exchange import Addresses, is_local
 
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from traceback import walk_tb
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, ValidationError, convert
@@ -18,7 +17,7 @@ from understudy.document.yaml_files import read_yaml
 from understudy.errors import StartupError, nearest
 
 _MARKS: dict[CodeType, tuple[str, ...]] = {}
-"""What ``upholds`` marked, to be found from a traceback."""
+"""What ``upholds`` marked, to be found from the code that refused."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -39,10 +38,9 @@ def upholds(*rule_ids: str) -> Callable[[Function], Function]:
     return mark
 
 
-def upheld(traceback: TracebackType | None) -> tuple[str, ...]:
-    """Returns the rules that the functions on a traceback hold, the innermost first."""
-    codes = [frame.f_code for frame, _ in walk_tb(traceback)]
-    return tuple(dict.fromkeys(rule for code in reversed(codes) for rule in _MARKS.get(code, ())))
+def upheld(codes: Iterable[CodeType]) -> tuple[str, ...]:
+    """Returns the rules that these functions hold, in their order."""
+    return tuple(dict.fromkeys(rule for code in codes for rule in _MARKS.get(code, ())))
 
 
 class Option(Struct, frozen=True, forbid_unknown_fields=True):

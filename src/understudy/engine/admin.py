@@ -5,12 +5,11 @@ listens there. So the guard lets in only this machine, under a name of this mach
 that a browser sends for a page of another origin.
 """
 
-import ipaddress
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
 from understudy.engine.call import Answer, Call
-from understudy.engine.exchange import Exchange
+from understudy.engine.exchange import Exchange, is_local
 from understudy.engine.handlers import Handlers
 from understudy.engine.security import bearer_token
 from understudy.engine.sending import mock_problem
@@ -78,16 +77,6 @@ def _fault(exchange: Exchange, token: str | None) -> str | None:
     if site not in {b"none", b"same-origin"}:
         return "The admin API takes nothing from a page of another site."
     return None
-
-
-def is_local(host: str) -> bool:
-    """Tells whether a name or address is this machine's own, which no other machine reaches."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def admin_error(problem: Problem) -> Answer:

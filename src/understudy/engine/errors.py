@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.rules import upheld, upholds
+from understudy.document.rules import upholds
 from understudy.engine._connexion import as_problem
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
@@ -45,7 +45,7 @@ class Errors:
             if problem is None:
                 _log.exception("%s %s failed inside the mock", exchange.method, exchange.path)
                 problem = _failure(error)
-            exchange.refused(problem, upheld(error.__traceback__))
+            exchange.refused(problem)
             if exchange.status:
                 return  # it is on its way; the server closes the connection
             await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)

@@ -1,9 +1,11 @@
 """One request on its way through the stack, and what the layers have found out about it so far."""
 
+import ipaddress
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from understudy.document.rules import upheld
 from understudy.engine.call import Principal
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.journal import Exercised
@@ -120,11 +122,11 @@ class Exchange:
         self.headers = headers
         self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
         self.repeated_headers = self._repeated(scope)
-        host = f"{scope['scheme']}://{self._host(scope)}"
+        self.client: str = scope["client"][0] if scope.get("client") else "unknown"
+        host = self._site(scope)
         self.site_url = host + world.prefix
         self.resource_url = (addresses.resource or host) + world.prefix
         self.authorization_url = (addresses.authorization or host) + world.prefix
-        self.client: str = scope["client"][0] if scope.get("client") else "unknown"
         self.endpoint: Endpoint | None = None
         self.path_arguments: Mapping[str, str] = {}
         self.body = b""
@@ -142,10 +144,10 @@ class Exchange:
         self.number = 0
         scope[_KEY] = self
 
-    def refused(self, problem: Problem, rules: tuple[str, ...]) -> None:
+    def refused(self, problem: Problem) -> None:
         """Takes what it was refused with, and lets go of all that hangs on the traceback."""
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
-        self.refusal = Refusal(problem, rules)
+        self.refusal = Refusal(problem, upheld(problem.made_by))
 
     @property
     def identity(self) -> str:
@@ -170,12 +172,28 @@ class Exchange:
         names = [name for name, _ in scope["headers"]]
         return frozenset(name for name in names if names.count(name) > 1)
 
-    def _host(self, scope: Scope) -> str:
-        named = self.headers.get(b"host")
-        if named:
-            return named.decode("latin-1")
+    def _site(self, scope: Scope) -> str:
+        """Returns the address that the client used, also where a proxy on this machine tells it."""
+        headers = self.headers
+        if b"x-forwarded-host" in headers and is_local(self.client):
+            proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
+            named = headers[b"x-forwarded-host"].decode("latin-1")
+            prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
+            return f"{proto}://{named}{prefix}"
+        named = headers.get(b"host", b"").decode("latin-1")
         server = scope.get("server") or ("127.0.0.1", None)
-        return f"{server[0]}:{server[1]}" if server[1] else str(server[0])
+        address = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
+        return f"{scope['scheme']}://{named or address}"
+
+
+def is_local(host: str) -> bool:
+    """Tells whether a name or address is this machine's own, which no other machine reaches."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def exchange_of(scope: Scope) -> Exchange:

@@ -5,7 +5,6 @@ import asyncio
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from understudy.document.rules import upheld
 from understudy.engine.call import Answer
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.exchange import Exchange, exchange_of
@@ -79,7 +78,7 @@ class FaultInjection:
             await self._app(scope, receive, caught)
         except Problem as problem:
             refusal = endpoint.api.error_answer(problem)
-            exchange.refused(problem, upheld(problem.__traceback__))
+            exchange.refused(problem)
             caught = _Caught()
             await send_answer(caught, refusal, exchange.extra_headers)
         return caught.reply

@@ -9,6 +9,7 @@ from understudy.engine.admin import BASE_PATH
 from understudy.engine.exchange import Addresses, Exchange
 from understudy.engine.paths import Paths
 from understudy.engine.registry import Worlds
+from understudy.engine.worlds import World
 from understudy.errors import MockRefusal
 
 Record = Callable[[Exchange], None]
@@ -49,18 +50,10 @@ class Recording:
             return
         exchange = self._exchange(scope)
         scope["path"] = self._paths.based(exchange.path)
-        world = exchange.world
-        keeper = world.keeper
         started = perf_counter()
 
         async def noticing(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                if keeper is not None:
-                    keeper.keep(world)
-                exchange.status = message["status"]
-                exchange.answer_headers = message["headers"]
-            elif len(exchange.answer) < KEPT:
-                exchange.answer += message.get("body", b"")
+            _notice(exchange, message)
             await send(message)
 
         try:
@@ -69,10 +62,9 @@ class Recording:
             exchange.seconds = perf_counter() - started
             for record in self._records:
                 record(exchange)
-            if keeper is not None:
-                keeper.keep(world)  # what was noticed once the answer was on its way
             if not exchange.path.startswith(BASE_PATH):
-                _keep(exchange)
+                _remember(exchange)
+            _keep(exchange.world)  # what was noticed once the answer was on its way
 
     def _exchange(self, scope: Scope) -> Exchange:
         headers = dict(scope["headers"])
@@ -80,7 +72,7 @@ class Recording:
             world, scope["path"] = self._worlds.of(scope["path"], headers)
         except MockRefusal as refusal:  # told within, where refusals get their shape
             exchange = Exchange(scope, headers, self._worlds.default, self._addresses)
-            exchange.refused(refusal, ())
+            exchange.refused(refusal)
             return exchange
         return Exchange(scope, headers, world, self._addresses)
 
@@ -95,7 +87,22 @@ def expect_world(exchange: Exchange) -> None:
         raise exchange.refusal.problem
 
 
-def _keep(exchange: Exchange) -> None:
+def _notice(exchange: Exchange, message: Message) -> None:
+    """Takes what is about to be sent; before an answer begins, what it tells of is made to last."""
+    if message["type"] == "http.response.start":
+        _keep(exchange.world)
+        exchange.status = message["status"]
+        exchange.answer_headers = message["headers"]
+    elif len(exchange.answer) < KEPT:
+        exchange.answer += message.get("body", b"")
+
+
+def _keep(world: World) -> None:
+    if world.keeper is not None:
+        world.keeper.keep(world)
+
+
+def _remember(exchange: Exchange) -> None:
     """Puts what is worth keeping of an exchange into its world's journal."""
     exchange.body = exchange.body[:KEPT]
     exchange.answer = exchange.answer[:KEPT]

@@ -25,6 +25,7 @@ LARGEST = 256 * 1024 * 1024
 _MANY = 500
 """From so many people on they are written as lines of one file."""
 
+_NUMBERS = frozenset("0123456789+-.")
 _SUFFIXES = {"image/gif": ".gif", "image/jpeg": ".jpg", "image/png": ".png"}
 
 
@@ -102,8 +103,20 @@ def _image_name(key: str, image: Image) -> str:
     return key if Path(key).suffix else f"{key}{_SUFFIXES[image.media_type]}"
 
 
+class _Dumper(yaml.SafeDumper):
+    """Quotes what begins like a number: readers differ in what they take for one."""
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "'" if text[:1] in _NUMBERS else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _represent)
+
+
 def _yaml(value: Any) -> bytes:
-    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text.encode()
 
 
