@@ -70,11 +70,24 @@ def test_the_banner_is_what_the_readme_shows(mock):
     assert banner.strip() in README
 
 
+def programs(*, are_tests: bool) -> list[str]:
+    return [program for program in blocks("python") if ("def test_" in program) is are_tests]
+
+
 def test_the_programs_run(mock):
-    (program,) = blocks("python")
+    (program,) = programs(are_tests=False)
     run = [sys.executable, "-c", here(program, mock)]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.strip() in program
+
+
+def test_the_tests_pass(mock, tmp_path):
+    (program,) = programs(are_tests=True)
+    (tmp_path / "test_shown.py").write_text(program)
+    site = mock.base_url.removesuffix("/v3")
+    run = [sys.executable, "-m", "pytest", "-q", str(tmp_path), f"--understudy-url={site}"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "2 passed" in done.stdout, done.stdout
 
 
 def test_every_token_stands_in_it():
