@@ -179,6 +179,10 @@ class StateKeeper:
         self._waiting.clear()
         self._steered.clear()
 
+    def close(self) -> None:
+        """Lets go of the database, for another process to take."""
+        self._database.close()
+
     def _records(self, world: str) -> Blobs:
         found: Blobs = {}
         query = "SELECT collection, key, record FROM records WHERE world = ?"

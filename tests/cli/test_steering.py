@@ -1,0 +1,140 @@
+"""The commands that speak to a mock that runs, and the one that brings its own."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.conftest import UNDERSTUDY, Running
+
+
+@pytest.fixture
+def run(serve: Callable[..., Running]):
+    """Runs a command against a mock that was asked three things."""
+    running = serve("--log", "off")
+    site = running.base_url.removesuffix("/v3")
+    with httpx.Client(base_url=running.base_url, trust_env=False) as client:
+        ada = {"Authorization": "Bearer ada-full"}
+        client.get("/profiles/ada")
+        client.patch("/me/profile", json={"location": 7}, headers=ada)
+        client.get("/profile/ada")
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [str(UNDERSTUDY), *arguments, "--mock", site]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    run.site = site  # type: ignore[attr-defined]  # for those that start their own
+    run.stop = running.stop  # type: ignore[attr-defined]  # as above
+    return run
+
+
+def test_the_journal_is_shown_oldest_first(run) -> None:
+    lines = run("journal").stdout.splitlines()
+    assert [line.split()[0:3:2] for line in lines] == [["1", "200"], ["2", "400"], ["3", "404"]]
+    (line,) = run("journal", "--status", "4XX", "--person", "ada").stdout.splitlines()
+    assert "PATCH  /v3/me/profile" in line
+    (entry,) = run("journal", "--operation", "getProfile", "--json").stdout.splitlines()
+    assert json.loads(entry)["operation"] == "getProfile"
+
+
+def test_the_journal_is_written_as_an_archive(run, tmp_path: Path) -> None:
+    path = tmp_path / "asked.har"
+    assert "3 exchanges" in run("journal", "--har", str(path)).stdout
+    assert json.loads(path.read_text())["log"]["version"] == "1.2"
+    assert "cannot be written" in run("journal", "--har", "/no/such/place.har").stderr
+
+
+def test_the_journal_is_followed_until_the_mock_stops(run) -> None:
+    command = [str(UNDERSTUDY), "journal", "--follow", "--limit", "0", "--mock", run.site]
+    seen = threading.Event()
+
+    def ask() -> None:
+        while not seen.wait(0.1):  # again and again: the first ones come before it listens
+            httpx.get(f"{run.site}/v3/profiles/ben", trust_env=False)
+
+    asking = threading.Thread(target=ask)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        asking.start()
+        line = following.stdout.readline()
+        seen.set()
+        asking.join()
+        run.stop()
+        assert following.wait(10) == 0
+    assert "/v3/profiles/ben" in line
+
+
+def test_an_answer_is_explained(run) -> None:
+    said = run("explain", "2").stdout
+    assert "PATCH /v3/me/profile → 400" in said
+    for line in ("where  /location", "came  7", 'expected  "string"', "ada (oauth)"):
+        assert line in said
+    assert json.loads(run("explain", "2", "--json").stdout)["id"] == 2
+    assert "it remembers 1 to 3" in run("explain", "99").stderr
+
+
+def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:
+    said = run("exercised")
+    assert said.returncode == 0
+    assert "of the contract's parts" in said.stdout
+    assert json.loads(run("exercised", "--json").stdout)["exercised"] > 0
+    short = run("exercised", "--threshold", "90")
+    assert (short.returncode, "less than the 90 %" in short.stderr) == (1, True)
+
+
+def test_a_mock_that_is_not_there_is_said_with_the_remedy() -> None:
+    command = [str(UNDERSTUDY), "journal", "--mock", "http://127.0.0.1:9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "understudy serve" in done.stderr
+
+
+SHOWS = (
+    "import os; print(os.environ['UNDERSTUDY_BASE_URL'], os.environ['UNDERSTUDY_TOKEN_BEN_FULL'])"
+)
+ASKS = (
+    "import os, httpx; "
+    "print(httpx.get(os.environ['UNDERSTUDY_BASE_URL'] + '/profiles/hush').status_code)"
+)
+
+
+def execute(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [str(UNDERSTUDY), "exec", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_command_finds_a_mock_of_its_own_in_its_environment() -> None:
+    done = execute("--", sys.executable, "-c", SHOWS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("/v3 ben-full\n")
+
+
+def test_options_of_serve_stand_before_the_command() -> None:
+    choose = ("--choose", "private-profile-lookup=404")
+    assert execute(*choose, "--", sys.executable, "-c", ASKS).stdout == "404\n"
+
+
+def test_the_exit_code_is_the_commands() -> None:
+    assert execute("--", sys.executable, "-c", "raise SystemExit(7)").returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "write it behind --"),
+        (("--", "/no/such/command"), "cannot be run"),
+        (("--seed", "x", "--", "true"), "did not start"),
+    ],
+)
+def test_what_cannot_be_run_is_said(arguments: tuple[str, ...], reason: str) -> None:
+    done = execute(*arguments)
+    assert done.returncode == 2
+    assert reason in done.stderr
+
+
+def test_help_is_given() -> None:
+    assert "UNDERSTUDY_BASE_URL" in execute("--help").stdout

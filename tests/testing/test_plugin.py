@@ -1,0 +1,135 @@
+"""The plugin, as a client's test suite uses it."""
+
+import re
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+MANY = """
+import httpx
+import pytest
+
+@pytest.mark.parametrize("n", range(64))
+def test_each_world_is_its_own(understudy_world, n):
+    world = understudy_world
+    token = world.token("ada")
+    headers = {"Authorization": f"Bearer {token}"}
+    if n % 4 == 0:
+        world.freeze(f"20{n + 10}-01-01T00:00:00Z")
+    if n % 3 == 0:
+        world.fault("getProfile", status=503)
+    changed = httpx.patch(f"{world.base_url}/me/profile", json={"location": f"n{n}"}, headers=headers)
+    assert changed.json()["location"] == f"n{n}"
+    if n % 4 == 0:
+        assert changed.json()["last_profile_edit"] == f"20{n + 10}-01-01T00:00:00Z"
+    found = httpx.get(f"{world.base_url}/profiles/ada")
+    assert found.status_code == (503 if n % 3 == 0 else 200)
+    assert [call["operation"] for call in world.calls()] == ["updateOwnProfile", "getProfile"]
+"""
+
+ALL_OF_IT = """
+from datetime import timedelta
+
+import httpx
+import pytest
+
+@pytest.mark.understudy(people=["ada"], seed=3, freeze="2026-01-01T00:00:00Z")
+@pytest.mark.understudy_fault("getProfile", status=503, times=1)
+def test_markers(understudy_world):
+    world = understudy_world
+    assert [person["slug"] for person in world.people] == ["ada"]
+    assert world.now().isoformat() == "2026-01-01T00:00:00+00:00"
+    ada = f"{world.base_url}/profiles/ada"
+    assert [httpx.get(ada).status_code for _ in range(2)] == [503, 200]
+
+def test_methods(understudy_world, tmp_path):
+    world = understudy_world
+    me, ada = f"{world.base_url}/me/profile", f"{world.base_url}/profiles/ada"
+    token = world.token("ada", ["auth", "avatar-profile:read"], lasts=timedelta(minutes=5))
+    headers = {"Authorization": f"Bearer {token}"}
+    world.freeze()
+    assert httpx.get(me, headers=headers).status_code == 200
+    world.advance(300)
+    assert httpx.get(me, headers=headers).status_code == 401
+    world.limit("anonymous", used=100)
+    assert httpx.get(ada).status_code == 429
+    world.choose({"rate-limits": "off"})
+    assert httpx.get(ada).status_code == 200
+    down = world.fault(status=500)
+    world.lift(down)
+    world.snapshot(world.name)
+    world.reset()
+    assert world.calls() == []
+    world.restore(world.name)
+    assert httpx.get(ada, headers=world.header).status_code == 200
+    assert len(world.calls("getProfile", status=200)) == 1
+    world.export(tmp_path / "world.zip")
+    assert (tmp_path / "world.zip").read_bytes().startswith(b"PK")
+"""
+
+FAILS = """
+import httpx
+
+def test_fails(understudy_world):
+    httpx.get(f"{understudy_world.base_url}/profiles/nobody?x=1")
+    assert understudy_world.name == "x"
+"""
+
+
+def test_worlds_markers_and_methods(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(ALL_OF_IT)
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=2)
+
+
+def test_many_tests_share_one_mock_in_parallel_and_do_not_meet(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(MANY)
+    result = pytester.runpytest_subprocess("-q", "-n", "4", "--understudy-exercised", "5")
+    result.assert_outcomes(passed=64)
+    result.stdout.fnmatch_lines(["*exercised of the contract*", "getProfile: never *"])
+
+
+def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(FAILS)
+    result = pytester.runpytest_subprocess("-q")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*understudy: world w1*",
+            "*404  GET    /v3/profiles/nobody?x=1  -",
+            "*query parameters not in the document: x",
+        ]
+    )
+
+
+def test_less_of_the_contract_than_wanted_fails_the_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(ALL_OF_IT)
+    result = pytester.runpytest_subprocess("-q", "--understudy-exercised", "90")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert re.search(r"\d+ of \d+ parts, \d+%; 90 % are wanted", result.stdout.str())
+
+
+def test_a_mock_that_runs_already_is_used(pytester: pytest.Pytester, serve) -> None:
+    running = serve("--log", "off")
+    site = running.base_url.removesuffix("/v3")
+    pytester.makepyfile(
+        f"def test_url(understudy_world): assert understudy_world.base_url.startswith({site!r})"
+    )
+    pytester.runpytest_subprocess("-q", f"--understudy-url={site}").assert_outcomes(passed=1)
+
+
+def test_a_mock_that_is_not_there_is_said_with_the_remedy(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_any(understudy_world): pass")
+    result = pytester.runpytest_subprocess("-q", "--understudy-url=http://127.0.0.1:9")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*start one with `understudy serve`*"])
+
+
+def test_a_run_that_asks_for_no_mock_starts_none(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import sys, threading\n"
+        "def test_nothing():\n"
+        "    assert 'understudy.app' not in sys.modules and 'httpx' not in sys.modules\n"
+        "    assert not any(t.name == 'understudy' for t in threading.enumerate())"
+    )
+    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
