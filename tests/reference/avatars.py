@@ -29,7 +29,8 @@ pictures = Blueprint("pictures", __name__, url_prefix="/avatar")
 def listed() -> ResponseReturnValue:
     """Lists the caller's pictures; which is selected is told for the e-mail that is named."""
     token = bearer.required(Scope.READ)
-    chosen = _chosen_email(token.user_id)
+    # an e-mail of nobody, or of somebody else, has none of these selected: no reason to refuse
+    chosen = request.args.get("selected_email_hash")
     return [dict(_rendered(a, chosen)) for a in service().state.avatars(token.user_id)]
 
 
@@ -37,7 +38,9 @@ def listed() -> ResponseReturnValue:
 def upload() -> ResponseReturnValue:
     """Adds a picture."""
     token = bearer.required(Scope.MANAGE)
-    chosen = _chosen_email(token.user_id)
+    chosen = request.args.get("selected_email_hash")
+    if chosen is not None:
+        _check_email(token.user_id, chosen)
     text = request.args.get("select_avatar", "")
     if text not in SELECT:
         refuse(f"select_avatar is {text!r}; send true, false or null.")
@@ -103,13 +106,6 @@ def shown(image_id: str) -> ResponseReturnValue:
     if avatar is None:
         _refuse_unknown(image_id)
     return Response(avatar.content, mimetype=avatar.media_type)
-
-
-def _chosen_email(user_id: str) -> str | None:
-    email_hash = request.args.get("selected_email_hash")
-    if email_hash is not None:
-        _check_email(user_id, email_hash)
-    return email_hash
 
 
 def _check_email(user_id: str, email_hash: str) -> None:

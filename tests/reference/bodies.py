@@ -12,7 +12,10 @@ def strings(allowed: Iterable[str]) -> dict[str, str]:
     Raises:
         Refused: The body is no object, or has a member that is not allowed or no string.
     """
-    body = request.get_json()
+    try:
+        body = request.get_json()
+    except RecursionError:
+        refuse("The body is nested too deeply.")
     if not isinstance(body, dict):
         refuse("The body must be a JSON object.")
     names = sorted(allowed)

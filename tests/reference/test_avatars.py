@@ -29,6 +29,11 @@ def test_which_is_selected_is_told_for_the_email_that_is_named(isolde):
     assert all("selected" not in avatar for avatar in isolde.get("/me/avatars").json())
 
 
+@pytest.mark.parametrize("email_hash", ["", "nobody", BRAM.hashes[0]])
+def test_nothing_is_selected_for_an_email_that_is_not_the_callers(isolde, email_hash):
+    assert selected(isolde, email_hash) == []
+
+
 def test_an_upload_is_listed_and_its_address_shows_it(isolde, nobody):
     answer = upload(isolde)
     avatar = answer.json()
