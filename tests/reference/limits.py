@@ -1,0 +1,60 @@
+"""Requests an hour (interface, Limits).
+
+The interface leaves the window open. Here it is fixed: an hour that starts with the first request
+counted, because its arithmetic can be told in three headers.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from threading import Lock
+
+WINDOW = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a caller has left.
+
+    Attributes:
+        used: Requests asked for in this window, the refused ones too.
+        resets: When the window ends.
+    """
+
+    limit: int
+    used: int
+    resets: datetime
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Tells whether the request just counted is one too many."""
+        return self.used > self.limit
+
+    def headers(self, now: datetime) -> dict[str, str]:
+        """Tells it in headers; ``X-RateLimit-Reset`` is in seconds since 1970."""
+        headers = {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(max(0, self.limit - self.used)),
+            "X-RateLimit-Reset": str(math.ceil(self.resets.timestamp())),
+        }
+        if self.is_exceeded:
+            headers["Retry-After"] = str(math.ceil((self.resets - now).total_seconds()))
+        return headers
+
+
+class RateLimits:
+    """Counts requests for each caller."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._allowances: dict[str, Allowance] = {}
+
+    def count(self, caller: str, limit: int, now: datetime) -> Allowance:
+        """Counts one request and returns what is left."""
+        with self._lock:
+            found = self._allowances.get(caller)
+            if found is None or found.resets <= now:
+                found = Allowance(limit, 0, now + WINDOW)
+            counted = replace(found, used=found.used + 1)
+            self._allowances[caller] = counted
+            return counted

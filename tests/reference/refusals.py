@@ -1,0 +1,66 @@
+"""How a request is refused: one exception, told in the words of whichever application raised it.
+
+The resource API answers by the interface's Error schema, with a sentence in ``error``; OAuth puts
+the code there (RFC 6749, 5.2), which keeps the same schema.
+"""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NoReturn
+
+from flask import Response
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+
+
+class Refused(Exception):
+    """A request is not answered as asked."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = dict(headers or {})
+
+
+def refuse(message: str, code: str = "invalid_request") -> NoReturn:
+    """Refuses a request that its sender must mend."""
+    raise Refused(HTTPStatus.BAD_REQUEST, code, message)
+
+
+def refuse_missing(message: str) -> NoReturn:
+    """Refuses to answer for something that is not there."""
+    raise Refused(HTTPStatus.NOT_FOUND, "not_found", message)
+
+
+def as_error(refused: Refused) -> ResponseReturnValue:
+    """Answers by the Error schema (interface, Errors)."""
+    body = {"error": refused.message, "code": refused.code}
+    return body, refused.status, refused.headers
+
+
+def as_oauth_error(refused: Refused) -> ResponseReturnValue:
+    """Answers as RFC 6749, 5.2 has it."""
+    body = {"error": refused.code, "error_description": refused.message}
+    return body, refused.status, refused.headers
+
+
+def framework_error(error: HTTPException) -> Response:
+    """Gives the framework's own refusals (404, 405, 413, 415, 500) the Error schema's body.
+
+    Their headers stay: 405 says which methods are allowed.
+    """
+    made = error.get_response()
+    code = error.name.lower().replace(" ", "_")
+    body = {"error": error.description or error.name, "code": code}
+    made.headers.remove("Content-Type")
+    made.headers.remove("Content-Length")
+    return Response(json.dumps(body), made.status_code, made.headers, mimetype="application/json")
