@@ -1,0 +1,120 @@
+"""Each fault as a real client sees it: httpx over a socket, and a browser's fetch."""
+
+import time
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page
+from tests.cli.conftest import Running
+from tests.e2e.conftest import Client
+
+FETCH = """async ([url, prefer]) => {
+  try {
+    const answer = await fetch(url, {headers: {Prefer: prefer}, cache: 'no-store'});
+    const said = {status: answer.status, type: answer.headers.get('content-type')};
+    said.applied = answer.headers.get('preference-applied');
+    try { said.json = await answer.json(); } catch (error) { said.error = error.name; }
+    return said;
+  } catch (error) {
+    return {error: error.name};
+  }
+}"""
+
+
+@pytest.fixture
+def fetched(page: Page, mock: Running, client: Client):
+    """What a page gets that asks for a fault; it is of another origin, as clients are."""
+    page.goto(client.url)
+
+    def fetch(prefer: str) -> Any:
+        return page.evaluate(FETCH, [f"{mock.base_url}/profiles/ada", prefer])
+
+    return fetch
+
+
+def asked(mock: Running, prefer: str) -> httpx.Response:
+    headers = {"Prefer": prefer}
+    return httpx.get(f"{mock.base_url}/profiles/ada", headers=headers, trust_env=False)
+
+
+@pytest.mark.parametrize("effect", ["reset", "truncate"])
+def test_a_connection_ends_in_the_middle(mock: Running, fetched, effect: str) -> None:
+    with pytest.raises((httpx.ReadError, httpx.RemoteProtocolError)):
+        asked(mock, f"fault={effect}")
+    assert fetched(f"fault={effect}")["error"] in {"TypeError", "SyntaxError"}
+
+
+def test_a_body_that_is_no_json(mock: Running, fetched) -> None:
+    answer = asked(mock, "fault=malformed-json")
+    assert answer.headers["content-type"] == "application/json"
+    with pytest.raises(ValueError, match="Expecting"):
+        answer.json()
+    assert fetched("fault=malformed-json")["error"] == "SyntaxError"
+
+
+def test_a_wrong_content_type(mock: Running, fetched) -> None:
+    assert asked(mock, "fault=wrong-content-type").headers["content-type"].startswith("text/html")
+    assert fetched("fault=wrong-content-type")["type"].startswith("text/html")
+
+
+def test_a_slow_body_and_a_delay(mock: Running, fetched) -> None:
+    for prefer in ("delay=0.5",):
+        begun = time.monotonic()
+        assert asked(mock, prefer).json()["display_name"] == "Ada Merrowdale"
+        assert time.monotonic() - begun >= 0.5
+    assert fetched("delay=0.1")["json"]["display_name"] == "Ada Merrowdale"
+    site = mock.base_url.removesuffix("/v3")
+    world = httpx.post(f"{site}/__admin/worlds", trust_env=False).json()
+    slow = {"effect": "slow", "seconds": 0.4}
+    httpx.post(f"{world['admin_url']}/faults", json=slow, trust_env=False)
+    begun = time.monotonic()
+    with httpx.stream("GET", f"{world['base_url']}/profiles/ada", trust_env=False) as answer:
+        chunks = list(answer.iter_raw())
+    assert time.monotonic() - begun >= 0.35
+    assert len(chunks) > 3
+
+
+@pytest.mark.parametrize(
+    ("effect", "holds"),
+    [
+        ("missing-field:display_name", lambda said: "display_name" not in said),
+        ("null-field:display_name", lambda said: said["display_name"] is None),
+        ("wrong-type:display_name", lambda said: said["display_name"] == 7),
+        ("extra-field", lambda said: "x_unexpected" in said),
+        ("stale-field:location", lambda said: said["location"] == "Port Lindry"),
+        (
+            "missing-field:verified_accounts.0.url",
+            lambda said: "url" not in said["verified_accounts"][0],
+        ),
+    ],
+)
+def test_an_answer_that_breaks_the_schema(mock: Running, fetched, effect: str, holds) -> None:
+    assert holds(asked(mock, f"fault={effect}").json())
+    assert holds(fetched(f"fault={effect}")["json"])
+
+
+@pytest.mark.parametrize("code", [404, 429, 500, 503])
+def test_any_status_with_a_body_true_to_the_document(mock: Running, fetched, code: int) -> None:
+    answer = asked(mock, f"code={code}")
+    assert (answer.status_code, answer.headers["preference-applied"]) == (code, f"code={code}")
+    assert set(answer.json()) == {"error", "code"}
+    said = fetched(f"code={code}")
+    assert (said["status"], said["applied"]) == (code, f"code={code}")
+
+
+def test_an_example_and_a_made_up_body(mock: Running) -> None:
+    made_up = [asked(mock, "dynamic=true, seed=5").json() for _ in range(2)]
+    assert made_up[0] == made_up[1] != asked(mock, "dynamic=true, seed=6").json()
+    refused = asked(mock, "example=nobody-wrote-this")
+    assert refused.status_code == 400
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_a_write_that_is_carried_out_and_answered_500(mock: Running) -> None:
+    headers = {"Authorization": "Bearer vera-full", "Prefer": "fault=fail-after"}
+    url = f"{mock.base_url}/me/profile"
+    answer = httpx.patch(url, json={"location": "There"}, headers=headers, trust_env=False)
+    assert answer.status_code == 500
+    found = httpx.get(f"{mock.base_url}/profiles/vera", trust_env=False).json()
+    assert found["location"] == "There"
