@@ -49,6 +49,14 @@ test: install  ## the tests, with branch coverage
 bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
 	$(BIN)/python -m tests.benchmarks
 
+.PHONY: soak
+soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
+	$(BIN)/python -m tests.benchmarks.soak
+
+.PHONY: durability
+durability: install  ## kill the mock fifty times while it writes, and compare
+	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
+
 .PHONY: format
 format: install  ## rewrite the files in the house format
 	$(BIN)/ruff check --fix src tests

@@ -40,8 +40,8 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> Answer:
     return Answer(_said(token), 201)
 
 
-def delete_token(call: Call, token: str) -> Answer:
-    """Answers ``DELETE /tokens/{token}``: it counts no more.
+def delete_token(call: Call, *, token: str) -> Answer:
+    """Answers ``DELETE /tokens``: it counts no more.
 
     Raises:
         NotFound: There is no such token.
@@ -74,5 +74,5 @@ def _said(token: Token) -> dict[str, Any]:
 
 HANDLERS: Handlers = {
     ("POST", "/tokens"): create_token,
-    ("DELETE", "/tokens/{token}"): delete_token,
+    ("DELETE", "/tokens"): delete_token,
 }
