@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from tests.benchmarks import report
 from tests.benchmarks.measuring import NotServed, import_seconds, served
-from tests.benchmarks.peers import PRISM, THEIR_GRANTS, Peer, install, peers
-from tests.benchmarks.workloads import our_grants, workloads
+from tests.benchmarks.peers import OUR_WORLDS, PRISM, THEIR_GRANTS, Peer, install, peers
+from tests.benchmarks.workloads import in_worlds, our_grants, workloads
 
 ROOT = Path(__file__).parents[2]
 console = Console()
@@ -63,6 +63,7 @@ def _measure(peer: Peer, figures: report.Figures, cache: Path, seconds: int) -> 
 def _tell(figures: dict[str, report.Figures], reached: list[report.Target]) -> None:
     tables = [
         _table(figures, [work.name for work in workloads()], PRISM),
+        _table(figures, [work.name for work in in_worlds()], OUR_WORLDS),
         _table(figures, [work.name for work in our_grants()], THEIR_GRANTS),
     ]
     wide = Console(width=max(console.width, WIDTH))

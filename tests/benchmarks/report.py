@@ -8,6 +8,7 @@ from tests.benchmarks.measuring import Load
 from tests.benchmarks.peers import (
     BARE,
     OUR_GRANTS,
+    OUR_WORLDS,
     OURS,
     OURS_CROWDED,
     OURS_UNJUDGED,
@@ -15,7 +16,7 @@ from tests.benchmarks.peers import (
     SCALAR,
     THEIR_GRANTS,
 )
-from tests.benchmarks.workloads import EXCHANGE
+from tests.benchmarks.workloads import EXCHANGE, IN_WORLD, PLAIN
 
 
 @dataclass
@@ -83,6 +84,12 @@ def targets(figures: dict[str, Figures], import_seconds: float) -> list[Target]:
         _at_most("first answer to import connexion", start, import_seconds, 1.6),
         _at_most("memory to Prism's", memory(OURS), memory(PRISM), 1),
         _at_least("lookup, 100,000 people to 19", rate(OURS_CROWDED), rate(OURS), 0.95),
+        _at_least(
+            "a world's address to the plain one",
+            rate(OUR_WORLDS, IN_WORLD),
+            rate(OUR_WORLDS, PLAIN),
+            0.95,
+        ),
         _at_least(
             "code exchange to oauth2-mock-server",
             rate(OUR_GRANTS, EXCHANGE),

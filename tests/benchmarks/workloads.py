@@ -110,6 +110,20 @@ def workloads() -> list[Workload]:
     ]
 
 
+PLAIN, IN_WORLD = "lookup, plain address", "lookup, a world's address"
+
+
+def in_worlds() -> list[Workload]:
+    """Returns the lookup at the plain address and at a world's, asked in the same way."""
+    json = {"Content-Type": "application/json"}
+    create = Workload("create a world", "/__admin/worlds", "POST", json, b"{}")
+    found = '"name":"([^"]+)"'
+    return [
+        Workload(PLAIN, "/v3/profiles/ada", first=create, taken=found),
+        Workload(IN_WORLD, "/__world/FOUND/v3/profiles/ada", first=create, taken=found),
+    ]
+
+
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _CLIENT = b"client_id=server-app&client_secret=server-app-secret"
 _BACK = "http://127.0.0.1:5000/callback"
