@@ -19,6 +19,9 @@ from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, neare
 HEADER = b"x-mock-world"
 COOKIE = "mock_world"
 
+_SWEEPING = timedelta(seconds=1)
+"""How often making a world looks for others that are over: there may be thousands."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
@@ -72,6 +75,10 @@ class _Stay(NamedTuple):
     idle: timedelta | None
     touched: datetime
 
+    def is_over(self, now: datetime) -> bool:
+        """Tells whether nobody has asked for it in too long a time."""
+        return self.idle is not None and now >= self.touched + self.idle
+
 
 class Worlds:
     """The worlds of one mock.
@@ -96,6 +103,7 @@ class Worlds:
         self._worlds = {default.name: default}
         self._stays: dict[str, _Stay] = {}
         self._count = 0
+        self._swept = machine_time()
         self._ended: Counter[Exercised] = Counter()
 
     def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
@@ -127,7 +135,8 @@ class Worlds:
         Raises:
             NotFound: It is not there.
         """
-        self._sweep()
+        if name in self._stays and self._stays[name].is_over(machine_time()):
+            self._end(self._worlds[name])
         found = self._worlds.get(name)
         if found is None:
             hint = nearest(name, list(self._worlds)) or "."
@@ -158,7 +167,8 @@ class Worlds:
             BadRequest: The name cannot stand in an address.
             Conflict: There is a world of that name.
         """
-        self._sweep()
+        if machine_time() >= self._swept + _SWEEPING:
+            self._sweep()
         if name is None:
             name = self._free_name()
         if not _NAME.fullmatch(name):
@@ -252,9 +262,9 @@ class Worlds:
 
     def _sweep(self) -> None:
         """Ends the worlds that nobody has asked for in a long time."""
-        now = machine_time() if self._stays else None
+        self._swept = machine_time()
         for name, stay in tuple(self._stays.items()):
-            if now is not None and stay.idle is not None and now >= stay.touched + stay.idle:
+            if stay.is_over(self._swept):
                 self._end(self._worlds[name])
 
     def _end(self, world: World) -> None:
