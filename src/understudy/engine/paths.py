@@ -40,10 +40,6 @@ class Paths:
 
     def allowed(self, path: str) -> tuple[str, ...]:
         """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
-        if (
-            path in self._templates
-        ):  # a path without parameters goes before one with (OpenAPI 3.0.3)
-            return tuple(sorted(self._templates[path][1]))
         fitting = (methods for pattern, methods in self._templates.values() if pattern.match(path))
         return tuple(sorted({method for methods in fitting for method in methods}))
 
