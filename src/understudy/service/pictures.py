@@ -68,6 +68,9 @@ def judge(content: bytes) -> Image:
             _check(content, name)
     except BadRequest:
         raise
+    except Pixels.DecompressionBombError as error:
+        msg = f"data: the picture has more than {MAX_PIXELS:,} pixels, the most that is taken."
+        raise BadRequest(msg, code="image_too_large") from error
     except Exception as error:  # Pillow raises what its decoders raise: any kind of error
         found = "cannot be read to its end; it is broken or cut off"
         raise _unsupported(found) from error

@@ -1,0 +1,120 @@
+"""Pictures are judged by their bytes, resized, and stood in for."""
+
+import struct
+import zlib
+from io import BytesIO
+
+import pytest
+from PIL import Image as Pixels
+
+from understudy.errors import BadRequest, ContentTooLarge, Problem
+from understudy.records.people import Image
+from understudy.service.pictures import MAX_FRAMES, MAX_UPLOAD_BYTES, judge, placeholder, resize
+
+
+def picture(kind: str = "PNG", size: tuple[int, int] = (40, 40), **options: object) -> bytes:
+    content = BytesIO()
+    mode = "RGB" if kind == "JPEG" else "RGBA"
+    Pixels.new(mode, size, "teal").save(content, kind, **options)
+    return content.getvalue()
+
+
+def animated(frames: int) -> bytes:
+    content = BytesIO()
+    shades = [Pixels.new("L", (8, 8), number % 250) for number in range(frames)]
+    shades[0].save(content, "GIF", save_all=True, append_images=shades[1:])
+    return content.getvalue()
+
+
+def bomb(side: int) -> bytes:
+    """Returns a PNG that says it has many pixels, in a few bytes."""
+    head = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    rows = zlib.compress(b"\0" * 1000)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (picture("PNG"), "image/png"),
+        (picture("JPEG"), "image/jpeg"),
+        (picture("GIF"), "image/gif"),
+        (animated(3), "image/gif"),
+        (picture("PNG", (1, 1)), "image/png"),
+    ],
+)
+def test_a_square_picture_is_taken_as_it_is(content: bytes, media_type: str) -> None:
+    assert judge(content) == Image(content, media_type)
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "reason"),
+    [
+        (b"", "unsupported_image", "is empty"),
+        (b"hello", "unsupported_image", "is no picture"),
+        (b"\xff\xfe\x00\x01", "unsupported_image", "of an unknown kind"),
+        (picture("WEBP"), "unsupported_image", "is WebP"),
+        (picture("BMP"), "unsupported_image", "is BMP"),
+        (picture("TIFF"), "unsupported_image", "is TIFF"),
+        (b"%PDF-1.7", "unsupported_image", "is PDF"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "unsupported_image", "is SVG"),
+        (b"\0\0\0\x18ftypheic", "unsupported_image", "is HEIC"),
+        (b"\0\0\0\x18ftypavif", "unsupported_image", "is AVIF"),
+        (picture("PNG")[:70], "unsupported_image", "broken or cut off"),
+        (picture("JPEG")[:200], "unsupported_image", "broken or cut off"),
+        (b"GIF89a", "unsupported_image", "broken or cut off"),
+        (picture("PNG", (40, 41)), "uncropped_image", "40 x 41"),
+        (bomb(30_000), "image_too_large", "more than 40,000,000 pixels"),
+        (bomb(7_000), "image_too_large", "7000 x 7000"),
+        (animated(MAX_FRAMES + 1), "image_too_large", "frames"),
+        (picture("PNG") + b"\0" * MAX_UPLOAD_BYTES, "image_too_large", "is the most"),
+    ],
+)
+def test_anything_else_is_refused_and_told_why(content: bytes, code: str, reason: str) -> None:
+    with pytest.raises((BadRequest, ContentTooLarge)) as refusal:
+        judge(content)
+    problem: Problem = refusal.value
+    assert (problem.code, reason in problem.message) == (code, True), problem.message
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
+@pytest.mark.parametrize("size", [1, 80, 2048])
+def test_a_picture_is_resized_to_the_asked_size_and_stays_of_its_kind(kind: str, size: int) -> None:
+    resized = resize(judge(picture(kind)), size)
+    with Pixels.open(BytesIO(resized.content)) as found:
+        assert (found.size, found.format) == ((size, size), kind)
+
+
+def test_a_picture_that_a_camera_held_sideways_is_shown_upright() -> None:
+    half = Pixels.new("RGB", (40, 40), "white")
+    half.paste("black", (0, 0, 40, 20))  # the upper half
+    exif = Pixels.Exif()
+    exif[0x0112] = 3  # upside down
+    content = BytesIO()
+    half.save(content, "JPEG", exif=exif)
+    with Pixels.open(BytesIO(resize(judge(content.getvalue()), 40).content)) as found:
+        pixels = found.convert("L").tobytes()
+    upper, lower = pixels[: 40 * 15], pixels[40 * 25 :]
+    assert min(upper) > 200
+    assert max(lower) < 50
+
+
+def test_a_fixture_that_cannot_be_decoded_is_shown_as_it_is() -> None:
+    broken = Image(b"\x89PNG\r\n\x1a\nbroken", "image/png")
+    assert resize(broken, 40) == broken
+
+
+@pytest.mark.parametrize("kind", ["mp", "identicon", "blank"])
+def test_what_stands_in_is_a_png_of_the_asked_size(kind) -> None:
+    with Pixels.open(BytesIO(placeholder(kind, 77, "ada").content)) as found:
+        assert (found.size, found.format) == ((77, 77), "PNG")
+
+
+def test_an_identicon_is_a_seeds_own() -> None:
+    assert placeholder("identicon", 80, "ada") == placeholder("identicon", 80, "ada")
+    assert placeholder("identicon", 80, "ada") != placeholder("identicon", 80, "ben")
