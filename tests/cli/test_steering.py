@@ -86,6 +86,17 @@ def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:
     assert (short.returncode, "less than the 90 %" in short.stderr) == (1, True)
 
 
+def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:
+    ben = {"Authorization": "Bearer ben-full"}
+    url = f"{run.site}/v3/me/profile"
+    httpx.patch(url, json={"location": "By hand"}, headers=ben, trust_env=False)
+    out = tmp_path / "fixtures"
+    assert f"serve --fixtures {out}" in run("export", str(out)).stdout
+    assert "By hand" in (out / "people" / "ben.yaml").read_text()
+    assert "is there already" in run("export", str(out)).stderr
+    assert "cannot be written" in run("export", "/proc/nowhere").stderr
+
+
 def test_a_mock_that_is_not_there_is_said_with_the_remedy() -> None:
     command = [str(UNDERSTUDY), "journal", "--mock", "http://127.0.0.1:9"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

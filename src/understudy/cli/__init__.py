@@ -7,6 +7,7 @@ import click
 from understudy.cli.exec_ import exec_
 from understudy.cli.exercised import exercised
 from understudy.cli.explain import explain
+from understudy.cli.export import export
 from understudy.cli.fixtures import fixtures
 from understudy.cli.journal import journal
 from understudy.cli.serve import serve
@@ -40,5 +41,5 @@ def main() -> None:
     """A stand-in for the avatar and profile service, and the judge of every deployment of it."""
 
 
-for command in (serve, exec_, journal, explain, exercised, fixtures):
+for command in (serve, exec_, journal, explain, exercised, export, fixtures):
     main.add_command(command)

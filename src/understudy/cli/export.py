@@ -1,0 +1,33 @@
+"""``understudy export``: what a running mock has become, as fixtures for version control."""
+
+import io
+import shlex
+import zipfile
+from pathlib import Path
+
+import click
+
+from understudy.cli.mock_options import client, mock_options
+from understudy.errors import StartupError
+
+
+@click.command()
+@mock_options
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+def export(url: str, world: str | None, admin_token: str | None, directory: Path) -> None:
+    """Write people, pictures, tokens and applications of a running mock into the new DIR.
+
+    `understudy serve --fixtures DIR` begins there.
+    """
+    packed = client(url, world, admin_token).fetch("/export")
+    if directory.exists() and any(directory.iterdir()):
+        msg = f"{directory} is there already; name a new directory, or an empty one."
+        raise StartupError(msg)
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            archive.extractall(directory)
+    except OSError as error:
+        msg = f"{directory} cannot be written: {error.strerror}."
+        raise StartupError(msg) from error
+    click.echo(f"The world is in {directory}.")
+    click.echo(f"Next: understudy serve --fixtures {shlex.quote(str(directory))}")
