@@ -45,6 +45,10 @@ test: install  ## the tests, with branch coverage
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+.PHONY: cases
+cases: install  ## the mock against 2,000 edge cases an operation
+	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/contract/edge_cases/test_agreement.py
+
 .PHONY: bench
 bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
 	$(BIN)/python -m tests.benchmarks
