@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from understudy.cli.fixtures import fixtures
+from understudy.cli.generate import generate
 from understudy.cli.serve import serve
 from understudy.errors import StartupError
 
@@ -38,3 +39,4 @@ def main() -> None:
 
 main.add_command(serve)
 main.add_command(fixtures)
+main.add_command(generate)

@@ -7,10 +7,11 @@ from typing import Any
 
 from understudy.contract.edge_cases import changes, texts
 from understudy.contract.edge_cases.drafts import Draft, Lexeme, dumps, encoded
+from understudy.contract.edge_cases.edges import Choice, edges
 from understudy.contract.edge_cases.parameters import spelled
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Draw, Turn
-from understudy.contract.edge_cases.values import MAX_DEPTH, Choice
+from understudy.contract.edge_cases.values import MAX_DEPTH
 from understudy.document.loader import Node
 
 BODY = "body"
@@ -82,9 +83,10 @@ def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Tur
         slot = _slot(here)
         if member is None or slot in scene.unread:
             continue
-        for choice in scene.values.edges(member):
+        for choice in edges(scene.values, member):
             judged = choice._replace(is_valid=_takes(scene, root, here, choice.value))
             yield scene.turn(slot, judged, changes.member(here, choice.value), member.pointer)
+        yield from _lexemes(scene, member, here)
         yield _left_out(scene, root, here, is_required=name in required)
         if "object" in schemas.types(member) and len(here) < MAX_DEPTH:
             yield from _members(scene, root, member, here)
@@ -97,16 +99,16 @@ def _slot(path: Path) -> str:
 
 def _takes(scene: Scene, root: Node, path: Path, value: Any) -> bool:
     draft = scene.base.with_json(path, value)
-    return bool(scene.values.schemas.validator(root).is_valid(_readable(draft.json)))
+    return bool(scene.values.schemas.validator(root).is_valid(draft.json))
 
 
-def _readable(value: Any) -> Any:
-    """Returns a body as its reader finds it: a lexeme is some number."""
-    if isinstance(value, Lexeme):
-        return 0
-    if isinstance(value, dict):
-        return {name: _readable(member) for name, member in value.items()}
-    return [_readable(item) for item in value] if isinstance(value, list) else value
+def _lexemes(scene: Scene, member: Node, path: Path) -> Iterator[Turn]:
+    if not {"integer", "number"} & scene.values.schemas.types(member):
+        return
+    for what, text in texts.LEXEMES.items():
+        apply = changes.member(path, Lexeme(text))
+        said = f"{'.'.join(map(str, path))}: {what}, {text}"
+        yield scene.left_open(_slot(path), "number", said, "type", f"{_JSON_TEXT}, 6", apply)
 
 
 def _left_out(scene: Scene, root: Node, path: Path, *, is_required: bool) -> Turn:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+from urllib.parse import quote
 
 Kind = Literal["valid", "invalid", "open"]
 """Accepted, refused, or left open by the contract: then anything will do but a failure (5XX)."""
@@ -21,9 +22,18 @@ Location = Literal["", "without error", "with error"]
 VARIABLE = re.compile(r"~~([a-z_]+)~~")
 
 
+ENCODED = "_encoded"
+"""Ends the name of a secret where it stands in a query or a form: real tokens must be encoded."""
+
+
 def variable(name: str) -> str:
-    """Returns what stands for a secret."""
+    """Returns what stands for a secret in a header."""
     return f"~~{name}~~"
+
+
+def encoded_variable(name: str) -> str:
+    """Returns what stands for a secret in a query or a form: its percent-encoded twin."""
+    return f"~~{name}{ENCODED}~~"
 
 
 class Request(NamedTuple):
@@ -53,17 +63,20 @@ class Request(NamedTuple):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the secrets that it needs, in order, each once."""
+        """The names of the secrets that it needs, in order, each once; without ``_encoded``."""
         texts = [self.target, *(value for _, value in self.headers)]
         if self.body is not None and b"~~" in self.body:
             texts.append(self.body.decode("latin-1"))
-        return tuple(dict.fromkeys(name for text in texts for name in VARIABLE.findall(text)))
+        names = (name for text in texts for name in VARIABLE.findall(text))
+        return tuple(dict.fromkeys(name.removesuffix(ENCODED) for name in names))
 
     def filled(self, values: Mapping[str, str]) -> "Request":
         """Returns the request with secrets in place; those without a value stay as they are."""
+        twins = {f"{name}{ENCODED}": quote(text, safe="") for name, text in values.items()}
+        known = {**twins, **values}
 
         def fill(text: str) -> str:
-            return VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
+            return VARIABLE.sub(lambda found: known.get(found[1], found[0]), text)
 
         body = self.body
         if body is not None and b"~~" in body:

@@ -61,3 +61,8 @@ def content_type(text: str | None) -> Apply:
 def method(name: str) -> Apply:
     """Returns what sends the request by another method."""
     return lambda draft: draft._replace(method=name)
+
+
+def bodiless(name: str) -> Apply:
+    """Returns what sends the request by a method that knows no bodies."""
+    return lambda draft: draft.without_body()._replace(method=name)

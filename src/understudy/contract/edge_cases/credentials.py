@@ -4,7 +4,7 @@ import string
 from collections.abc import Callable, Iterator
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
-from understudy.contract.edge_cases.case import variable
+from understudy.contract.edge_cases.case import encoded_variable, variable
 from understudy.contract.edge_cases.drafts import Draft
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Draw, Turn, rule
@@ -113,7 +113,7 @@ def draws(scene: Scene) -> Iterator[Draw]:
 
 def _in_query(draft: Draft) -> Draft:
     draft = sending()(draft)
-    return draft._replace(query=(*draft.query, ("access_token", TOKEN)))
+    return draft._replace(query=(*draft.query, ("access_token", encoded_variable("token"))))
 
 
 def _in_cookie(draft: Draft) -> Draft:

@@ -6,6 +6,7 @@ from understudy.contract.edge_cases import changes
 from understudy.contract.edge_cases.bodies import BODY, WRITING, no_body
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.drafts import Draft, encoded
+from understudy.contract.edge_cases.edges import edges
 from understudy.contract.edge_cases.parameters import written
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Turn
@@ -21,7 +22,7 @@ def turns(scene: Scene, schema: Node) -> Iterator[Turn]:
         if slot in scene.unread:
             continue
         member = schemas.property_schema(schema, name)
-        for choice in () if member is None else scene.values.edges(member, is_text=True):
+        for choice in () if member is None else edges(scene.values, member, is_text=True):
             if not isinstance(choice.value, list | dict):
                 text = encoded(written(choice.value))
                 yield scene.turn(slot, choice, changes.form(name, text), pointer)

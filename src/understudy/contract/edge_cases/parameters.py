@@ -9,9 +9,9 @@ from understudy.contract.edge_cases import texts
 from understudy.contract.edge_cases.case import Kind
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.drafts import Draft, encoded
+from understudy.contract.edge_cases.edges import Choice, edges
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Draw, Turn
-from understudy.contract.edge_cases.values import Choice
 from understudy.document.loader import Node
 from understudy.document.operations import Parameter
 
@@ -94,7 +94,7 @@ def written(value: Any) -> str:
 
 
 def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
-    for choice in scene.values.edges(schema, is_text=True):
+    for choice in edges(scene.values, schema, is_text=True):
         if isinstance(choice.value, list | dict):
             continue
         turn = _with_value(scene, parameter, schema, choice)

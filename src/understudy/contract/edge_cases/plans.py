@@ -4,11 +4,9 @@ Works for any document. Where a path is one of the interface's, its prose is add
 path, as documents name operations and parameters differently.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from understudy.contract.edge_cases import (
     bodies,
@@ -20,18 +18,16 @@ from understudy.contract.edge_cases import (
     signing_in,
     uploads,
 )
-from understudy.contract.edge_cases.case import Expected, Site, variable
-from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded
-from understudy.contract.edge_cases.pictures import png
+from understudy.contract.edge_cases.case import Expected, Site
+from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft
+from understudy.contract.edge_cases.plain_requests import PlainRequests, body_of, shape_of
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.subjects import Subjects
 from understudy.contract.edge_cases.turns import Draw, Turn
 from understudy.contract.edge_cases.values import Values
 from understudy.document.loader import Document, Node
-from understudy.document.operations import Operation, Parameter, operations
+from understudy.document.operations import Operation, operations
 from understudy.document.schemas import Schemas
-
-_BEARER_TYPES = ("oauth2", "openIdConnect")
 
 
 @dataclass(frozen=True)
@@ -72,10 +68,10 @@ class Planner:
     """
 
     def __init__(self, document: Document, site: Site, known: Subjects) -> None:
-        self._document = document
         self._site: Site = site
         self._known = known
         self._values = Values(Schemas(document))
+        self._plain = PlainRequests(document, site, self._values)
         self._operations = operations(document)
 
     @property
@@ -87,14 +83,14 @@ class Planner:
     def _methods(self) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
         for operation in self._operations:
-            shape = _shape(operation.path)
+            shape = shape_of(operation.path)
             found[shape] = found.get(shape, frozenset()) | {operation.method}
         return found
 
     def plan(self, operation: Operation) -> Plan:
         """Returns the plan of an operation."""
         scene, oddities = self._scene(operation)
-        media_type, schema = _body(operation)
+        media_type, schema = body_of(operation)
         turns = [*self._turns(scene, media_type, schema), *oddities(scene)]
         return Plan(
             scene,
@@ -104,9 +100,9 @@ class Planner:
         )
 
     def _scene(self, operation: Operation) -> tuple[Scene, Callable[[Scene], Iterator[Turn]]]:
-        key = (operation.method, _shape(operation.path))
+        key = (operation.method, shape_of(operation.path))
         names = tuple(p.name for p in operation.parameters if p.location == "path")
-        draft = self._base(operation)
+        draft = self._plain.draft(operation)
         scene = Scene(operation, self._values, draft, _accepted(operation))
         if self._site == "resource":
             of_service = service.prose(key, names, self._known)
@@ -134,12 +130,12 @@ class Planner:
         if schema is not None and media_type == FORM:
             yield from forms.turns(scene, schema)
         if schema is not None and media_type == MULTIPART:
-            for name in self._files(schema):
+            for name in self._plain.files(schema):
                 yield from uploads.turns(scene, schema, name)
         if media_type:
             yield from protocol.content_types(scene, media_type)
-        yield from protocol.turns(scene, self._methods[_shape(operation.path)])
-        access = self._access(operation)
+        yield from protocol.turns(scene, self._methods[shape_of(operation.path)])
+        access = self._plain.access(operation)
         if access:
             yield from credentials.turns(scene, is_required=access == "required")
 
@@ -149,134 +145,15 @@ class Planner:
         if schema is not None and media_type in {JSON, FORM}:
             yield from bodies.draws(scene, schema, is_form=media_type == FORM)
         if schema is not None and media_type == MULTIPART:
-            for name in self._files(schema):
+            for name in self._plain.files(schema):
                 yield from uploads.draws(name, scene)
         yield from protocol.draws(scene)
-        if self._access(scene.operation):
+        if self._plain.access(scene.operation):
             yield from credentials.draws(scene)
-
-    def _access(self, operation: Operation) -> str:
-        """Returns whether a bearer token is required, optional, or nothing (an empty text)."""
-        named = {name for alternative in operation.security for name in alternative}
-        if not any(_is_bearer(self._scheme(name)) for name in named):
-            return ""
-        is_lookup = (operation.method, _shape(operation.path)) == service.LOOKUP
-        return "optional" if {} in operation.security or is_lookup else "required"
-
-    def _scheme(self, name: str) -> Mapping[str, Any]:
-        node = self._document.root.child("components", "securitySchemes", name)
-        found: Mapping[str, Any] = {} if node is None else self._document.follow(node).value
-        return found
-
-    def _base(self, operation: Operation) -> Draft:
-        draft = Draft(self._site, operation.method, operation.path)
-        for parameter in operation.parameters:
-            draft = self._with_parameter(draft, parameter)
-        draft = self._with_credentials(draft, operation)
-        media_type, schema = _body(operation)
-        if not media_type:
-            return draft
-        draft = draft._replace(content_type=media_type)
-        value = self._body_value(operation, media_type, schema)
-        if media_type == JSON:
-            return draft._replace(json=value, has_json=True)
-        members = value if isinstance(value, dict) else {}
-        if media_type == FORM:
-            written = parameters.written
-            pairs = ((encoded(name), encoded(written(text))) for name, text in members.items())
-            return draft._replace(form=tuple(pairs))
-        if media_type == MULTIPART and schema is not None:
-            files = {name: png() for name in self._files(schema)}
-            return draft._replace(parts=uploads.base_parts(iter({**members, **files}.items())))
-        return draft._replace(raw=png() if media_type.startswith("image/") else b"understudy")
-
-    def _body_value(self, operation: Operation, media_type: str, schema: Node | None) -> Any:
-        assert operation.request_body is not None
-        examples = operation.request_body.content[media_type].examples.values()
-        if schema is None:
-            return next(iter(examples), {})
-        takes = self._values.schemas.validator(schema).is_valid
-        fitting = next((example for example in examples if takes(example)), None)
-        return self._values.sample(schema) if fitting is None else fitting
-
-    def _files(self, schema: Node) -> Iterator[str]:
-        schemas = self._values.schemas
-        for name in dict.fromkeys(schemas.property_names(schema)):
-            member = schemas.property_schema(schema, name)
-            said = {} if member is None else self._values.says(member)
-            if said.get("format") == "binary" or "contentMediaType" in said or not said:
-                yield name
-
-    def _with_parameter(self, draft: Draft, parameter: Parameter) -> Draft:
-        name, is_needed = parameter.name, parameter.required or parameter.location == "path"
-        if not is_needed:
-            return draft
-        value = "a" if parameter.schema is None else self._example(parameter.schema)
-        if parameter.location == "path":
-            text = encoded(parameters.written(value)) or "a"
-            return draft._replace(places=(*draft.places, (name, text)))
-        if parameter.location == "query":
-            return draft._replace(query=(*draft.query, *_pairs(parameter, value)))
-        header = "Cookie" if parameter.location == "cookie" else name
-        text = parameters.written(value)
-        return draft.with_headers(header, f"{name}={text}" if header == "Cookie" else text)
-
-    def _example(self, schema: Node) -> Any:
-        owner = self._owner(schema)
-        takes = self._values.schemas.validator(schema).is_valid
-        listed = owner.get("examples") or {}
-        named = (entry.get("value") for entry in listed.values() if isinstance(entry, dict))
-        given = (*([owner["example"]] if "example" in owner else []), *named)
-        fitting = next((value for value in given if takes(value)), None)
-        return self._values.sample(schema) if fitting is None else fitting
-
-    def _owner(self, schema: Node) -> Mapping[str, Any]:
-        """Returns the parameter that a schema stands in: its examples are there."""
-        node: Node | None = self._document.root
-        for step in schema.pointer[2:].split("/")[:-1]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            is_list = node is not None and isinstance(node.value, list)
-            node = node and node.child(int(key) if is_list else key)
-        return node.value if node is not None and isinstance(node.value, dict) else {}
-
-    def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
-        if self._access(operation):
-            return draft.with_headers("Authorization", f"Bearer {credentials.TOKEN}")
-        if not operation.security or {} in operation.security:
-            return draft
-        for name in operation.security[0]:
-            scheme, text = self._scheme(name), variable("credential")
-            if scheme.get("in") == "query":
-                draft = draft.with_query(encoded(str(scheme.get("name"))), text)
-            elif scheme.get("in") == "cookie":
-                draft = draft.with_headers("Cookie", f"{scheme.get('name')}={text}")
-            else:
-                draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
-        return draft
 
 
 def _nothing(_scene: Scene) -> Iterator[Turn]:
     return iter(())
-
-
-def _shape(path: str) -> str:
-    return re.sub(r"\{[^}]*\}", "{}", path)
-
-
-def _is_bearer(scheme: Mapping[str, Any]) -> bool:
-    is_http = scheme.get("type") == "http" and str(scheme.get("scheme")).lower() == "bearer"
-    return is_http or scheme.get("type") in _BEARER_TYPES
-
-
-def _body(operation: Operation) -> tuple[str, Node | None]:
-    """Returns the media type that cases send, and its schema; nothing where no body is taken."""
-    if operation.request_body is None:
-        return "", None
-    content = operation.request_body.content
-    chosen = next(
-        (name for name in (JSON, FORM, MULTIPART) if name in content), next(iter(content))
-    )
-    return chosen, content[chosen].schema
 
 
 def _accepted(operation: Operation) -> Expected:
@@ -286,15 +163,3 @@ def _accepted(operation: Operation) -> Expected:
     if operation.method == "GET" and named == ("200", "302"):
         return Expected(named, because)
     return Expected(("2XX", *(s for s in named if s[0] == "3")), because)
-
-
-def _pairs(parameter: Parameter, value: Any) -> Iterable[tuple[str, str]]:
-    """Yields an array or object as the document's style writes it (OpenAPI 3.0.3, 4.7.12.2)."""
-    name, written = encoded(parameter.name), parameters.written
-    if isinstance(value, dict) and parameter.style == "deepObject":
-        return tuple((f"{name}%5B{encoded(k)}%5D", encoded(written(v))) for k, v in value.items())
-    if isinstance(value, list) and parameter.explode:
-        return tuple((name, encoded(written(item))) for item in value)
-    if isinstance(value, list):
-        return ((name, ",".join(encoded(written(item)) for item in value)),)
-    return ((name, encoded(written(value))),)

@@ -75,7 +75,7 @@ def draws(scene: Scene) -> Iterator[Draw]:
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
         what = f"header {name}, which nobody knows: {text}"
         return scene.accepted_turn(
-            f"header {name}", "header", what, "header", f"{_HTTP}, 5.1", changes.header(name, text)
+            "header *", "header", what, "header", f"{_HTTP}, 5.1", changes.header(name, text)
         )
 
     yield parameter
@@ -129,16 +129,17 @@ def _methods(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
     for method in (*_OTHER_METHODS, *_OPEN_METHODS):
         if method in declared:
             continue
-        make = scene.left_open if method in _OPEN_METHODS else scene.refused
+        is_open = method in _OPEN_METHODS
+        make = scene.left_open if is_open else scene.refused
         turn = make(
             "method",
             "method",
             f"{method} instead of {scene.operation.method}",
             "method",
             pointer,
-            changes.method(method),
+            changes.bodiless(method) if is_open else changes.method(method),
         )
-        statuses = turn.statuses if method in _OPEN_METHODS else REFUSED
+        statuses = turn.statuses if is_open else REFUSED
         yield turn._replace(is_alone=True, statuses=statuses, location="")
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from understudy.contract.edge_cases.case import Expected, Kind, Location
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.drafts import Draft
+from understudy.contract.edge_cases.edges import Choice
 from understudy.contract.edge_cases.turns import OPEN, REFUSED, Turn, rule
-from understudy.contract.edge_cases.values import Choice, Values
+from understudy.contract.edge_cases.values import Values
 from understudy.document.operations import Operation
 
 LARGEST = 2**63 - 1

@@ -110,6 +110,16 @@ INTEGERS: Mapping[str, int] = {
     "30 digits": 10**29 + 7,
 }
 
+LEXEMES = {
+    "negative zero": "-0",
+    "an exponent": "1E2",
+    "a fraction of zero": "3.0",
+    "a number that no double holds": "1e400",
+    "a number that a double makes zero": "1e-400",
+    "thirty digits behind the point": "0.100000000000000000000000000001",
+}
+"""Numbers as JSON may write them, and readers may take them otherwise (RFC 8259, 6)."""
+
 NO_BOOLEANS = {
     "1": "1",
     "0": "0",

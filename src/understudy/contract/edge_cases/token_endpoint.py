@@ -5,7 +5,7 @@ from typing import Any
 
 from understudy.contract.edge_cases import changes
 from understudy.contract.edge_cases.authorize import SCOPES
-from understudy.contract.edge_cases.case import variable
+from understudy.contract.edge_cases.case import encoded_variable, variable
 from understudy.contract.edge_cases.drafts import Draft, encoded
 from understudy.contract.edge_cases.scenes import Meaning, Scene
 from understudy.contract.edge_cases.subjects import Subjects
@@ -18,9 +18,9 @@ def token_base(known: Subjects, draft: Draft) -> Draft:
         draft,
         grant_type="password",
         client_id=known.client_id,
-        client_secret=variable("client_secret"),
+        client_secret=encoded_variable("client_secret"),
         username=known.username,
-        password=variable("password"),
+        password=encoded_variable("password"),
     )
 
 
@@ -108,9 +108,9 @@ def _grant_types(scene: Scene) -> Iterator[Turn]:
 
 
 def _codes(scene: Scene, known: Subjects) -> Iterator[Turn]:
-    code, uri, other = variable("code"), known.redirect_uri, f"{known.redirect_uri}/"
+    code, uri, other = encoded_variable("code"), known.redirect_uri, f"{known.redirect_uri}/"
     plain = {"grant_type": "authorization_code", "client_id": known.client_id}
-    plain["client_secret"] = variable("client_secret")
+    plain["client_secret"] = encoded_variable("client_secret")
 
     def exchange(what: str, source: str, **fields: str) -> Turn:
         make = (
@@ -167,10 +167,10 @@ def _client_credentials(scene: Scene) -> Iterator[Turn]:
         "the client secret in the query as well",
         "token-secrets-not-in-query",
         rule("token-secrets-not-in-query"),
-        changes.more_query("client_secret", variable("client_secret")),
+        changes.more_query("client_secret", encoded_variable("client_secret")),
     )
     for name in ("client_secret", "password"):
-        text = variable(name)
+        text = encoded_variable(name)
         source = (
             "token-client-credentials" if name == "client_secret" else "password-grant-owner-only"
         )
@@ -190,7 +190,7 @@ def _client_credentials(scene: Scene) -> Iterator[Turn]:
 
 def token_info_base(known: Subjects, draft: Draft) -> Draft:
     """Returns a plain validation."""
-    asked = (("client_id", known.client_id), ("token", variable("client_token")))
+    asked = (("client_id", known.client_id), ("token", encoded_variable("client_token")))
     return draft._replace(query=asked)
 
 
@@ -209,11 +209,11 @@ def token_info_scene(known: Subjects) -> dict[str, Any]:
 def validations(scene: Scene) -> Iterator[Turn]:
     """Yields the further turns of token validation."""
     for what, text in {
-        "another application's": variable("token"),
-        "an expired one": variable("expired_token"),
-        "an API key": variable("api_key"),
-        "with Bearer before it": f"Bearer%20{variable('client_token')}",
-        "with a letter behind it": f"{variable('client_token')}x",
+        "another application's": encoded_variable("token"),
+        "an expired one": encoded_variable("expired_token"),
+        "an API key": encoded_variable("api_key"),
+        "with Bearer before it": f"Bearer%20{encoded_variable('client_token')}",
+        "with a letter behind it": f"{encoded_variable('client_token')}x",
     }.items():
         yield scene.refused(
             "query token",
