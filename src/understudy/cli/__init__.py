@@ -4,8 +4,11 @@ from typing import Any
 
 import click
 
+from understudy.cli.cleanup import cleanup
 from understudy.cli.fixtures import fixtures
+from understudy.cli.rules import rules
 from understudy.cli.serve import serve
+from understudy.cli.verify import verify
 from understudy.errors import StartupError
 
 
@@ -38,3 +41,6 @@ def main() -> None:
 
 main.add_command(serve)
 main.add_command(fixtures)
+main.add_command(verify)
+main.add_command(rules)
+main.add_command(cleanup)
