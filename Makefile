@@ -23,6 +23,10 @@ install: $(VENV)/.stamp  ## make the environment with the pinned tools
 serve: install  ## run the mock on http://127.0.0.1:8080/v3
 	$(BIN)/understudy serve
 
+.PHONY: verify
+verify: install  ## judge the mock by the contract
+	$(BIN)/understudy verify --fail-on findings --fail-on not-checked
+
 .PHONY: check
 check: lint types layers test  ## all that CI runs
 

@@ -4,9 +4,12 @@ from typing import Any
 
 import click
 
+from understudy.cli.cleanup import cleanup
 from understudy.cli.fixtures import fixtures
 from understudy.cli.generate import generate
+from understudy.cli.rules import rules
 from understudy.cli.serve import serve
+from understudy.cli.verify import verify
 from understudy.errors import StartupError
 
 
@@ -40,3 +43,6 @@ def main() -> None:
 main.add_command(serve)
 main.add_command(fixtures)
 main.add_command(generate)
+main.add_command(verify)
+main.add_command(rules)
+main.add_command(cleanup)

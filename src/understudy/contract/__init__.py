@@ -1,1 +1,1 @@
-"""Judges any deployment by the contract, and writes the requests that try it; never imports the mock."""
+"""Judges any deployment of the service by its contract; knows nothing of the mock."""
