@@ -1,18 +1,12 @@
 """``understudy generate``: writes edge-case requests for the tool that is already open."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import compress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv")
-BASE_URL = "http://127.0.0.1:8080/v3"
-AUTH_URL = "http://127.0.0.1:8081"
-
-Item = TypeVar("Item")
 
 
 @click.command(context_settings={"show_default": True})
@@ -37,8 +31,10 @@ Item = TypeVar("Item")
     type=click.Path(path_type=Path),
     help="File to write, or directory for bruno; else standard output.",
 )
-@click.option("--base-url", default=BASE_URL, help="Of the resource API.")
-@click.option("--auth-url", default=AUTH_URL, help="Of the authorization server.")
+@click.option("--base-url", help="Of the resource API.  [default: the target's, or the mock's]")
+@click.option(
+    "--auth-url", help="Of the authorization server.  [default: the target's, or the mock's]"
+)
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
@@ -56,72 +52,24 @@ Item = TypeVar("Item")
     is_flag=True,
     help="Write the mock's tokens and passwords into the files, not variables alone.",
 )
+@click.option(
+    "--target",
+    type=click.Path(path_type=Path),
+    help="Target file of verify: whom the cases are about, and for --send what is permitted.",
+)
+@click.option(
+    "--send",
+    "is_sent",
+    is_flag=True,
+    help="Fire them at the target, or at the mock in this process, and add the outcome.",
+)
+@click.option("--only-failing", is_flag=True, help="With --send, keep those that failed.")
 def generate(operations: tuple[str, ...], **options: Any) -> None:
-    """Write edge-case requests of operations (all of them, if none is named) as files."""
+    """Write edge-case requests of operations (all of them, if none is named) as files.
+
+    With --send, exit code 1 says that some failed.
+    """
     # jsonschema-rs and the documents take 0.1 s, which other commands need not wait for.
-    from understudy.contract.edge_cases import selection
-    from understudy.contract.edge_cases.covering_sets import choose
-    from understudy.contract.edge_cases.subjects import Subjects
-    from understudy.contract.formats.files import beside, save
-    from understudy.contract.formats.registry import FORMATS as KNOWN
-    from understudy.contract.formats.writing import Job
+    from understudy.cli import generating
 
-    subjects = Subjects()
-    plans = selection.plans(selection.planners(options["document"], subjects), operations)
-    wanted = (options["count"], options["seed"], selection.WORDS[options["kind"]])
-    stream = selection.generate(plans, *wanted)
-    if options["size"] is not None:
-        coverage = choose(stream, options["size"])
-        chosen = set(coverage.chosen)
-        stream = selection.generate(plans, *wanted)
-        stream = compress(stream, (place in chosen for place in _counting()))
-    form, out = KNOWN[options["name"]], options["out"]
-    job = Job(
-        {
-            "resource": options["base_url"].rstrip("/"),
-            "authorization": options["auth_url"].rstrip("/"),
-        },
-        subjects.secrets if options["include_secrets"] else {},
-        beside(out),
-    )
-    counted = _Counted(_shown(stream, options["size"] or options["count"] * len(plans)))
-    left = save(form.write(counted, job), form, out)
-    operations_ = "operation" if len(plans) == 1 else "operations"
-    said = [f"{counted.count - len(left.ids):,} cases of {len(plans)} {operations_}"]
-    said += [f"are in {out}: {form.about}." if out else "were written."]
-    click.echo(" ".join(said), err=True)
-    if options["size"] is not None:
-        click.echo(coverage.said(), err=True)
-    for reason, count in left.reasons.items():
-        click.echo(f"{count:,} left out: {reason}.", err=True)
-
-
-def _counting() -> Iterator[int]:
-    place = 0
-    while True:
-        yield place
-        place += 1
-
-
-class _Counted:
-    """Counts what goes through."""
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items = items
-        self.count = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for item in self._items:
-            self.count += 1
-            yield item
-
-
-def _shown(items: Iterable[Item], total: int) -> Iterable[Item]:
-    """Returns items under a progress bar, where a person looks on."""
-    if not sys.stderr.isatty():
-        return items
-    # rich takes 60 ms to import, which a pipe need not wait for.
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(items, "cases", total=total, console=Console(stderr=True), transient=True)
+    sys.exit(generating.generate(operations, generating.checked(options)))

@@ -56,7 +56,7 @@ def _looked_at(content: bytes) -> tuple[str, bool]:
         with Image.open(BytesIO(content)) as image:
             size, form = image.size, image.format or ""
             image.load()
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return "", False
     return form, size[0] == size[1]
 

@@ -137,6 +137,7 @@ class Case:
         request: The request.
         expected: What must follow.
         touched: Every part and keyword or rule that it touches, for choosing a small set.
+        outcome: What came of it where it was sent: ``passed: …``, ``failed: …``, ``not sent: …``.
     """
 
     id: str
@@ -149,3 +150,9 @@ class Case:
     request: Request
     expected: Expected
     touched: tuple[tuple[str, str], ...] = ()
+    outcome: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """Tells whether it was sent, and answered otherwise than expected."""
+        return self.outcome.startswith("failed")

@@ -28,6 +28,7 @@ class Meaning(NamedTuple):
         because: The rule that says so.
         statuses: Which statuses; empty for those of the kind.
         known: Values that mean what they should, and so are accepted.
+        unclear: Values that may be taken for a known one, or not.
         longest: Bytes beyond which it is open what follows; None for no such bound.
     """
 
@@ -35,6 +36,7 @@ class Meaning(NamedTuple):
     because: str
     statuses: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
+    unclear: frozenset[str] = frozenset()
     longest: int | None = None
 
 
@@ -137,7 +139,8 @@ def _meant(turn: Turn, meaning: Meaning, value: str) -> Turn:
     size = len(value.encode("utf-8", "replace"))
     is_too_long = meaning.longest is not None and size > meaning.longest
     # a known value in another case or with spaces may be taken for it
-    is_similar = value.strip().lower() in {text.lower() for text in meaning.known}
+    likely = {text.lower() for text in meaning.known | meaning.unclear}
+    is_similar = value.strip().lower() in likely
     if meaning.kind == "open" or is_too_long or (is_similar and meaning.kind == "invalid"):
         return turn._replace(kind="open", statuses=OPEN, is_option=False)
     if meaning.kind == "invalid":

@@ -45,6 +45,8 @@ class Subjects:
         redirect_uri: Registered for it.
         username: Of that person at the authorization server.
         secrets: Name of a variable to its value, of those that are known.
+        email_hash: The hash by which the profile is found (rule email-hash-normalised); worked out
+            from the address where it is left out.
     """
 
     slug: str = "ada"
@@ -54,11 +56,11 @@ class Subjects:
     redirect_uri: str = "http://127.0.0.1:5000/callback"
     username: str = "ada"
     secrets: Mapping[str, str] = field(default_factory=lambda: dict(_OF_THE_MOCK))
+    email_hash: str = ""
 
-    @property
-    def email_hash(self) -> str:
-        """The hash by which the profile is found (rule email-hash-normalised)."""
-        return digest(self.email.strip().lower())
+    def __post_init__(self) -> None:
+        if not self.email_hash:
+            object.__setattr__(self, "email_hash", digest(self.email.strip().lower()))
 
 
 def digest(text: str) -> str:

@@ -31,7 +31,7 @@ def _form(draft: Draft, **fields: str) -> Draft:
 def token_scene(known: Subjects) -> dict[str, Any]:
     """Returns what the interface says of its fields."""
     credentials = rule("token-client-credentials")
-    names = frozenset({known.username, known.email})
+    name, email = frozenset({known.username}), frozenset({known.email})
     unused = Meaning("open", rule("password-grant-owner-only"))
     scope = Meaning("invalid", rule("scope-known"), known=frozenset({"", "   "}))
     return {
@@ -41,7 +41,9 @@ def token_scene(known: Subjects) -> dict[str, Any]:
             ),
             "body client_id": Meaning("invalid", credentials, known=frozenset({known.client_id})),
             "body client_secret": Meaning("invalid", credentials),
-            "body username": Meaning("invalid", rule("password-grant-owner-only"), known=names),
+            "body username": Meaning(
+                "invalid", rule("password-grant-owner-only"), known=name, unclear=email
+            ),
             "body password": Meaning("invalid", rule("password-grant-owner-only")),
             "body scope": scope,
             "body redirect_uri": unused,

@@ -10,7 +10,7 @@ from understudy.contract.formats.writing import Job, Piece, Pieces, plain_text
 
 COLUMNS = (
     *("id", "title", "operation", "category", "kind", "part", "source", "method", "url"),
-    *("headers", "body", "body_encoding", "expected", "because"),
+    *("headers", "body", "body_encoding", "expected", "because", "outcome"),
 )
 
 
@@ -32,6 +32,7 @@ def _cells(case: Case, job: Job) -> tuple[str, ...]:
         *(case.source, request.method, job.base_urls[request.site] + request.target),
         "\n".join(f"{name}: {text}" for name, text in request.headers),
         *(body or "", encoding, " or ".join(case.expected.statuses), case.expected.because),
+        case.outcome,
     )
 
 

@@ -39,6 +39,7 @@ def said(case: Case, job: Job) -> dict[str, Any]:
             "because": case.expected.because,
             "location": case.expected.location,
         },
+        **({"outcome": case.outcome} if case.outcome else {}),
     }
 
 

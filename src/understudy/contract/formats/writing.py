@@ -81,7 +81,7 @@ def plain_text(body: bytes | None) -> str | None:
         text = body.decode()
     except UnicodeDecodeError:
         return None
-    is_plain = not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff]", text)
+    is_plain = not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", text)
     return text if is_plain else None
 
 
@@ -113,4 +113,6 @@ def comment(case: Case) -> str:
     """Returns what a case is and must lead to, as one line that any comment can hold."""
     expected = " or ".join(case.expected.statuses)
     said = f"{case.description} -> {expected} ({case.expected.because})"
+    if case.outcome:
+        said = f"{said}; {case.outcome}"
     return "".join(c if (c.isprintable() and c not in "*/") or c == "/" else "?" for c in said)
