@@ -27,6 +27,10 @@ serve: install  ## run the mock on http://127.0.0.1:8080/v3
 verify: install  ## judge the mock by the contract
 	$(BIN)/understudy verify --fail-on findings --fail-on not-checked
 
+.PHONY: mutants
+mutants: install  ## run verify on every broken deployment, and print what catches it
+	$(BIN)/python -m tests.mutants
+
 .PHONY: check
 check: lint types layers test  ## all that CI runs
 

@@ -49,6 +49,7 @@ def test_observing_writes_nothing(verify, wire):
 def test_a_run_keeps_to_an_hours_budget(verify):
     target = replace(TARGET, permit=Permit(uploads=True, tokens=True))
     outcome = verify(target, allowance=Allowance())
+    assert [finding.summary for finding in outcome.findings] == []
     assert outcome.counted["anonymous"] <= 100
     assert outcome.more == ()
 

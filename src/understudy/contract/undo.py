@@ -88,11 +88,10 @@ class Undo:
             return
         before = self.state.accounts.setdefault(account, Before())
         if place.operation == UPDATE_PROFILE and before.profile is None:
-            said = self._visit.get("/me/profile", who).said
+            said = _read(self._visit.get("/me/profile", who)).said
             before.profile = {name: str(said.get(name, "")) for name in EDITABLE}
             self._write()
         if place.operation in AVATARS and before.avatars is None:
-            before.avatars = {}
             for hash_ in self._hashes(account):
                 self._remember_avatars(before, who, hash_)
             self._write()
@@ -175,7 +174,7 @@ class Undo:
 
     def _list(self, who: str, hash_: str) -> list[Mapping[str, Any]]:
         query = {"selected_email_hash": hash_} if hash_ else ()
-        body = self._visit.get("/me/avatars", who, query).body
+        body = _read(self._visit.get("/me/avatars", who, query)).body
         return [item for item in body if isinstance(item, dict)] if isinstance(body, list) else []
 
     def _listed(self, who: str, hash_: str) -> dict[str, dict[str, str]]:
@@ -208,6 +207,18 @@ class Undo:
             draft = self._journal.with_name(f"{self._journal.name}.draft")
             draft.write_bytes(json.encode(self.state))
             draft.replace(self._journal)
+
+
+def _read(exchange: Exchange) -> Exchange:
+    """Returns an exchange that says what stands there.
+
+    Raises:
+        NotPermitted: It does not, so nothing can be changed that could be put back.
+    """
+    if not exchange.answer.is_success:
+        msg = f"what stands there cannot be read first: status {exchange.status}"
+        raise NotPermitted(msg)
+    return exchange
 
 
 def _names_one(place: Place, avatars: Mapping[str, object]) -> bool:

@@ -35,7 +35,7 @@ def _unknown_parameter(exchange: Exchange, history: History) -> Verdict | None:
     if not unknown or exchange.request.method != "GET":
         return None
     plain = {(name, text) for name, text in pairs if name in declared}
-    for before in history.of(exchange.operation):
+    for before in history.near(exchange.operation):
         is_twin = before.path == exchange.path and before.identity == exchange.identity
         if is_twin and set(before.request.pairs) == plain and before.answer.is_success:
             is_same = before.status == exchange.status
@@ -57,7 +57,7 @@ def _found(exchange: Exchange, history: History) -> Verdict | None:
     for owns in (history.is_own, history.is_others):
         if not owns(exchange.value):
             continue
-        for before in history.of(LOOKUP):
+        for before in history.near(LOOKUP):
             if owns(before.value) and before.value != exchange.value and profile_in(before):
                 wanted = profile_in(before).get("hash")
                 return same(profile_in(exchange).get("hash"), wanted, "hash", before)

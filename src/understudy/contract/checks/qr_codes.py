@@ -25,6 +25,7 @@ READABLE: Final = 160
 LARGEST: Final = 2048
 CENTRE: Final = 0.2
 """The share of a code's side where an icon stands."""
+ICONS: Final = ("none", "user", "service")
 DOTS: Final = (0.5, 0.95)
 """What dots leave dark of the same code in squares: a circle in a square is 0.79."""
 
@@ -174,14 +175,16 @@ def _icon(exchange: Exchange, history: History) -> Verdict | None:
     picture = _picture(exchange)
     if picture is None or not _is_readable(exchange, picture):
         return None
-    for other in ("none", "user", "service"):
-        if other == exchange.request.query.get("type"):
-            continue
-        before = _twin(exchange, history, "type", {exchange.request.query.get("type", ""): other})
-        twin = _picture(before) if before else None
-        if twin is not None and twin.size == picture.size:
-            return held(twin.centre != picture.centre, "another centre", "the same centre", before)
-    return None
+    kind = exchange.request.query.get("type", "")
+    others = (_twin(exchange, history, "type", {kind: other}) for other in ICONS if other != kind)
+    twins = [twin for twin in others if twin is not None]
+    alike = [twin for twin in twins if _centre(twin) == picture.centre]
+    return held(not alike, "another centre", "the same centre", *twins) if twins else None
+
+
+def _centre(exchange: Exchange) -> bytes:
+    picture = _picture(exchange)
+    return picture.centre if picture else b""
 
 
 @check("qr-type-values", on=[QR_CODE])

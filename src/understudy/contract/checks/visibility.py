@@ -120,7 +120,7 @@ def _own_is_full(exchange: Exchange, history: History) -> Verdict | None:
     if not profile or account is None:
         return None
     elsewhere = LOOKUP if exchange.operation == OWN_PROFILE else OWN_PROFILE
-    for before in history.of(elsewhere):
+    for before in history.near(elsewhere):
         other = profile_in(before)
         is_same_person = other.get("hash") == profile.get("hash")
         if is_same_person and history.still(before) and before.identity.account == account:
@@ -143,7 +143,7 @@ def _twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchan
     """Returns a lookup of the same identifier by another kind of caller, if it still holds."""
     if exchange.operation != LOOKUP:
         return None
-    for before in history.of(LOOKUP):
+    for before in history.near(LOOKUP):
         if not history.still(before):
             return None
         is_twin = before.value == exchange.value and before.identity.kind in kinds

@@ -112,6 +112,9 @@ def the_limit_without_a_token(visit: Visit) -> None:
 )
 def the_limit_with_a_token(visit: Visit) -> None:
     """Uses the hour up with a token; an update is refused then, and avatars still are listed."""
+    visit.send(
+        "PATCH", "/me/profile", "owner", json={}
+    )  # so that the gateway knows what to put back
     visit.get("/me/profile", "owner")
     if _use_up(visit, "owner"):
         update = {"location": "over the limit"}

@@ -87,7 +87,11 @@ def unusual_spelling(visit: Visit) -> None:
             visit.get(f"/profiles/{email_hash(email)}")
 
 
-@probe("profile-unknown-404", "error-members", "error-shape", "profile-lookup-statuses", cost=2)
+@probe(
+    *("profile-unknown-404", "error-members", "error-shape", "profile-lookup-statuses"),
+    "rate-limit-headers",
+    cost=2,
+)
 def unknown_profiles(visit: Visit) -> None:
     """Looks up a slug and a hash that nobody has."""
     visit.get(f"/profiles/{MADE_UP}-slug")
@@ -137,7 +141,12 @@ def addresses_in_a_profile(visit: Visit) -> None:
 
 
 @probe(
-    "own-profile-is-full", "bearer-header", "me-needs-oauth-token", needs=("owner", "slug"), cost=2
+    "own-profile-is-full",
+    "bearer-header",
+    "me-needs-oauth-token",
+    "json-bodies",
+    needs=("owner", "slug"),
+    cost=2,
 )
 def own_profile_beside_the_lookup(visit: Visit) -> None:
     """Reads the own profile in both ways."""

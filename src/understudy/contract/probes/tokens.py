@@ -18,7 +18,7 @@ from understudy.contract.probing import probe
 from understudy.contract.visit import Visit
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
-VERIFIER = "understudy-verifier-understudy-verifier-01"
+VERIFIER = "understudy-verifier-understudy-verifier-0123456"
 CHALLENGE = (
     base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
 )
@@ -40,7 +40,7 @@ def info(visit: Visit, token: str, client_id: str | None = None) -> None:
     ),
     *("code-token-no-expiry", "code-unguessable", "token-info", "token-info-ids-strings"),
     *("token-client-credentials", "scope-indexed-array", "code-single-use", "code-replay-revokes"),
-    "token-error-shape",
+    *("token-error-shape", "json-bodies"),
     needs=GRANTED,
     cost=6,
 )
