@@ -94,6 +94,9 @@ def written(value: Any) -> str:
 
 
 def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+    if parameter.location == "query" and "array" in scene.values.schemas.types(schema):
+        yield from _lists(scene, parameter, slot, schema)
+        return
     for choice in edges(scene.values, schema, is_text=True):
         if isinstance(choice.value, list | dict):
             continue
@@ -102,6 +105,28 @@ def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Itera
             yield turn
     types = scene.values.schemas.types(schema)
     yield from _lexical(scene, parameter, slot, types, schema.pointer)
+
+
+def _lists(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+    """Yields the edges of a list, and those of an item alone in it."""
+    takes = scene.values.schemas.validator(schema).is_valid
+    items = scene.values.schemas.items_schema(schema)
+    found = [choice for choice in edges(scene.values, schema) if isinstance(choice.value, list)]
+    for item in () if items is None else edges(scene.values, items, is_text=True):
+        is_text = isinstance(item.value, str) and "," not in item.value and item.value.strip()
+        if is_text or isinstance(item.value, int):
+            found.append(item._replace(value=[item.value], is_valid=takes([item.value])))
+    for choice in found:
+        if choice.value and all(isinstance(item, str | int) for item in choice.value):
+            apply = apply_text(parameter, *_joined(parameter, choice.value))
+            yield scene.turn(slot, choice._replace(is_option=False), apply, schema.pointer)
+
+
+def _joined(parameter: Parameter, items: list[Any]) -> list[str]:
+    """Returns a list as its style writes it: a parameter an item, or one for all of them."""
+    texts_ = [encoded(written(item)) for item in items]
+    separator = {"spaceDelimited": "%20", "pipeDelimited": "|"}.get(parameter.style, ",")
+    return texts_ if parameter.explode else [separator.join(texts_)]
 
 
 def _with_value(scene: Scene, parameter: Parameter, schema: Node, choice: Choice) -> Turn | None:

@@ -92,7 +92,8 @@ class Scene:
         if not choice.is_valid:
             return self.refused(slot, choice.category, what, choice.keyword, because, apply)
         turn = self.accepted_turn(slot, choice.category, what, choice.keyword, because, apply)
-        if isinstance(choice.value, int) and abs(choice.value) > LARGEST:
+        held = choice.value if isinstance(choice.value, list) else [choice.value]
+        if any(isinstance(value, int) and abs(value) > LARGEST for value in held):
             return turn._replace(kind="open", statuses=OPEN, because="RFC 8259, 6")
         turn = turn._replace(is_option=choice.is_option)
         meaning = self.meanings.get(slot)
