@@ -32,12 +32,10 @@ def json_turns(scene: Scene, schema: Node) -> Iterator[Turn]:
 
 def draws(scene: Scene, schema: Node, *, is_form: bool) -> Iterator[Draw]:
     """Yields what makes up further turns of the members that take any text, without end."""
-    schemas = scene.values.schemas
-    for name in dict.fromkeys(schemas.property_names(schema)):
-        member = schemas.property_schema(schema, name)
-        said = {} if member is None else scene.values.says(member)
+    for name, member in scene.values.members(schema).items():
+        said = scene.values.says(member)
         is_free = said.get("type") == "string" and not {"enum", "const", "format"} & set(said)
-        if is_free and f"{BODY} {name}" not in scene.unread and member is not None:
+        if is_free and f"{BODY} {name}" not in scene.unread:
             yield _drawn_text(scene, schema, member, name, is_form=is_form)
             if not is_form:
                 yield _drawn_type(scene, schema, name)
@@ -77,11 +75,10 @@ def _drawn_type(scene: Scene, schema: Node, name: str) -> Draw:
 def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Turn]:
     schemas = scene.values.schemas
     required = set(schemas.required_names(schema))
-    for name in dict.fromkeys(schemas.property_names(schema)):
-        member = schemas.property_schema(schema, name)
+    for name, member in scene.values.members(schema).items():
         here = (*path, name)
         slot = _slot(here)
-        if member is None or slot in scene.unread:
+        if slot in scene.unread:
             continue
         for choice in edges(scene.values, member):
             judged = choice._replace(is_valid=_takes(scene, root, here, choice.value))

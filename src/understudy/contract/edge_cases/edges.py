@@ -91,7 +91,7 @@ def _of_array(values: Values, schema: Node, said: dict[str, Any]) -> _Found:
         for step in (-1, 0, 1):
             size = said.get(keyword, -2) + step
             if 0 <= size <= texts.LONG:
-                yield [item] * size, f"{size} items", keyword, "boundary"
+                yield [item] * size, _counted(size, "item"), keyword, "boundary"
     yield [item, item], "one item twice", "uniqueItems", "repetition"
 
 
@@ -138,10 +138,14 @@ def _of_text(said: dict[str, Any]) -> _Found:
         yield text, what, "type", "text"
 
 
+def _counted(size: int, noun: str) -> str:
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
+
+
 def _lengths(said: dict[str, Any]) -> _Found:
     shortest, longest = said.get("minLength", 0), said.get("maxLength")
     for size in sorted({shortest - 1, shortest, shortest + 1, 1} - {0, -1}):
-        yield sized(size), f"{size} characters", "minLength", "boundary"
+        yield sized(size), _counted(size, "character"), "minLength", "boundary"
     if longest is None:
         what = f"{texts.LONG:,} characters where no limit is declared"
         yield sized(texts.LONG), what, "maxLength", "boundary"

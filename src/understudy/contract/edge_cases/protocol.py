@@ -145,6 +145,7 @@ def _methods(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
 
 def _headers(scene: Scene) -> Iterator[Turn]:
     declared = {p.name.lower() for p in scene.operation.parameters if p.location == "header"}
+    declared |= {name.lower() for name, _ in scene.base.headers}
     for found, make in (
         (_HARMLESS_HEADERS, scene.accepted_turn),
         (_DOUBTFUL_HEADERS, scene.left_open),

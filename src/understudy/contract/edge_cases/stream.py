@@ -6,7 +6,7 @@ document give the same bytes under every Python. Of what was seen only eight byt
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from random import Random  # noqa: TID251 - seeded, and never the world's own
 
 from understudy.contract.edge_cases.bodies import WRITING
@@ -54,11 +54,26 @@ def _is_seen(case: Case, seen: set[bytes]) -> bool:
 
 
 def _mixtures(plan: Plan, seed: int) -> Iterator[Sequence[Turn]]:
-    alone = list(plan.turns)
-    Random(f"{seed} {plan.name}").shuffle(alone)
+    alone = _by_turns(plan.turns, Random(f"{seed} {plan.name}"))
     options = [turn for turn in plan.turns if turn.is_option and turn.kind == "valid"]
     pairs = covering(options, Random(f"{seed} {plan.name} pairs"))
     return chain([()], ((turn,) for turn in alone), pairs, _endless(plan, seed))
+
+
+def _by_turns(turns: Sequence[Turn], chance: Random) -> list[Turn]:
+    """Returns the turns so that the first few are of as many kinds as there are.
+
+    The many texts of one part would otherwise drown its one rule: so the categories take turns, and
+    within a category its parts, keywords and rules.
+    """
+    groups: dict[str, dict[tuple[str, str], list[Turn]]] = {}
+    for turn in chance.sample(turns, len(turns)):
+        groups.setdefault(turn.category, {}).setdefault((turn.slot, turn.source), []).append(turn)
+    return _in_turn([_in_turn(list(parts.values())) for parts in groups.values()])
+
+
+def _in_turn(lists: Sequence[Sequence[Turn]]) -> list[Turn]:
+    return [turn for one in zip_longest(*lists) for turn in one if turn is not None]
 
 
 def _endless(plan: Plan, seed: int) -> Iterator[Sequence[Turn]]:

@@ -59,6 +59,16 @@ class Values:
             found = {**self.says(part), **found}
         return found
 
+    def members(self, schema: Node, depth: int = 0) -> dict[str, Node]:
+        """Returns the members that an object schema declares, in any of its alternatives too."""
+        node = self.schemas.follow(schema)
+        declared = (node.child("properties") or Node("", {})).children()
+        found = {str(name): self.schemas.follow(member) for name, member in declared}
+        for keyword in ("allOf", "oneOf", "anyOf") if depth < MAX_DEPTH else ():
+            for _, part in (node.child(keyword) or Node("", [])).children():
+                found = {**self.members(part, depth + 1), **found}
+        return found
+
     def sample(self, schema: Node, depth: int = 0) -> Any:
         """Returns a value that the schema takes, if one of those that come to mind is one."""
         takes = self.schemas.validator(schema).is_valid
