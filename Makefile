@@ -23,6 +23,14 @@ install: $(VENV)/.stamp  ## make the environment with the pinned tools
 serve: install  ## run the mock on http://127.0.0.1:8080/v3
 	$(BIN)/understudy serve
 
+.PHONY: verify
+verify: install  ## judge the mock by the contract
+	$(BIN)/understudy verify --fail-on findings --fail-on not-checked
+
+.PHONY: mutants
+mutants: install  ## run verify on every broken deployment, and print what catches it
+	$(BIN)/python -m tests.mutants
+
 .PHONY: check
 check: lint types layers test  ## all that CI runs
 
@@ -44,6 +52,10 @@ test: install  ## the tests, with branch coverage
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+.PHONY: cases
+cases: install  ## the mock against 2,000 edge cases an operation
+	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/contract/edge_cases/test_agreement.py
 
 .PHONY: bench
 bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)

@@ -121,3 +121,8 @@ def test_an_alias_stands_for_the_member_that_the_document_names(serve) -> None:
 def test_a_body_beyond_the_limit_is_413(notes) -> None:
     response = notes.post(PATH, files={"data": b"a" * MAX_BODY_BYTES})
     assert "more than 11,534,336 bytes; send a smaller one" in refusal(response, 413)
+
+
+def test_what_stands_before_the_first_boundary_is_ignored(notes):
+    body = part(PICTURE, b'name="data"; filename="a.png"') + b"--x--\r\n"
+    assert upload(notes, b"a preamble\r\n" + body).json() == {"data": PICTURE.hex()}

@@ -277,3 +277,10 @@ def test_lists_are_taken_apart_as_their_style_has_it(own) -> None:
 def test_a_body_that_is_no_form_is_read_by_its_type(own, content_type, body, read) -> None:
     response = own.post("/a?q=b", content=body, headers={"content-type": content_type})
     assert response.json()["body"] == read
+
+
+def test_a_body_that_is_nested_beyond_judging_is_refused(notes):
+    nested = b"[" * 500 + b"]" * 500
+    refused = notes.post("/v1/notes", content=nested, headers={"content-type": "application/json"})
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "The body is nested too deeply; send it flatter."

@@ -4,13 +4,17 @@ from typing import Any
 
 import click
 
+from understudy.cli.cleanup import cleanup
 from understudy.cli.exec_ import exec_
 from understudy.cli.exercised import exercised
 from understudy.cli.explain import explain
 from understudy.cli.export import export
 from understudy.cli.fixtures import fixtures
+from understudy.cli.generate import generate
 from understudy.cli.journal import journal
+from understudy.cli.rules import rules
 from understudy.cli.serve import serve
+from understudy.cli.verify import verify
 from understudy.errors import StartupError
 
 
@@ -41,5 +45,9 @@ def main() -> None:
     """A stand-in for the avatar and profile service, and the judge of every deployment of it."""
 
 
-for command in (serve, exec_, journal, explain, exercised, export, fixtures):
+COMMANDS = (
+    *(serve, verify, generate, rules, fixtures),
+    *(journal, explain, exercised, export, exec_, cleanup),
+)
+for command in COMMANDS:
     main.add_command(command)

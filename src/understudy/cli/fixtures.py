@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from understudy.engine.worlds import World
 from understudy.errors import StartupError
 from understudy.records import seeding
 from understudy.records.listing import listing
+from understudy.records.people import Person
 from understudy.records.tokens import TOKENS
 
 
@@ -35,6 +37,9 @@ from understudy.records.tokens import TOKENS
     "--people", "count", type=click.IntRange(1), help="Invent so many more people; needs --out."
 )
 @click.option(
+    "--nasty", is_flag=True, help="Make people whose every field is an edge case; needs --out."
+)
+@click.option(
     "--seed", type=click.IntRange(0), default=0, help="The same seed invents the same people."
 )
 @click.option(
@@ -46,8 +51,8 @@ def fixtures(**options: Any) -> None:
     """Show the people, tokens and applications of the mock, or make more people."""
     directory = options["directory"] or fixtures_directory()
     count, out = options["count"], options["out"]
-    if (count is None) != (out is None):
-        msg = "--people and --out go together: so many people, into that directory."
+    if (count is None and not options["nasty"]) != (out is None):
+        msg = "--people and --out go together: so many people, into that directory; or --nasty."
         raise click.UsageError(msg)
     if out is None:
         _show(directory, is_json=options["is_json"])
@@ -55,7 +60,7 @@ def fixtures(**options: Any) -> None:
         msg = "--list and --json show what there is, --out makes more; ask for one of them."
         raise click.UsageError(msg)
     else:
-        _write(directory, out, count, options["seed"])
+        _write(directory, out, _made(count, options["seed"], is_nasty=options["nasty"]))
 
 
 def _show(directory: Path, *, is_json: bool) -> None:
@@ -70,19 +75,35 @@ def _show(directory: Path, *, is_json: bool) -> None:
     print_tables(said, {name: token.about for name, token in world.items(TOKENS)})
 
 
-def _write(base: Path, out: Path, count: int, seed: int) -> None:
-    # Faker takes 0.2 s to import, which a listing need not wait for.
-    from understudy.records.inventing import people
+def _made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator[Person]]:
+    """Returns the people to make, by the name of the file that they go to."""
+    made: dict[str, Iterator[Person]] = {}
+    if count is not None:
+        # Faker takes 0.2 s to import, which a listing need not wait for.
+        from understudy.records.inventing import people
 
+        made[f"invented-{seed}"] = people(count, seed)
+    if is_nasty:
+        from understudy.contract.edge_cases.texts import all_texts
+        from understudy.records import nasty
+
+        made["nasty"] = nasty.people(all_texts())
+    return made
+
+
+def _write(base: Path, out: Path, made: dict[str, Iterator[Person]]) -> None:
     _check_target(base, out)
     seeding.load(base)
+    count = 0
     try:
         # Invented people wear the bundled pictures; the base's own win where names are the same.
         shutil.copytree(fixtures_directory() / "images", out / "images")
         shutil.copytree(base, out, dirs_exist_ok=True)
-        with (out / "people" / f"invented-{seed}.jsonl").open("wb") as file:
-            for person in people(count, seed):
-                file.write(msgspec.json.encode(person) + b"\n")
+        for name, people in made.items():
+            with (out / "people" / f"{name}.jsonl").open("wb") as file:
+                for person in people:
+                    file.write(msgspec.json.encode(person) + b"\n")
+                    count += 1
     except OSError as error:
         msg = f"{out} cannot be written: {error.strerror or error}."
         raise StartupError(msg) from error

@@ -129,7 +129,11 @@ class BodyReader:
         judged = _without_uploads(value)
         if validator.is_valid(judged):
             return
-        found = faults(validator, judged)
+        try:
+            found = faults(validator, judged)
+        except ValueError as error:  # the validator's own limit, some hundred levels
+            msg = "The body is nested too deeply; send it flatter."
+            raise BadRequest(msg, code="invalid_body") from error
         if drop_unknown and _drop_unknown(found, value):
             self._judge(value, schema, drop_unknown=False)
             return
@@ -188,12 +192,19 @@ def _multipart(content: bytes, options: Mapping[bytes, bytes]) -> list[tuple[str
     config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}
     try:
         parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
-        parser.write(content)
+        parser.write(_without_preamble(content, boundary))
         parser.finalize()
     except (FormParserError, ValueError, LookupError) as error:
         msg = f"The multipart body cannot be read: {error}."
         raise BadRequest(msg, code="malformed_multipart") from error
     return pairs
+
+
+def _without_preamble(content: bytes, boundary: bytes) -> bytes:
+    """Returns a multipart body from its first boundary on (RFC 2046, 5.1.1)."""
+    before, mark, _ = content.partition(b"\r\n--" + boundary)
+    has_preamble = mark and not content.startswith(b"--")
+    return content[len(before) + 2 :] if has_preamble else content
 
 
 def _name(name: bytes | None) -> str:

@@ -19,7 +19,10 @@ def get_profile(call: Call, profile_identifier: str) -> Answer:
     if person is None or person.visibility == "disabled":
         raise _unknown(profile_identifier)
     principal = call.principal
-    is_owner = principal is not None and principal.person == person.slug
+    # an API key speaks for no user, not even for the one who made it
+    is_owner = (
+        principal is not None and principal.kind == "oauth" and principal.person == person.slug
+    )
     if person.visibility == "private" and not is_owner:
         raise _private(call, profile_identifier)
     if principal is None:

@@ -32,6 +32,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
 
     Raises:
         NotFound: There is no such profile, and the switch asks for a refusal.
+        BadRequest: No QR code holds so long an address.
     """
     person = find(call.world, sha256_hash)
     target = _target(call, person, sha256_hash)

@@ -11,6 +11,8 @@ from typing import Literal
 import segno
 from PIL import Image, ImageDraw
 
+from understudy.errors import BadRequest
+
 Icon = Literal["user", "service", "none"]
 Matrix = tuple[bytearray, ...]
 
@@ -42,6 +44,9 @@ def draw(text: str, *, size: int, version: int, icon: Icon) -> bytes:
 
     Returns:
         A PNG.
+
+    Raises:
+        BadRequest: No QR code holds so long a text.
     """
     matrix = _matrix(text, icon)
     side = len(matrix)
@@ -61,7 +66,12 @@ def draw(text: str, *, size: int, version: int, icon: Icon) -> bytes:
 
 def _matrix(text: str, icon: Icon) -> Matrix:
     level = "M" if icon == "none" else "H"
-    return segno.make_qr(text, error=level, boost_error=False).matrix
+    try:
+        return segno.make_qr(text, error=level, boost_error=False).matrix
+    except segno.DataOverflowError as error:
+        size = len(text.encode())
+        msg = f"The code's address has {size:,} bytes, more than a QR code holds; shorten it."
+        raise BadRequest(msg, code="qr_code_too_long") from error
 
 
 def _painted(matrix: Matrix, scale: int, *, dots: bool) -> Image.Image:

@@ -1,0 +1,56 @@
+"""The line that a person watches while a run goes on."""
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.status import Status
+
+from understudy.contract.events import Event, Found, PhaseStarted
+
+EVERY = 5
+"""Requests between two looks."""
+
+
+class Progress:
+    """Shows phase, rules settled, requests and budget left; quiet where nobody watches.
+
+    Args:
+        console: Where.
+        is_shown: Whether somebody watches.
+    """
+
+    def __init__(self, console: Console, *, is_shown: bool) -> None:
+        self._status = Status("", console=console) if is_shown else None
+        self._phase = ""
+        self._findings = 0
+
+    def __enter__(self) -> Self:
+        """Begins to show."""
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Takes the line away."""
+        if self._status is not None:
+            self._status.stop()
+
+    def listen(self, event: Event) -> None:
+        """Takes note of what happens."""
+        if self._status is None:
+            return
+        if isinstance(event, PhaseStarted):
+            self._phase = event.name
+        elif isinstance(event, Found):
+            self._findings += 1
+        elif event.exchange.number % EVERY == 0:
+            self._status.update(
+                f"{self._phase}: {event.settled} rules settled, {self._findings} findings, "
+                f"{event.exchange.number} requests, {event.left} left without a token"
+            )

@@ -1,0 +1,38 @@
+"""``understudy rules``: prints the catalogue, and what of it a run has judged."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from understudy.document.bundled import openapi_directory
+from understudy.document.rules import load_rules
+from understudy.errors import StartupError
+
+
+@click.command(context_settings={"show_default": True})
+@click.option(
+    "--coverage",
+    type=click.Path(path_type=Path),
+    metavar="REPORT.json",
+    help="Print how each rule ended in a run, from its JSON report.",
+)
+def rules(coverage: Path | None) -> None:
+    """Print every rule of the interface: its id, whether it is stated or assumed, what it says."""
+    ended = {} if coverage is None else _ended(coverage)
+    for rule in load_rules(openapi_directory() / "rules.yaml"):
+        how = ended.get(rule.id, "not in the report" if coverage else rule.status)
+        click.echo(f"{rule.id:42} {how:12} {rule.statement.strip()}")
+
+
+def _ended(path: Path) -> dict[str, str]:
+    try:
+        report: Any = orjson.loads(path.read_bytes())
+        return {found["id"]: found["status"].replace("_", " ") for found in report["rules"]}
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}."
+        raise StartupError(msg) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"{path} is no JSON report of understudy verify; write one with --report json={path}."
+        raise StartupError(msg) from error

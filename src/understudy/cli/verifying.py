@@ -1,0 +1,242 @@
+"""Puts a run of ``understudy verify`` together: target, wire, time, phases, reports, exit code."""
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+from rich.console import Console
+
+from understudy.cli import in_process
+from understudy.cli.progress import Progress
+from understudy.contract.baseline import load_baseline, unaccepted
+from understudy.contract.court import Court
+from understudy.contract.documents import DocumentJudge
+from understudy.contract.gateway import Allowance, Time
+from understudy.contract.generation import generated
+from understudy.contract.history import History
+from understudy.contract.outcome import Outcome
+from understudy.contract.reports import FORMATS
+from understudy.contract.reports.gitlab import github_lines
+from understudy.contract.reports.har import read_har
+from understudy.contract.reports.terminal import print_outcome
+from understudy.contract.runner import Phase, Plan, carry_out, catalogue, chosen, routes_of
+from understudy.contract.shapes import bundled
+from understudy.contract.target import Target, is_loopback, load_target, target_of
+from understudy.document.loader import Document, load
+from understudy.engine.clock import machine_time
+from understudy.errors import StartupError
+
+POLITE = timedelta(milliseconds=50)
+"""Between two requests to a deployment that is not on this machine."""
+
+MOCK_CASES = 10
+FINDINGS, UNCHECKED = 1, 3
+"""Exit codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line asked for.
+
+    Attributes:
+        target: What is judged.
+        is_mock: Whether it is the mock in this process.
+        where: What names the target file and its ledger and journal; None for none.
+        document: The document in force; None for ours.
+        options: The other options, by name.
+        environment: For what CI it is.
+    """
+
+    target: Target
+    is_mock: bool
+    where: Path | None
+    document: Document | None
+    options: Mapping[str, Any]
+    environment: Mapping[str, str]
+
+
+def wish_of(options: Mapping[str, Any], environment: Mapping[str, str]) -> Wish:
+    """Returns what was asked for, with its files read.
+
+    Raises:
+        StartupError: One of them is not as it must be.
+    """
+    path = options["target"]
+    is_mock = path is None and options["base_url"] is None
+    if is_mock and options["auth_url"]:
+        msg = "--auth-url needs --target or --base-url: the mock in this process has its own."
+        raise StartupError(msg)
+    if path is not None:
+        target = load_target(path, environment)
+    elif is_mock:
+        target = in_process.TARGET
+    else:
+        target = target_of({"base_url": options["base_url"]}, environment, "--base-url")
+    given = {name: options[name] for name in ("base_url", "auth_url", "mode") if options[name]}
+    target = msgspec.structs.replace(target, **given)
+    named = options["document"] or (target.document and Path(target.document))
+    catalogue(options["rules"])  # a wrong name is better said before anything is sent
+    document = load(named) if named else None
+    return Wish(target, is_mock, path, document, options, environment)
+
+
+def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
+    """Returns the run that was asked for."""
+    options = wish.options
+    if wish.is_mock:
+        mock = in_process.mock(options["seed"])
+        transport: httpx.BaseTransport = in_process.InProcess(mock)
+        time, pause, interval = in_process.time_of(mock), timedelta(hours=2), timedelta(0)
+    else:
+        transport, time, pause = httpx.HTTPTransport(), machine(), timedelta(0)
+        interval = timedelta(0) if is_loopback(wish.target.base_url) else POLITE
+    ends = options["max_time"] and time.now() + timedelta(seconds=options["max_time"])
+    journal = wish.where and wish.where.with_suffix(".journal")
+    ledger = wish.target.ledger or (wish.where and wish.where.with_suffix(".ledger"))
+    return Plan(
+        target=wish.target,
+        transport=transport,
+        time=time,
+        machine_time=machine_time,
+        rules=options["rules"],
+        document=wish.document,
+        seed=options["seed"],
+        allowance=Allowance(options["max_requests"], ends or None, pause, interval),
+        journal=journal,
+        ledger=Path(ledger) if ledger else None,
+        workers=options["workers"],
+        phases=phases_of(wish),
+        listen=listen,
+    )
+
+
+def phases_of(wish: Wish) -> list[tuple[str, Phase]]:
+    """Returns what is run after the probes."""
+    cases = wish.options["cases"]
+    if cases is None:
+        cases = MOCK_CASES if wish.is_mock else 0
+    return [("generated cases", generated(cases))] if cases else []
+
+
+def machine() -> Time:
+    """Returns the machine's time, which passes by waiting."""
+
+    def wait(span: timedelta) -> None:
+        threading.Event().wait(max(0.0, span.total_seconds()))
+
+    return Time(machine_time, wait)
+
+
+def print_plan(wish: Wish) -> None:
+    """Prints what would be sent, and sends nothing."""
+    console = Console(highlight=False)
+    total = 0
+    for probe, reason in chosen(plan_of(wish, lambda _event: None)):
+        if reason is None:
+            total += probe.cost
+            console.print(
+                f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
+            )
+        else:
+            console.print(f"    not sent  {probe.name}: {reason}", style="dim", soft_wrap=True)
+    console.print(f"about {total} requests to {wish.target.base_url}, mode {wish.target.writes}")
+
+
+def verify(wish: Wish) -> int:
+    """Judges, reports, and returns the exit code.
+
+    Raises:
+        StartupError: There is something to mend first.
+    """
+    console = Console(highlight=False)
+    accepted = load_baseline(wish.options["baseline"]) if wish.options["baseline"] else ()
+    if wish.options["har"] is not None:
+        outcome = judge_recorded(wish, wish.options["har"])
+    else:
+        with Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown:
+            outcome = carry_out(plan_of(wish, shown.listen))
+    secrets = wish.target.secrets()
+    for name, path in wish.options["reports"]:
+        _write(path, FORMATS[name](outcome, secrets))
+    print_outcome(console, outcome, secrets)
+    if wish.environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(github_lines(outcome)), soft_wrap=True, markup=False)
+    today = machine_time().date()
+    return exit_code(outcome, fail_on(wish), len(unaccepted(outcome.findings, accepted, today)))
+
+
+def fail_on(wish: Wish) -> frozenset[str]:
+    """Returns what makes the exit code other than 0."""
+    chosen_ones = frozenset(wish.options["fail_on"])
+    if chosen_ones:
+        return chosen_ones
+    return frozenset({"findings", "not-checked"} if wish.environment.get("CI") else {"findings"})
+
+
+def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
+    """Returns 0, 1 for findings, or 3 for rules that could have been checked and were not."""
+    if "nothing" in wanted:
+        return 0
+    is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
+    if is_bad or outcome.left:
+        return FINDINGS
+    is_open = any(found.status == "not_checked" and found.could_be for found in outcome.rules)
+    if "not-checked" in wanted and (is_open or outcome.stopped):
+        return UNCHECKED
+    return 0
+
+
+def judge_recorded(wish: Wish, path: Path) -> Outcome:
+    """Judges recorded traffic; nothing is sent.
+
+    Raises:
+        StartupError: The file cannot be read.
+    """
+    started = machine_time()
+    document = wish.document or bundled("service.yaml")
+    routes = routes_of(wish.target, document)
+    judges = {"resource": DocumentJudge(document, wish.target.base_url)}
+    if wish.target.auth_url is not None:
+        own = bundled("authorization.yaml")
+        judges["authorization"] = DocumentJudge(own, wish.target.auth_url)
+    rules = catalogue(wish.options["rules"])
+    court = Court(rules, History(wish.target), routes, judges, wish.target.ours)
+    exchanges = read_har(path, wish.target, routes)
+    for exchange in exchanges:
+        court.hear(exchange)
+    return _recorded(court, wish, tuple(exchanges), started)
+
+
+def _recorded(court: Court, wish: Wish, exchanges: tuple[Any, ...], started: datetime) -> Outcome:
+    return Outcome(
+        target=wish.target.base_url,
+        seed=0,
+        started=started,
+        took=machine_time() - started,
+        rules=tuple(court.outcomes({}, ())),
+        findings=tuple(finding for finding in court.findings if not finding.is_note),
+        notes=tuple(finding for finding in court.findings if finding.is_note),
+        ours=tuple(court.ours),
+        requests=0,
+        counted={},
+        coverage=court.coverage,
+        stopped="",
+        left=(),
+        exchanges=exchanges,
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with suppress(FileExistsError):
+            path.parent.mkdir(parents=True)
+        path.write_text(text)
+    except OSError as error:
+        msg = f"--report {path} cannot be written: {error.strerror}."
+        raise StartupError(msg) from error

@@ -1,0 +1,130 @@
+"""Holds every exchange to the OpenAPI document, by two judges that share no code.
+
+The one is our jsonschema-rs validators, the other openapi-core. Where they differ, one of them is
+wrong, and that is ours to mend and no fault of the deployment.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from openapi_core import OpenAPI
+from openapi_core.datatypes import RequestParameters
+from openapi_core.exceptions import OpenAPIError
+from werkzeug.datastructures import Headers, ImmutableMultiDict
+
+from understudy.contract.exchange import NOTHING, Exchange
+from understudy.document.loader import Document, Node
+from understudy.document.operations import Operation
+from understudy.document.schemas import Schemas
+
+UNREAD = (
+    "OperationNotFound",
+    "PathNotFound",
+    "ServerNotFound",
+)
+"""What openapi-core says of a request that the document does not know at all."""
+
+
+class Opinion(NamedTuple):
+    """What the judges say of one answer; empty where they find nothing wrong."""
+
+    ours: str
+    theirs: str
+
+    @property
+    def agrees(self) -> bool:
+        """Tells whether they are of one mind."""
+        return bool(self.ours) == bool(self.theirs)
+
+
+class DocumentJudge:
+    """Judges answers by one document.
+
+    Args:
+        document: The document in force.
+        base_url: Where its operations lie.
+    """
+
+    def __init__(self, document: Document, base_url: str) -> None:
+        self._schemas = Schemas(document)
+        self._document = document
+        self._base_url = base_url.rstrip("/")
+        self._opinions: dict[object, Opinion] = {}
+
+    @cached_property
+    def _oracle(self) -> Any:
+        raw = {**self._document.raw, "servers": [{"url": self._base_url}]}
+        return OpenAPI.from_dict(raw)
+
+    def judge(self, exchange: Exchange, operation: Operation) -> Opinion:
+        """Returns what both say of an answer."""
+        if exchange.request.method == "HEAD":
+            return Opinion("", "")
+        said = _what_is_judged(exchange)
+        if said not in self._opinions:
+            self._opinions[said] = Opinion(self._ours(exchange, operation), self._theirs(exchange))
+        return self._opinions[said]
+
+    def _ours(self, exchange: Exchange, operation: Operation) -> str:
+        response = operation.response(exchange.status)
+        if response is None:
+            return f"status {exchange.status} is not in the document"
+        media_type = exchange.answer.media_type
+        media = response.content.get(media_type)
+        if media is None:
+            is_free = not response.content
+            return "" if is_free else f"{media_type or 'no content type'} is not in the document"
+        if media.schema is None or not media_type.endswith("json"):
+            return ""
+        return self._schema_fault(exchange, media.schema)
+
+    def _schema_fault(self, exchange: Exchange, schema: Node) -> str:
+        if exchange.body is NOTHING:
+            return "the body is no JSON"
+        for error in self._schemas.validator(schema).iter_errors(exchange.body):
+            place = "/".join(str(step) for step in error.instance_path)
+            return f"{place or 'the body'}: {error.message}"
+        return ""
+
+    def _theirs(self, exchange: Exchange) -> str:
+        try:
+            self._oracle.validate_response(_Asked(exchange), _Answered(exchange))
+        except OpenAPIError as error:
+            causes = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or error]
+            return f"{type(error).__name__}: {next(iter(causes))}"[:300]
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:300]
+        return ""
+
+
+def _what_is_judged(exchange: Exchange) -> object:
+    """Returns what an opinion depends on: a thousand equal answers are judged once."""
+    headers = [(n, "0" if t.isdecimal() else t) for n, t in exchange.answer.headers if n != "date"]
+    return (exchange.operation, exchange.status, tuple(headers), exchange.answer.body)
+
+
+class _Asked:
+    """A request as openapi-core reads it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        parts = urlsplit(exchange.request.url)
+        self.host_url = f"{parts.scheme}://{parts.netloc}"
+        self.path = parts.path
+        self.method = exchange.request.method.lower()
+        self.body = exchange.request.body
+        self.content_type = exchange.request.header("content-type")
+        self.parameters = RequestParameters(
+            query=ImmutableMultiDict(exchange.request.pairs),
+            header=Headers(list(exchange.request.headers)),
+        )
+
+
+class _Answered:
+    """An answer as openapi-core reads it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.data = exchange.answer.body
+        self.status_code = exchange.answer.status
+        self.content_type = exchange.answer.header("content-type")
+        self.headers = Headers(list(exchange.answer.headers))

@@ -1,0 +1,209 @@
+"""Fires cases at a deployment through the one gateway, and adds to each what came of it.
+
+What the target does not permit is not sent, and says so. Each answer is judged twice: by what the
+case expects, and by the rules that ``understudy verify`` judges every exchange by.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from urllib.parse import quote
+
+from understudy.contract.edge_cases import pictures
+from understudy.contract.edge_cases.case import Case
+from understudy.contract.edge_cases.subjects import Subjects
+from understudy.contract.events import Event, Found
+from understudy.contract.exchange import Exchange, Request
+from understudy.contract.findings import ANSWERS, DOCUMENT, Finding
+from understudy.contract.operations import DELETE_AVATAR
+from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
+from understudy.contract.runner import Run
+from understudy.contract.target import ALL, Target
+from understudy.contract.visit import Visit
+
+SOURCE = "edge case"
+SLOWED_DOWN = 429
+ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
+"""What every answer is held to, whatever was asked: there is one, and the document allows it."""
+
+BETWEEN_REQUESTS = "rate-limit-"
+"""Begins the rules that count from one request to the next, where nothing odd may come between."""
+
+PAUSE = timedelta(seconds=61)
+"""After which whoever guessed too often may go on (rule guessing-slowed)."""
+
+
+def subjects_of(target: Target) -> Subjects:
+    """Returns what cases are about at a target, as far as its file says it."""
+    given, app, known = target.credentials, target.application, target.known
+    secrets = {
+        "token": given.access_token,
+        "read_token": given.read_only_token,
+        "auth_token": given.auth_only_token,
+        "expired_token": given.expired_token,
+        "api_key": given.api_key,
+        "client_secret": app.client_secret,
+        "password": app.password,
+    }
+    mock = Subjects()
+    return Subjects(
+        slug=known.slug or mock.slug,
+        email=known.emails[0] if known.emails else mock.email,
+        email_hash=known.own_hashes[0] if known.own_hashes else "",
+        client_id=app.client_id or mock.client_id,
+        redirect_uri=app.redirect_uri or mock.redirect_uri,
+        username=app.username or mock.username,
+        secrets={name: text for name, text in secrets.items() if text is not None},
+    )
+
+
+@dataclass
+class Heard:
+    """Collects what the rules find, case by case."""
+
+    found: list[Finding] = field(default_factory=list)
+
+    def listen(self, event: Event) -> None:
+        """Takes an event of the run."""
+        if isinstance(event, Found) and not event.finding.is_note:
+            self.found.append(event.finding)
+
+    def take(self, *, by_prose: bool = False) -> list[str]:
+        """Returns what was found since the last time.
+
+        Args:
+            by_prose: Whether the prose rules count too. They judge requests that mean something; of
+                one that is refused for its writing they would ask for what it was about.
+        """
+        taken, self.found = self.found, []
+        return [
+            f"rule {finding.rule.id}: {finding.expected}, came {finding.came}"
+            for finding in taken
+            if finding.rule.id in ALWAYS
+            or (by_prose and not finding.rule.id.startswith(BETWEEN_REQUESTS))
+        ]
+
+
+@dataclass
+class Firing:
+    """Fires cases.
+
+    Attributes:
+        run: A run of verify, with its gateway and its judge.
+        heard: Listens to that run.
+        subjects: What the cases are about; ``prepare`` completes them.
+        image_id: The avatar that stands for the subjects' now.
+    """
+
+    run: Run
+    heard: Heard
+    subjects: Subjects
+    image_id: str = ""
+
+    @property
+    def _visit(self) -> Visit:
+        return Visit(self.run.gateway, SOURCE)
+
+    def prepare(self) -> Subjects:
+        """Makes what cases need: an avatar to change, and a token that an application was issued.
+
+        Returns:
+            The subjects; what is not permitted is left as it was, and its cases fail to be sent.
+        """
+        self.image_id = self._avatar() or self.subjects.image_id
+        secrets = {**self.subjects.secrets, **self._client_token()}
+        self.subjects = replace(self.subjects, image_id=self.image_id, secrets=secrets)
+        self.heard.take()
+        return self.subjects
+
+    def fire(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Yields the cases with their outcome, as they are answered."""
+        for case in cases:
+            yield replace(case, outcome=self._outcome(case))
+
+    def _outcome(self, case: Case) -> str:
+        lacking = set(case.request.variables) - set(self.subjects.secrets)
+        if lacking:
+            return f"not sent: the target has no {', '.join(sorted(lacking))}"
+        if is_tidied(case.request.target):
+            return "not sent: the wire would tidy its address up"
+        try:
+            exchange = self._sent(case)
+        except OutOfTime:
+            raise
+        except Unreachable as refusal:
+            return f"failed: no answer, {refusal}"
+        except Refusal as refusal:
+            return f"not sent: {refusal}"
+        return self._judged(case, exchange)
+
+    def _sent(self, case: Case) -> Exchange:
+        exchange = self.run.gateway.send(self._request(case), SOURCE)
+        is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
+        if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
+            self.run.gateway.time.wait(PAUSE)
+            exchange = self.run.gateway.send(self._request(case), SOURCE)
+        if exchange.operation == DELETE_AVATAR and exchange.answer.is_success:
+            self.image_id = self._avatar() or self.image_id
+        return exchange
+
+    def _judged(self, case: Case, exchange: Exchange) -> str:
+        if exchange.status == SLOWED_DOWN and case.kind == "valid":
+            self.heard.take()
+            return "not judged: the deployment slows this caller down (429)"
+        fault = case.expected.fault(exchange.status, exchange.answer.header("location"))
+        found = self.heard.take(by_prose=case.kind == "valid")
+        faults = [fault, *found] if fault else found
+        return f"failed: {'; '.join(faults)}" if faults else f"passed: {exchange.status}"
+
+    def _request(self, case: Case) -> Request:
+        request, target = case.request.filled(self.subjects.secrets), self.run.plan.target
+        base = target.base_url if request.site == "resource" else target.auth_url or ""
+        path = request.target
+        for written in (str, _encoded, lambda text: _encoded(text).lower()):
+            path = path.replace(written(self.subjects.image_id), written(self.image_id))
+        headers = tuple((name.lower(), text) for name, text in request.headers)
+        return Request(request.method, base.rstrip("/") + path, headers, request.body or b"")
+
+    def _avatar(self) -> str | None:
+        """Uploads a picture, where that is permitted, or else takes one that is there."""
+        file = ("a.png", pictures.png(), "image/png")
+        try:
+            made = self._visit.send("POST", "/me/avatars", "owner", files={"data": file}).said
+        except Refusal:
+            made = {}
+        if isinstance(made.get("image_id"), str):
+            return str(made["image_id"])
+        try:
+            listed = self._visit.get("/me/avatars", "owner").body
+        except Refusal:
+            return None
+        is_list = isinstance(listed, list) and listed and isinstance(listed[0], dict)
+        return str(listed[0].get("image_id")) if is_list else None
+
+    def _client_token(self) -> dict[str, str]:
+        app = self.run.plan.target.application
+        named = ("client_id", "client_secret", "username", "password")
+        form = {name: getattr(app, name) for name in named}
+        if not all(form.values()) or self.run.plan.target.auth_url is None:
+            return {}
+        try:
+            grant = {"grant_type": "password", **form}
+            said = self._visit.auth("POST", "/oauth2/token", form=grant).said
+        except (NotPermitted, Refusal):
+            return {}
+        token = said.get("access_token")
+        return {"client_token": self._visit.learn(token, ALL)} if isinstance(token, str) else {}
+
+
+def _encoded(text: str) -> str:
+    return "".join(f"%{octet:02X}" for octet in text.encode())
+
+
+def is_tidied(target: str) -> bool:
+    """Tells whether the wire's library would write an address otherwise (dots, stray percent signs)."""
+    path, _, query = target.partition("?")
+    has_dots = "/./" in path or "/../" in path or path.startswith("//")
+    is_odd = re.search(r"%(?![0-9A-Fa-f]{2})", target) is not None
+    return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query

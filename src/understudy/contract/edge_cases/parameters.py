@@ -1,0 +1,273 @@
+"""Turns of parameters: the edges of their schemas, and the ways of writing, repeating and leaving out."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random  # noqa: TID251 - seeded by whoever asks
+from typing import Any
+
+from understudy.contract.edge_cases import texts
+from understudy.contract.edge_cases.case import Kind
+from understudy.contract.edge_cases.changes import Apply
+from understudy.contract.edge_cases.drafts import Draft, encoded
+from understudy.contract.edge_cases.edges import Choice, edges
+from understudy.contract.edge_cases.scenes import Scene
+from understudy.contract.edge_cases.turns import Draw, Turn
+from understudy.document.loader import Node
+from understudy.document.operations import Parameter
+
+_WRITINGS: tuple[tuple[str, Kind, Callable[[bytes], str]], ...] = (
+    (
+        "letters percent-encoded that need not be",
+        "valid",
+        lambda t: "".join(f"%{b:02X}" for b in t),
+    ),
+    (
+        "percent-encoded in lower-case hexadecimal",
+        "valid",
+        lambda t: "".join(f"%{b:02x}" for b in t),
+    ),
+    ("percent-encoded twice", "open", lambda t: "".join(f"%25{b:02X}" for b in t)),
+    ("a percent sign that encodes nothing", "open", lambda t: _plain(t) + "%zz"),
+    ("a percent sign at the end", "open", lambda t: _plain(t) + "%"),
+    ("bytes that are no UTF-8", "open", lambda t: _plain(t) + "%FF%FE"),
+    ("an overlong encoding", "open", lambda t: _plain(t) + "%C0%AF"),
+    ("half of a surrogate pair", "open", lambda t: _plain(t) + "%ED%A0%80"),
+    ("JavaScript's own escapes", "open", lambda t: _plain(t) + "%u00e9"),
+    ("an encoded NUL at the end", "open", lambda t: _plain(t) + "%00"),
+    ("an encoded line end", "open", lambda t: _plain(t) + "%0D%0AX-Injected:%201"),
+)
+"""What is done, what the URL's rules make of it (RFC 3986, 2), and how; of the text's bytes."""
+
+
+def _plain(text: bytes) -> str:
+    return encoded(text.decode())
+
+
+def turns(scene: Scene, parameter: Parameter) -> Iterator[Turn]:
+    """Yields the turns of one parameter."""
+    slot = f"{parameter.location} {parameter.name}"
+    if slot in scene.unread or parameter.location == "cookie":
+        return
+    if parameter.schema is not None and parameter.style != "deepObject":
+        yield from _edges(scene, parameter, slot, parameter.schema)
+    if parameter.location == "query":
+        yield from _presence(scene, parameter, slot)
+    if parameter.location in {"query", "path"}:
+        yield from _writings(scene, parameter, slot)
+
+
+def draws(scene: Scene, parameter: Parameter) -> Iterator[Draw]:
+    """Yields what makes up further turns of one parameter, without end."""
+    slot = f"{parameter.location} {parameter.name}"
+    schema = parameter.schema
+    if slot in scene.unread or schema is None or parameter.location not in {"query", "path"}:
+        return
+    types = scene.values.schemas.types(schema)
+    is_free = not {"enum", "const"} & set(scene.values.says(schema))
+    if types == {"string"} and is_free:
+        yield lambda chance: _made_up(
+            scene, parameter, schema, f"a{texts.drawn(chance)}", "unicode"
+        )
+    if "integer" in types and is_free:
+        yield lambda chance: _made_up(scene, parameter, schema, _integer(chance), "number")
+
+
+def apply_text(parameter: Parameter, *written: str) -> Apply:
+    """Returns what puts encoded texts where the parameter stands."""
+    name, location = parameter.name, parameter.location
+
+    def apply(draft: Draft) -> Draft:
+        if location == "path":
+            return draft.with_place(name, written[0])
+        if location == "query":
+            return draft.with_query(encoded(name), *written)
+        return draft.with_headers(name, *written)
+
+    return apply
+
+
+def written(value: Any) -> str:
+    """Returns a value as it is written in a parameter, before it is encoded."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+    if parameter.location == "query" and "array" in scene.values.schemas.types(schema):
+        yield from _lists(scene, parameter, slot, schema)
+        return
+    for choice in edges(scene.values, schema, is_text=True):
+        if isinstance(choice.value, list | dict):
+            continue
+        turn = _with_value(scene, parameter, schema, choice)
+        if turn is not None:
+            yield turn
+    types = scene.values.schemas.types(schema)
+    yield from _lexical(scene, parameter, slot, types, schema.pointer)
+
+
+def _lists(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+    """Yields the edges of a list, and those of an item alone in it."""
+    takes = scene.values.schemas.validator(schema).is_valid
+    items = scene.values.schemas.items_schema(schema)
+    found = [choice for choice in edges(scene.values, schema) if isinstance(choice.value, list)]
+    for item in () if items is None else edges(scene.values, items, is_text=True):
+        is_text = isinstance(item.value, str) and "," not in item.value and item.value.strip()
+        if is_text or isinstance(item.value, int):
+            found.append(item._replace(value=[item.value], is_valid=takes([item.value])))
+    for choice in found:
+        if choice.value and all(isinstance(item, str | int) for item in choice.value):
+            apply = apply_text(parameter, *_joined(parameter, choice.value))
+            yield scene.turn(slot, choice._replace(is_option=False), apply, schema.pointer)
+
+
+def _joined(parameter: Parameter, items: list[Any]) -> list[str]:
+    """Returns a list as its style writes it: a parameter an item, or one for all of them."""
+    texts_ = [encoded(written(item)) for item in items]
+    separator = {"spaceDelimited": "%20", "pipeDelimited": "|"}.get(parameter.style, ",")
+    return texts_ if parameter.explode else [separator.join(texts_)]
+
+
+def _with_value(scene: Scene, parameter: Parameter, schema: Node, choice: Choice) -> Turn | None:
+    slot = f"{parameter.location} {parameter.name}"
+    text = written(choice.value)
+    if parameter.location == "header":
+        if not (text.isascii() and text.isprintable()):
+            return None
+        return scene.turn(slot, choice, apply_text(parameter, text), schema.pointer)
+    turn = scene.turn(slot, choice, apply_text(parameter, encoded(text)), schema.pointer)
+    if parameter.location == "path":
+        return _in_path(scene, slot, turn, text)
+    if not text and "null" in scene.values.schemas.types(schema):
+        return turn._replace(kind="open", statuses=("2XX", "4XX"), is_option=False)
+    return turn
+
+
+def _in_path(scene: Scene, slot: str, turn: Turn, text: str) -> Turn | None:
+    if not text or set(text) <= {".", "/"}:
+        return None  # another path altogether
+    if set(text) & set("/\\\x00\r\n"):
+        reason = "RFC 3986, 3.3: what such a character means in a path is the server's"
+        return scene.left_open(slot, turn.category, turn.what, turn.source, reason, turn.apply)
+    if turn.kind == "valid" and slot not in scene.meanings:
+        return turn._replace(statuses=("2XX", "404"))
+    return turn
+
+
+def _lexical(
+    scene: Scene, parameter: Parameter, slot: str, types: frozenset[str], pointer: str
+) -> Iterator[Turn]:
+    because = f"{pointer}/type"
+    if "string" in types or not types:
+        return
+    bad: dict[str, str] = {}
+    doubtful: dict[str, str] = {}
+    if types & {"integer", "number"}:
+        bad |= {what: text for what, text in texts.NO_INTEGERS.items() if _is_wrong(text, types)}
+        doubtful |= texts.DOUBTFUL_INTEGERS
+    if "boolean" in types:
+        bad |= texts.NO_BOOLEANS
+    for what, text in bad.items():
+        said = f"{parameter.name}: {what} where {' or '.join(sorted(types))} belongs"
+        if parameter.location != "path" or text:
+            apply = apply_text(parameter, encoded(text))
+            yield scene.refused(slot, "lexical", said, "type", because, apply)
+    for what, text in doubtful.items():
+        apply = apply_text(parameter, encoded(text))
+        yield scene.left_open(slot, "lexical", f"{parameter.name}: {what}", "type", because, apply)
+
+
+def _is_wrong(text: str, types: frozenset[str]) -> bool:
+    is_fraction = text.replace(".", "", 1).isdecimal() and text.isascii()
+    return not ("number" in types and is_fraction) and not (
+        "null" in types and text in {"", "null"}
+    )
+
+
+def _presence(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
+    name = parameter.name
+    pointer = f"{scene.operation.pointer}/parameters"
+    if parameter.required:
+        yield scene.refused(
+            slot, "required", f"{name} left out", "required", pointer, apply_text(parameter)
+        )
+    else:
+        yield scene.accepted_turn(
+            slot, "required", f"{name} left out", "required", pointer, apply_text(parameter)
+        )._replace(is_option=True)
+    plain = _base_text(scene, parameter)
+    if parameter.style == "deepObject" or plain is None:
+        return
+    open_ = partial(scene.left_open, slot, "repetition")
+    repeated = apply_text(parameter, plain, plain)
+    yield scene.twice(slot, f"{name} given twice with one value", pointer, repeated)
+    apply = apply_text(parameter, plain, encoded("other"))
+    yield scene.twice(slot, f"{name} given twice with two values", pointer, apply)
+    for other, what in ((f"{name}[]", "as an array"), (f"{name}[0]", "under an index")):
+        yield open_(f"{name} {what}: {other}", "name", pointer, _renamed(parameter, other, plain))
+    yield open_(
+        f"{name.upper()} instead of {name}",
+        "name",
+        pointer,
+        _renamed(parameter, name.upper(), plain),
+    )
+    yield open_(
+        f"{name} without an equals sign",
+        "writing",
+        pointer,
+        lambda d: d.with_query(encoded(name), None),
+    )
+
+
+def _renamed(parameter: Parameter, other: str, text: str) -> Apply:
+    return lambda draft: draft.with_query(encoded(parameter.name)).with_query(encoded(other), text)
+
+
+def _base_text(scene: Scene, parameter: Parameter) -> str | None:
+    if parameter.location == "path":
+        return dict(scene.base.places).get(parameter.name)
+    name = encoded(parameter.name)
+    found = next((text for key, text in scene.base.query if key == name), None)
+    if found is None and parameter.schema is not None:
+        value = scene.values.sample(parameter.schema)
+        found = None if isinstance(value, list | dict) else encoded(written(value))
+    return found
+
+
+def _writings(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
+    plain = _base_text(scene, parameter)
+    if not plain or "~~" in plain or "%" in plain:
+        return
+    for what, kind, write in _WRITINGS:
+        text = write(plain.encode())
+        said = f"{parameter.name}: {what}"
+        turn = scene.left_open(
+            slot, "encoding", said, "percent-encoding", "RFC 3986, 2", apply_text(parameter, text)
+        )
+        meaning = scene.meanings.get(slot)
+        is_known = meaning is None or plain in meaning.known or meaning.kind == "valid"
+        if kind == "valid" and is_known:
+            turn = turn._replace(kind="valid", statuses=())
+        yield turn
+
+
+def _made_up(scene: Scene, parameter: Parameter, schema: Node, value: Any, category: str) -> Turn:
+    is_valid = scene.values.schemas.validator(schema).is_valid(value)
+    what = str(value) if isinstance(value, int) else spelled(value)
+    choice = Choice(value, what, "type" if is_valid else "range", category, is_valid)
+    turn = _with_value(scene, parameter, schema, choice)
+    assert turn is not None  # a drawn text is no path of its own
+    return turn
+
+
+def spelled(text: str) -> str:
+    """Returns what a text is made of, for a description that any terminal can show."""
+    codes = " ".join(f"{ord(character):04X}" for character in text[:8])
+    more = f" and {len(text) - 8} more" if len(text) > 8 else ""  # noqa: PLR2004 - as above
+    return f"the characters {codes}{more}"
+
+
+def _integer(chance: Random) -> int:
+    size = chance.choice((8, 12, 16, 32, 64))
+    return chance.randrange(-(2 ** (size // 2)), 2**size)

@@ -1,0 +1,120 @@
+"""Hypothesis strategies for the schemas and operations of the bundled documents.
+
+For people who write property tests of a client: what a strategy draws is valid by the document.
+Schemathesis reads the document; a schema is drawn as the body of an operation that has it, which is
+the way that its public interface offers.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import schemathesis
+from hypothesis.strategies import SearchStrategy
+from schemathesis.generation import GenerationMode
+
+from understudy.document.bundled import openapi_directory
+from understudy.document.loader import load
+from understudy.errors import nearest
+
+DOCUMENTS = ("service.yaml", "authorization.yaml")
+
+_PATH = "/drawn"
+
+
+class Arguments(NamedTuple):
+    """What a valid call of an operation carries.
+
+    Attributes:
+        path: Path parameters by name.
+        query: Query parameters by name.
+        headers: Header parameters by name.
+        body: The body's value; None where the operation takes none, or none was drawn.
+    """
+
+    path: Mapping[str, Any]
+    query: Mapping[str, Any]
+    headers: Mapping[str, Any]
+    body: Any
+
+
+def named(name: str) -> Callable[[], SearchStrategy[Any]]:
+    """Returns what makes the strategy of a schema (``profile``) or operation (``get_profile``).
+
+    Raises:
+        AttributeError: There is neither; the text names the nearest.
+    """
+    schemas, operations = _schemas(), _operations()
+    if name in schemas:
+        document, original = schemas[name]
+        return lambda: _of_schema(document, original)
+    if name in operations:
+        document, path, method = operations[name]
+        return lambda: _of_operation(document, path, method)
+    msg = f"There is no strategy {name!r}{nearest(name, names())}"
+    raise AttributeError(msg)
+
+
+def names() -> list[str]:
+    """Returns the names of every strategy."""
+    return [*_schemas(), *_operations()]
+
+
+@cache
+def _schemas() -> dict[str, tuple[str, str]]:
+    return {
+        _snake(name): (document, name)
+        for document in reversed(DOCUMENTS)
+        for name in _raw(document).get("components", {}).get("schemas", {})
+    }
+
+
+@cache
+def _operations() -> dict[str, tuple[str, str, str]]:
+    return {
+        _snake(operation["operationId"]): (document, path, method)
+        for document in DOCUMENTS
+        for path, item in _raw(document)["paths"].items()
+        for method, operation in item.items()
+        if "operationId" in operation
+    }
+
+
+@cache
+def _raw(document: str) -> dict[str, Any]:
+    return load(openapi_directory() / document).raw
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _of_schema(document: str, name: str) -> SearchStrategy[Any]:
+    raw = _raw(document)
+    schema = {"$ref": f"#/components/schemas/{name}"}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    operation = {"requestBody": body, "responses": {"200": {"description": "drawn"}}}
+    alone = {**raw, "paths": {_PATH: {"post": operation}}}
+    drawn = _strategy(alone, _PATH, "post")
+    return drawn.map(lambda case: case.body)
+
+
+def _of_operation(document: str, path: str, method: str) -> SearchStrategy[Arguments]:
+    return _strategy(_raw(document), path, method).map(_arguments)
+
+
+def _strategy(raw: dict[str, Any], path: str, method: str) -> SearchStrategy[Any]:
+    operation = schemathesis.openapi.from_dict(raw)[path][method.upper()]
+    found: SearchStrategy[Any] = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+    return found
+
+
+def _arguments(case: Any) -> Arguments:
+    has_body = case.media_type is not None
+    return Arguments(
+        dict(case.path_parameters or {}),
+        dict(case.query or {}),
+        dict(case.headers or {}),
+        case.body if has_body else None,
+    )

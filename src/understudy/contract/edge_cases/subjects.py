@@ -1,0 +1,68 @@
+"""What cases are about at a deployment: a person, an avatar, an application, and secrets by name.
+
+The defaults are those of the mock's bundled fixtures. Secrets are only ever put into a request when
+it is sent, or where ``--include-secrets`` was asked for.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SECRETS: Mapping[str, str] = {
+    "token": "an OAuth token with all scopes",
+    "read_token": "an OAuth token without the scope to edit",
+    "auth_token": "an OAuth token with the scope auth alone",
+    "expired_token": "an OAuth token that has expired",
+    "api_key": "an API key",
+    "client_secret": "the secret of the application",
+    "password": "the password of the application's owner",
+    "client_token": "a token that was issued to the application",
+    "code": "an authorization code that was not exchanged yet",
+    "credential": "what else the document asks for",
+}
+"""Every variable of a request, and what it is."""
+
+_OF_THE_MOCK = {
+    "token": "ada-full",
+    "read_token": "ada-read-only",
+    "auth_token": "ada-auth-only",
+    "expired_token": "ada-expired",
+    "api_key": "ada-api-key",
+    "client_secret": "server-app-secret",
+    "password": "ada-password",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What cases are about.
+
+    Attributes:
+        slug: Of a public profile.
+        email: The primary address of the person whom ``token`` speaks for, and whose slug it is.
+        image_id: An avatar of that person.
+        client_id: An application of that person.
+        redirect_uri: Registered for it.
+        username: Of that person at the authorization server.
+        secrets: Name of a variable to its value, of those that are known.
+        email_hash: The hash by which the profile is found (rule email-hash-normalised); worked out
+            from the address where it is left out.
+    """
+
+    slug: str = "ada"
+    email: str = "ada@example.com"
+    image_id: str = "288781428e4dfa058dcb4ccb157f0b79"
+    client_id: str = "server-app"
+    redirect_uri: str = "http://127.0.0.1:5000/callback"
+    username: str = "ada"
+    secrets: Mapping[str, str] = field(default_factory=lambda: dict(_OF_THE_MOCK))
+    email_hash: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.email_hash:
+            object.__setattr__(self, "email_hash", digest(self.email.strip().lower()))
+
+
+def digest(text: str) -> str:
+    """Returns the SHA-256 of a text in lower-case hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,179 @@
+"""Texts and numbers that break software: what the field has learned, apart from any document.
+
+Every text is written with escapes where a reader could not tell it from another: an editor that
+normalises would otherwise change the catalogue.
+"""
+
+from collections.abc import Mapping
+from random import Random  # noqa: TID251 - seeded by whoever asks
+
+LONG = 10_000
+"""Characters of a text that nothing limits: enough for every usual column, and still quick."""
+
+UNICODE: Mapping[str, str] = {
+    "e-acute as one code point (NFC)": "Ren\u00e9e",
+    "e-acute as two code points (NFD)": "Rene\u0301e",
+    "a compatibility ligature (NFKC would change it)": "\ufb01nn",
+    "emoji with joiners": "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
+    "emoji with a skin tone": "\U0001f44d\U0001f3fd",
+    "a flag of two regional indicators": "\U0001f1f5\U0001f1f9",
+    "a character outside the basic plane": "\U00020bb7\u91ce\u5bb6",
+    "right-to-left letters": "\u0644\u064a\u0644\u0649",
+    "both directions in one text": "abc \u05e9\u05dc\u05d5\u05dd 123",
+    "a right-to-left override": "moc.\u202eelpmaxe",
+    "direction isolates": "\u2066left\u2069 and \u2067right\u2069",
+    "zero-width space and non-joiner": "in\u200bvis\u200cible",
+    "a byte order mark inside": "mark\ufeffed",
+    "a soft hyphen": "cart\u00adographer",
+    "stacked combining marks": "Z\u0351\u036b\u0343a\u0321\u034a\u0348lgo",
+    "a dotless i, where lower-casing depends on the language": "\u0130stanbul \u0131l\u0131k",
+    "a sharp s, where upper-casing adds a letter": "Stra\u00dfe",
+    "letters of another script that look alike": "\u0410d\u0430",
+    "full-width letters": "\uff21\uff44\uff41",
+    "the replacement character": "\ufffd",
+    "a noncharacter": "\ufffe\uffff",
+    "a private-use character": "\ue000\uf8ff",
+    "line and paragraph separators": "one\u2028two\u2029three",
+    "the next-line control": "one\u0085two",
+    "an ideographic space": "\u6771\u3000\u4eac",
+    "a no-break space at both ends": "\u00a0Ada\u00a0",
+    "Arabic-Indic digits": "\u0661\u0662\u0663",
+}
+"""What it is to the text."""
+
+PLAIN: Mapping[str, str] = {
+    "only spaces": "   ",
+    "spaces at both ends": "  Ada  ",
+    "a tab and line ends": "one\ttwo\r\nthree\n",
+    "a NUL character": "nul\x00inside",
+    "control characters": "bell\x07 escape\x1b[31m",
+    "markup": "<b onmouseover=alert(1)>Ada</b>",
+    "a script element": '"><script>alert(1)</script>',
+    "an SQL quote": "Robert'); DROP TABLE people;--",
+    "a template expression": "{{7*7}} ${7*7} <%= 7*7 %>",
+    "a formula for a spreadsheet": '=HYPERLINK("http://example.com","x")',
+    "a path upwards": "../../../../etc/passwd",
+    "a format string": "%s%n%x {0} %(name)s",
+    "percent signs that look encoded": "100%25 %C3%A9 %zz",
+    "a plus and an ampersand": "1+1=2&x=y#z",
+    "quotes and backslashes": "\\\"'`\\u0041\\",
+    "the word null": "null",
+    "the word true": "true",
+    "a number": "0123",
+    "a number with an exponent": "1e309",
+    "an empty JSON object": "{}",
+    "the placeholder of a generated sample": "<string>",
+    "an e-mail address": "ada@example.com",
+    "a word that filters wrongly refuse": "Scunthorpe Penistone",
+}
+
+EMPTY_LOOKING = {"a zero-width space alone": "\u200b", "a no-break space alone": "\u00a0"}
+
+NO_INTEGERS: Mapping[str, str] = {
+    "nothing": "",
+    "a word": "eighty",
+    "a fraction": "80.5",
+    "a hexadecimal number": "0x50",
+    "an underscore between digits": "1_0",
+    "a comma for thousands": "1,024",
+    "full-width digits": "\uff18\uff10",
+    "Arabic-Indic digits": "\u0668\u0660",
+    "the word NaN": "NaN",
+    "the word Infinity": "Infinity",
+    "the word null": "null",
+    "the word true": "true",
+    "a unit behind it": "80px",
+    "two numbers": "80 240",
+    "a minus alone": "-",
+}
+"""What no reader of a text can take for an integer."""
+
+DOUBTFUL_INTEGERS: Mapping[str, str] = {
+    "a leading zero": "080",
+    "a plus sign": "+80",
+    "a fraction of zero": "80.0",
+    "an exponent": "8e1",
+    "a space before it": " 80",
+    "a line end behind it": "80\n",
+}
+"""What some readers take for an integer, and the document says nothing of."""
+
+INTEGERS: Mapping[str, int] = {
+    "0": 0,
+    "-1": -1,
+    "2^31 - 1": 2**31 - 1,
+    "2^31": 2**31,
+    "-2^31 - 1": -(2**31) - 1,
+    "2^53 + 1, which a double cannot hold": 2**53 + 1,
+    "2^63": 2**63,
+    "2^64": 2**64,
+    "30 digits": 10**29 + 7,
+}
+
+LEXEMES = {
+    "negative zero": "-0",
+    "an exponent": "1E2",
+    "a fraction of zero": "3.0",
+    "a number that no double holds": "1e400",
+    "a number that a double makes zero": "1e-400",
+    "thirty digits behind the point": "0.100000000000000000000000000001",
+}
+"""Numbers as JSON may write them, and readers may take them otherwise (RFC 8259, 6)."""
+
+NO_BOOLEANS = {
+    "1": "1",
+    "0": "0",
+    "True with a capital": "True",
+    "TRUE": "TRUE",
+    "yes": "yes",
+    "on": "on",
+    "t": "t",
+    "true in quotes": '"true"',
+    "true with a space behind it": "true ",
+    "2": "2",
+}
+
+BAD_JSON: Mapping[str, bytes] = {
+    "cut off in the middle": b'{"a": "b',
+    "a comma at the end": b'{"a": "b",}',
+    "single quotes": b"{'a': 'b'}",
+    "names without quotes": b'{a: "b"}',
+    "a comment": b'{"a": "b" /* why */}',
+    "NaN": b'{"a": NaN}',
+    "Infinity": b'{"a": -Infinity}',
+    "a number with a leading zero": b'{"a": 01}',
+    "a hexadecimal number": b'{"a": 0x1F}',
+    "two values": b'{"a": "b"}{"a": "b"}',
+    "a line end within a string": b'{"a": "b\nc"}',
+    "an unknown escape": b'{"a": "\\x41"}',
+    "bytes that are no UTF-8": b'{"a": "\xff\xfe"}',
+    "an overlong encoding": b'{"a": "\xc0\xaf"}',
+    "Python's None": b'{"a": None}',
+    "only spaces": b"   ",
+    "a word": b"undefined",
+    "XML": b"<a>b</a>",
+    "a form": b"a=b&c=d",
+}
+
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "ABCXYZ 0123456789",
+    "\u00e9\u00fc\u00f1\u00df\u0130\u0131",
+    "\u0301\u0308\u200d\u200b\u202e\u2066\u2069\ufeff",
+    "\U0001f469\U0001f680\U0001f1f5\U0001f1f9\U0001f3fd",
+    "\u05d0\u05d1\u0627\u0644\u4e2d\u6587\u3042",
+    "<>&'\"\\/%+=#?;:{}[]()",
+    "\t\n\r \u00a0\u2028",
+)
+
+
+def drawn(chance: Random, longest: int = 60) -> str:
+    """Returns a text out of a few of the alphabets."""
+    pools = chance.sample(ALPHABETS, chance.randrange(1, 4))
+    size = chance.randrange(1, longest + 1)
+    return "".join(chance.choice(chance.choice(pools)) for _ in range(size))
+
+
+def all_texts() -> dict[str, str]:
+    """Returns every text, by what it is."""
+    return {**UNICODE, **PLAIN, **EMPTY_LOOKING}

@@ -1,0 +1,210 @@
+"""What was exchanged before: the memory that relations between exchanges are judged by.
+
+Only values go in, so recorded traffic is judged as what was just sent is. Questions are answered
+newest first, and by operation, so that a check over thousands of exchanges stays cheap.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+
+from understudy.contract.exchange import Exchange
+from understudy.contract.operations import (
+    AUTHORIZE,
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    PROFILES,
+    SET_AVATAR,
+    TOKEN,
+    UPDATE_AVATAR,
+    UPLOAD_AVATAR,
+)
+from understudy.contract.target import Known, Target
+
+MADE_UP = "understudy-made-up"
+"""What identifiers begin with that nobody has."""
+
+NEAR = 60
+"""Exchanges of an operation among which a relation is looked for."""
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
+
+
+@dataclass
+class History:
+    """The exchanges so far, in order; the one under judgement is not among them.
+
+    Attributes:
+        target: What is judged, for what is known of it.
+        exchanges: All of them.
+        last_write: Number of the last exchange that may have changed something.
+    """
+
+    target: Target
+    exchanges: list[Exchange] = field(default_factory=list)
+    last_write: int = 0
+    _by_operation: dict[str, list[Exchange]] = field(default_factory=dict)
+    _owners: dict[str, str] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
+    _tokens: dict[str, Exchange] = field(default_factory=dict)
+    _codes: dict[str, Exchange] = field(default_factory=dict)
+
+    @property
+    def known(self) -> Known:
+        """The people that the target names."""
+        return self.target.known
+
+    def add(self, exchange: Exchange) -> None:
+        """Remembers an exchange."""
+        self.exchanges.append(exchange)
+        self._by_operation.setdefault(exchange.operation, []).append(exchange)
+        if exchange.request.method in WRITES and not exchange.answer.is_refusal:
+            self.last_write = exchange.number
+        self._note_avatars(exchange)
+        self._note_secrets(exchange)
+
+    def of(self, *operations: str) -> Iterator[Exchange]:
+        """Yields the exchanges of these operations, newest first."""
+        found = [reversed(self._by_operation.get(operation, ())) for operation in operations]
+        return heapq.merge(*found, key=_newest_first)
+
+    def near(self, *operations: str) -> Iterator[Exchange]:
+        """Yields the newest of these exchanges, so many that a relation is found if there is one."""
+        return islice(self.of(*operations), NEAR)
+
+    def last(self, *operations: str, account: str | None = None) -> Exchange | None:
+        """Returns the newest success of these operations, by an account where one is given."""
+        found = (
+            exchange
+            for exchange in self.of(*operations)
+            if exchange.answer.is_success
+            and (account is None or exchange.identity.account == account)
+        )
+        return next(found, None)
+
+    def still(self, exchange: Exchange) -> bool:
+        """Tells whether nothing can have changed since."""
+        return exchange.number > self.last_write
+
+    def still_since(self, exchange: Exchange) -> bool:
+        """Tells whether nothing can have changed after an exchange that itself changed something."""
+        return exchange.number >= self.last_write
+
+    def profile_before(self, exchange: Exchange) -> Exchange | None:
+        """Returns the newest full profile of the account that an exchange is of."""
+        account = exchange.identity.account
+        return None if account is None else self.last(*PROFILES[1:], account=account)
+
+    def avatars_before(self, exchange: Exchange) -> Exchange | None:
+        """Returns the account's list for the primary address, if no avatar changed since."""
+        found = self.last(LIST_AVATARS, account=exchange.identity.account)
+        changed = self.last(
+            UPLOAD_AVATAR,
+            DELETE_AVATAR,
+            UPDATE_AVATAR,
+            SET_AVATAR,
+            account=exchange.identity.account,
+        )
+        if found is None or (changed is not None and changed.number > found.number):
+            return None
+        return found
+
+    def owner_of(self, image_id: str) -> str | None:
+        """Returns which account was seen to have an avatar."""
+        return self._owners.get(image_id)
+
+    def is_gone(self, image_id: str) -> bool:
+        """Tells whether an avatar was seen to be deleted."""
+        return image_id in self._gone
+
+    def is_made_up(self, identifier: str) -> bool:
+        """Tells whether an identifier is one that nobody can have."""
+        return identifier.startswith(MADE_UP) or identifier in _MADE_UP_HASHES
+
+    def is_own(self, identifier: str) -> bool:
+        """Tells whether an identifier is the test account's."""
+        return identifier == self.known.slug or identifier in self.known.own_hashes
+
+    def is_others(self, identifier: str) -> bool:
+        """Tells whether an identifier is the other account's."""
+        return identifier == self.known.other_slug or identifier in self.known.others_hashes
+
+    def is_public(self, identifier: str) -> bool:
+        """Tells whether an identifier is of a profile that the target names as public."""
+        return (
+            self.is_own(identifier)
+            or self.is_others(identifier)
+            or identifier in self.known.people
+            or identifier == self.known.hidden_contact_slug
+        )
+
+    def request_behind(self, exchange: Exchange) -> Exchange | None:
+        """Returns the authorization request that an exchange is the outcome of."""
+        if exchange.operation == AUTHORIZE:
+            return exchange
+        if exchange.site != "authorization" or exchange.status not in REDIRECTS:
+            return None
+        shown = (before for before in self.of(AUTHORIZE) if before.source == exchange.source)
+        return next(shown, None)
+
+    def issued_by(self, token: str | None) -> Exchange | None:
+        """Returns the exchange that an access token was seen in first."""
+        return self._tokens.get(token or "")
+
+    def redirect_with(self, code: str | None) -> Exchange | None:
+        """Returns the redirect that an authorization code was seen in first."""
+        return self._codes.get(code or "")
+
+    def _note_secrets(self, exchange: Exchange) -> None:
+        if exchange.site != "authorization":
+            return
+        if exchange.operation == TOKEN and exchange.answer.is_success:
+            self._tokens.setdefault(str(exchange.said.get("access_token")), exchange)
+        told = exchange.told if exchange.status in REDIRECTS else {}
+        if "access_token" in told:
+            self._tokens.setdefault(told["access_token"], exchange)
+        if "code" in told:
+            self._codes.setdefault(told["code"], exchange)
+
+    def _note_avatars(self, exchange: Exchange) -> None:
+        account = exchange.identity.account
+        if account is None or not exchange.answer.is_success:
+            return
+        if exchange.operation == DELETE_AVATAR:
+            self._gone.add(exchange.value)
+        for avatar in avatars_in(exchange):
+            self._owners.setdefault(str(avatar.get("image_id")), account)
+
+
+def _newest_first(exchange: Exchange) -> int:
+    return -exchange.number
+
+
+def made_up_hash(number: int) -> str:
+    """Returns a hash that is of no e-mail address; below ten, history knows it."""
+    return sha256(f"{MADE_UP}-{number}@example.invalid".encode()).hexdigest()
+
+
+_MADE_UP_HASHES = frozenset(made_up_hash(number) for number in range(10))
+
+
+def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:
+    """Returns the avatars that an answer holds."""
+    if exchange.operation in {UPLOAD_AVATAR, UPDATE_AVATAR}:
+        found = [exchange.said] if "image_id" in exchange.said else []
+    elif exchange.operation == LIST_AVATARS and isinstance(exchange.body, list):
+        found = [item for item in exchange.body if isinstance(item, dict)]
+    else:
+        found = []
+    return found
+
+
+def profile_in(exchange: Exchange) -> Mapping[str, Any]:
+    """Returns the profile that an answer holds; empty where it holds none."""
+    if exchange.operation in PROFILES and exchange.answer.is_success:
+        return exchange.said
+    return {}

@@ -1,0 +1,106 @@
+"""The operations that rules speak of, by method and template: documents differ in all other names."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from understudy.document.operations import PATH_PARAMETER, Operation
+
+LOOKUP: Final = "GET /profiles/{}"
+QR_CODE: Final = "GET /qr-code/{}"
+LIST_AVATARS: Final = "GET /me/avatars"
+UPLOAD_AVATAR: Final = "POST /me/avatars"
+DELETE_AVATAR: Final = "DELETE /me/avatars/{}"
+UPDATE_AVATAR: Final = "PATCH /me/avatars/{}"
+SET_AVATAR: Final = "POST /me/avatars/{}/email"
+OWN_PROFILE: Final = "GET /me/profile"
+UPDATE_PROFILE: Final = "PATCH /me/profile"
+ASSOCIATED_EMAIL: Final = "GET /me/associated-email"
+DOCUMENT: Final = "GET /openapi"
+AUTHORIZE: Final = "GET /oauth2/authorize"
+TOKEN: Final = "POST /oauth2/token"
+TOKEN_INFO: Final = "GET /oauth2/token-info"
+
+COUNTED: Final = (LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE)
+"""What the hourly limits count (interface, Limits; rule rate-limit-counted-operations)."""
+
+AVATARS: Final = (LIST_AVATARS, UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
+AVATAR_CHANGES: Final = (DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
+PROFILES: Final = (LOOKUP, OWN_PROFILE, UPDATE_PROFILE)
+READS: Final = (LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL)
+CHANGES: Final = (UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR, UPDATE_PROFILE)
+ME: Final = (*READS, *CHANGES)
+RESOURCE: Final = (LOOKUP, QR_CODE, *ME, DOCUMENT)
+
+Site = Literal["resource", "authorization", "elsewhere"]
+
+
+class Place(NamedTuple):
+    """Where a request leads."""
+
+    operation: str
+    site: Site
+    path: str
+    values: tuple[str, ...]
+
+
+class Routes:
+    """Finds the operation of a request.
+
+    Args:
+        base_url: Of the resource API.
+        auth_url: Of the authorization server; None where there is none.
+        resource: The operations below ``base_url``.
+        authorization: Those below ``auth_url``.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        auth_url: str | None,
+        resource: Sequence[Operation],
+        authorization: Sequence[Operation],
+    ) -> None:
+        self._sites: list[tuple[Site, str, list[tuple[str, re.Pattern[str], Operation]]]] = [
+            ("resource", base_url.rstrip("/"), _patterns(resource))
+        ]
+        if auth_url is not None:
+            found = _patterns(authorization)
+            self._sites.append(("authorization", auth_url.rstrip("/"), found))
+        self._operations = {key: op for _, _, found in self._sites for key, _, op in found}
+
+    def find(self, method: str, url: str) -> Place:
+        """Returns where a request leads; the operation is empty where no document has it."""
+        address = url.partition("?")[0].partition("#")[0]
+        for site, root, patterns in self._sites:
+            path = address.removeprefix(root)
+            if path == address or not path.startswith("/"):
+                continue
+            for key, pattern, operation in patterns:
+                match = pattern.fullmatch(path)
+                if match and operation.method == method:
+                    return Place(key, site, path, tuple(unquote(text) for text in match.groups()))
+            if site == "resource" or not path.startswith(("/avatar/", "/image/")):
+                return Place("", site, path, ())
+        return Place("", "elsewhere", urlsplit(address).path, ())
+
+    def operation(self, key: str) -> Operation | None:
+        """Returns what the document says of an operation."""
+        return self._operations.get(key)
+
+
+def key_of(method: str, template: str) -> str:
+    """Returns the name that rules call an operation by."""
+    return f"{method} {PATH_PARAMETER.sub('{}', template)}"
+
+
+def _patterns(found: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
+    patterns = []
+    # templates without braces first: /me/avatars is no imageHash
+    for operation in sorted(found, key=lambda op: op.path.count("{")):
+        parts = PATH_PARAMETER.split(operation.path)
+        literal = [re.escape(part) for part in parts[::2]]
+        pattern = re.compile("([^/]+)".join(literal))
+        patterns.append((key_of(operation.method, operation.path), pattern, operation))
+    return patterns

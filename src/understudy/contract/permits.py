@@ -1,0 +1,91 @@
+"""Decides whether a request may be sent at all, as a function of values.
+
+The gateway asks for every single one, whoever made it: filters further up leak.
+"""
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from understudy.contract.exchange import Identity, Request
+from understudy.contract.operations import (
+    AUTHORIZE,
+    DELETE_AVATAR,
+    SET_AVATAR,
+    TOKEN,
+    UPDATE_AVATAR,
+    UPLOAD_AVATAR,
+    Place,
+)
+from understudy.contract.target import Target
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+HARMLESS = frozenset({"none", "invalid", "api_key"})
+"""Credentials that speak for no account; what they try to write is nobody's."""
+
+
+def fault(
+    request: Request, place: Place, identity: Identity, target: Target, made: Collection[str]
+) -> str | None:
+    """Returns why a request may not be sent, or None.
+
+    Args:
+        request: What is to be sent.
+        place: Where it leads.
+        identity: Whom it speaks for.
+        target: What is permitted.
+        made: Avatars that this run uploaded.
+    """
+    if place.site == "elsewhere":
+        return _elsewhere(request, target)
+    if place.site == "authorization":
+        return _authorization(request, place, target)
+    if request.method in SAFE:
+        return None
+    return _write(place, identity, target, made)
+
+
+def _elsewhere(request: Request, target: Target) -> str | None:
+    host = urlsplit(request.url).netloc
+    known = {urlsplit(url).netloc for url in (target.base_url, target.auth_url or "")}
+    if host not in known:
+        return f"{host} is not of the deployment"
+    if request.method != "GET" or request.header("authorization"):
+        return "outside of the API only pictures are looked at, without credentials"
+    return None
+
+
+def _authorization(request: Request, place: Place, target: Target) -> str | None:
+    if target.permit.tokens:
+        return None
+    is_decided = place.operation == AUTHORIZE and any(
+        wish and wish.partition("=")[0] in request.query
+        for wish in (target.application.approve, target.application.deny)
+    )
+    if place.operation == TOKEN or request.method not in SAFE or is_decided:
+        return "issuing tokens is not permitted: [permit] tokens = true"
+    return None
+
+
+def _write(place: Place, identity: Identity, target: Target, made: Collection[str]) -> str | None:
+    mode = target.writes
+    if mode == "observe":
+        return "writing is not permitted: the mode is observe"
+    if identity.kind in HARMLESS:
+        return None
+    if place.operation == UPLOAD_AVATAR and not target.permit.uploads:
+        return "uploading is not permitted: [permit] uploads = true"
+    if mode == "full":
+        return None
+    if not place.operation:
+        return "the document does not know it, and the mode is not full"
+    return _write_of_own(place, identity, made)
+
+
+def _write_of_own(place: Place, identity: Identity, made: Collection[str]) -> str | None:
+    avatar = place.values[0] if place.values else None
+    is_made = avatar in made or (avatar or "").startswith("understudy-made-up")
+    if place.operation in {DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR}:
+        return None if is_made else "the avatar is not one that this run made"
+    if identity.account != "own":
+        return "the mode is own, and this is another's account"
+    return None

@@ -1,0 +1,84 @@
+"""Probes of the token endpoint's door: methods, bodies, headers and fields that are refused."""
+
+import base64
+
+from understudy.contract.granting import form_of, password_form, post
+from understudy.contract.history import MADE_UP
+from understudy.contract.probing import probe
+from understudy.contract.visit import Visit
+
+CLIENT = ("auth_url", "app", "tokens")
+CODE = f"{MADE_UP}-code"
+
+
+@probe("token-post-only", "token-error-shape", needs=("auth_url",), cost=1)
+def another_method(visit: Visit) -> None:
+    """Asks the token endpoint by GET."""
+    visit.auth("GET", "/oauth2/token")
+
+
+@probe("token-form-encoded", needs=CLIENT, cost=1)
+def another_body(visit: Visit) -> None:
+    """Sends the fields as JSON."""
+    visit.auth("POST", "/oauth2/token", json=dict(form_of(visit.app, CODE)))
+    if visit.app.username is not None:
+        visit.auth("POST", "/oauth2/token", json=dict(password_form(visit.app)))
+
+
+@probe(
+    *("token-client-credentials", "token-error-shape", "token-not-cached", "token-grant-type"),
+    "token-empty-field",
+    needs=CLIENT,
+    cost=6,
+)
+def clients_and_grants_that_there_are_not(visit: Visit) -> None:
+    """Sends a wrong secret, an unknown client, and no grant type that exists."""
+    post(visit, form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret"))
+    post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-client"))
+    for grant_type in (None, "", "client_credentials", "refresh_token"):
+        post(visit, form_of(visit.app, CODE, grant_type=grant_type))
+
+
+@probe("token-credentials-in-form", needs=CLIENT, cost=1)
+def credentials_in_a_header(visit: Visit) -> None:
+    """Sends client credentials by HTTP Basic alone."""
+    app = visit.app
+    basic = base64.b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode()
+    form = form_of(app, CODE, client_id=None, client_secret=None)
+    post(visit, form, headers={"authorization": f"Basic {basic}"})
+
+
+@probe("token-secrets-not-in-query", needs=(*CLIENT, "password"), cost=2)
+def secrets_in_the_query(visit: Visit) -> None:
+    """Sends a secret in the query, where logs keep it."""
+    for name in ("client_secret", "password"):
+        form = password_form(visit.app, **{name: None})
+        given = dict(password_form(visit.app))
+        post(visit, form, query={name: given[name]})
+    post(visit, password_form(visit.app), query={"client_secret": visit.app.client_secret})
+
+
+@probe("token-repeated-field", needs=(*CLIENT, "password"), cost=2)
+def fields_given_twice(visit: Visit) -> None:
+    """Gives a field twice."""
+    form = password_form(visit.app)
+    for name in ("grant_type", "username"):
+        post(visit, [*form, (name, dict(form)[name])])
+
+
+@probe("token-no-cors", needs=CLIENT, cost=3)
+def a_browsers_script(visit: Visit) -> None:
+    """Asks as a page of another origin would, with its preflight."""
+    origin = {"origin": "https://understudy.invalid"}
+    post(visit, form_of(visit.app, CODE), headers=origin)
+    headers = {**origin, "access-control-request-method": "POST"}
+    visit.auth("OPTIONS", "/oauth2/token", headers=headers)
+    if visit.app.username is not None:
+        post(visit, password_form(visit.app), headers=origin)
+
+
+@probe("guessing-slowed", needs=(*CLIENT, "exhaust"), cost=11)
+def many_wrong_guesses(visit: Visit) -> None:
+    """Guesses at the secret of a client that does not exist."""
+    for _ in range(11):
+        post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-guessed"))

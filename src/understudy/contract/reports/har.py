@@ -1,0 +1,128 @@
+"""All traffic of a run as an HTTP archive (HAR 1.2), secrets masked; and archives read again."""
+
+import base64
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from understudy.contract.exchange import Answer, Exchange, Request, headers_of, masked
+from understudy.contract.operations import Routes
+from understudy.contract.outcome import Outcome
+from understudy.contract.target import Target
+from understudy.errors import StartupError
+
+
+def har(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    """Returns the traffic as HAR."""
+    entries = [_entry(exchange, secrets) for exchange in outcome.exchanges]
+    creator = {"name": "understudy verify", "version": "1"}
+    log = {"log": {"version": "1.2", "creator": creator, "entries": entries}}
+    return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()
+
+
+def _entry(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
+    request, answer = exchange.request, exchange.answer
+    entry: dict[str, Any] = {
+        "startedDateTime": exchange.at.isoformat(),
+        "time": exchange.elapsed_ms,
+        "request": {
+            "method": request.method,
+            "url": masked(request.url, secrets),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": _pairs(request.headers, secrets),
+            "queryString": [
+                {"name": name, "value": masked(f"{name}={text}", secrets).partition("=")[2]}
+                for name, text in request.pairs
+            ],
+            "headersSize": -1,
+            "bodySize": len(request.body),
+        },
+        "response": {
+            "status": answer.status,
+            "statusText": "",
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": _pairs(answer.headers, secrets),
+            "content": {
+                "size": len(answer.body),
+                "mimeType": answer.header("content-type"),
+                **_body(answer.body, secrets),
+            },
+            "redirectURL": masked(answer.header("location"), secrets),
+            "headersSize": -1,
+            "bodySize": len(answer.body),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": exchange.elapsed_ms, "receive": 0},
+        "_source": exchange.source,
+        "_identity": exchange.identity.name,
+    }
+    if request.body:
+        posted = {"mimeType": request.header("content-type"), **_body(request.body, secrets)}
+        entry["request"]["postData"] = posted
+    return entry
+
+
+def _pairs(headers: tuple[tuple[str, str], ...], secrets: Mapping[str, str]) -> list[Any]:
+    return [{"name": name, "value": masked(text, secrets)} for name, text in headers]
+
+
+def _body(body: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return {"text": masked(body.decode(), secrets)}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+
+def read_har(path: Path, target: Target, routes: Routes) -> list[Exchange]:
+    """Reads recorded traffic: a browser's export, a proxy's, or a run's.
+
+    Raises:
+        StartupError: It cannot be read, or is no archive.
+    """
+    try:
+        entries = orjson.loads(path.read_bytes())["log"]["entries"]
+        found = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}."
+        raise StartupError(msg) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"{path} is no HTTP archive (HAR 1.2): {type(error).__name__}: {error}."
+        raise StartupError(msg) from error
+    return [exchange for exchange in found if exchange.answer.status]
+
+
+def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
+    asked, answered = entry["request"], entry["response"]
+    request = Request(
+        asked["method"],
+        asked["url"],
+        headers_of((h["name"], h["value"]) for h in asked["headers"]),
+        _content(asked.get("postData") or {}),
+    )
+    headers = headers_of((h["name"], h["value"]) for h in answered["headers"])
+    answer = Answer(int(answered["status"]), headers, _content(answered.get("content") or {}))
+    place = routes.find(request.method, request.url)
+    at = datetime.fromisoformat(entry["startedDateTime"])
+    return Exchange(
+        number=number,
+        source="recorded",
+        identity=target.identify(request.token),
+        request=request,
+        answer=answer,
+        at=at if at.tzinfo else at.replace(tzinfo=UTC),
+        operation=place.operation,
+        site=place.site,
+        path=place.path,
+        values=place.values,
+        elapsed_ms=float(entry.get("time") or 0),
+    )
+
+
+def _content(holder: dict[str, Any]) -> bytes:
+    text = str(holder.get("text") or "")
+    return base64.b64decode(text) if holder.get("encoding") == "base64" else text.encode()

@@ -1,0 +1,272 @@
+"""One run: probes, generated cases, scenarios; everything is put back; an outcome.
+
+The order is one literal list of phases. A refusal of the gateway ends a probe and is the reason
+that its rules stay unchecked; Ctrl-C ends the run, and the outcome says what was done.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+
+from understudy.contract import probes
+from understudy.contract.court import Court
+from understudy.contract.documents import DocumentJudge
+from understudy.contract.events import Event, Exchanged, Found, Listen, PhaseStarted, nobody
+from understudy.contract.exchange import Exchange
+from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
+from understudy.contract.gateway import Allowance, Gateway, Time
+from understudy.contract.history import History
+from understudy.contract.ledger import Ledger
+from understudy.contract.operations import Routes
+from understudy.contract.outcome import Outcome
+from understudy.contract.probing import Probe, in_order, lacking
+from understudy.contract.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
+from understudy.contract.shapes import bundled
+from understudy.contract.target import Target
+from understudy.contract.undo import Undo
+from understudy.contract.unjudged import UNJUDGED
+from understudy.contract.visit import Visit
+from understudy.document.bundled import openapi_directory
+from understudy.document.loader import Document
+from understudy.document.operations import operations
+from understudy.document.rules import Rule, load_rules
+from understudy.errors import StartupError, nearest
+
+GIVE_UP = 5
+"""Probes in a row that nobody answered, after which nobody is asked any more."""
+
+LOADED = probes.MODULES
+"""Named, so that importing the runner registers every probe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run was asked for.
+
+    Attributes:
+        target: What is judged.
+        transport: The wire.
+        time: The deployment's time.
+        machine_time: The machine's, for the report.
+        rules: Ids to judge; all where none is named.
+        document: The resource API's document in force; ours where none is given.
+        seed: Of generated cases.
+        allowance: What may be used.
+        journal: File for a cleanup after a kill.
+        ledger: File that keeps the count of the hour.
+        workers: Threads for generated cases.
+        phases: What else is run after the probes, by name.
+        listen: Gets what happens.
+    """
+
+    target: Target
+    transport: httpx.BaseTransport
+    time: Time
+    machine_time: Callable[[], datetime]
+    rules: tuple[str, ...] = ()
+    document: Document | None = None
+    seed: int = 0
+    allowance: Allowance = field(default_factory=Allowance)
+    journal: Path | None = None
+    ledger: Path | None = None
+    workers: int = 1
+    phases: Sequence[tuple[str, "Phase"]] = ()
+    listen: Listen = nobody
+
+
+@dataclass
+class Run:
+    """A run under way: what phases work with.
+
+    Attributes:
+        plan: What was asked for.
+        gateway: The way onto the wire.
+        court: The judge of what comes back.
+        document: The resource API's document in force.
+        undone: Puts back what was changed.
+        reasons: Rule to why no probe of it could run.
+    """
+
+    plan: Plan
+    gateway: Gateway
+    court: Court
+    document: Document
+    undone: Undo
+    reasons: dict[str, str] = field(default_factory=dict)
+    checkable: set[str] = field(default_factory=set)
+    more: list[str] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    lost: int = 0
+
+    def lose(self, refusal: Unreachable) -> None:
+        """Notes that nobody answered.
+
+        Raises:
+            Unreachable: It happened too often in a row.
+        """
+        for finding in self.court.unanswered(refusal.exchange, str(refusal)):
+            self.tell(Found(finding))
+        self.lost += 1
+        if self.lost >= GIVE_UP:
+            raise refusal
+
+    def tell(self, event: Event) -> None:
+        """Tells whoever listens."""
+        self.plan.listen(event)
+
+
+Phase = Callable[[Run], None]
+
+
+def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
+    """Returns the rules to judge by id, with the three that are of no catalogue.
+
+    Raises:
+        StartupError: A rule is named that there is not.
+    """
+    rules = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    for name in wanted:
+        if name not in rules:
+            msg = f"--rules {name}: there is no such rule{nearest(name, list(rules))}."
+            raise StartupError(msg)
+    return {name: rules[name] for name in rules if not wanted or name in wanted}
+
+
+def start(plan: Plan) -> Run:
+    """Puts the parts of a run together; nothing is sent.
+
+    Raises:
+        StartupError: A document, the ledger or a rule is not as it must be.
+    """
+    target = plan.target
+    document = plan.document or bundled("service.yaml")
+    routes = routes_of(target, document)
+    ledger = Ledger(plan.ledger, plan.time.now())
+    gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
+    judges = {"resource": DocumentJudge(document, target.base_url)}
+    if target.auth_url is not None:
+        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
+    court = Court(catalogue(plan.rules), History(target), routes, judges, target.ours)
+    run = Run(plan, gateway, court, document, Undo(gateway, plan.journal))
+
+    def hear(exchange: Exchange) -> None:
+        run.exchanges.append(exchange)
+        for finding in court.hear(exchange):
+            run.tell(Found(finding))
+        run.tell(Exchanged(exchange, court.settled, gateway.left(None)))
+
+    gateway.listeners.append(hear)
+    return run
+
+
+def routes_of(target: Target, document: Document) -> Routes:
+    """Returns what finds the operation of a request."""
+    authorization = operations(bundled("authorization.yaml"))
+    return Routes(target.base_url, target.auth_url, operations(document), authorization)
+
+
+def carry_out(plan: Plan) -> Outcome:
+    """Carries a run out.
+
+    Raises:
+        StartupError: It cannot begin: a file is not as it must be, or nobody answers.
+    """
+    started = plan.machine_time()
+    run = start(plan)
+    stopped = ""
+    try:
+        _knock(run)
+        for name, phase in (("probes", _probes), *plan.phases):
+            run.tell(PhaseStarted(name))
+            phase(run)
+    except KeyboardInterrupt:
+        stopped = "stopped by Ctrl-C"
+    except (BudgetSpent, OutOfTime, Unreachable) as refusal:
+        stopped = str(refusal)
+    finally:
+        run.tell(PhaseStarted("put back"))
+        left = run.undone.restore()
+    return _outcome(run, started, stopped, left)
+
+
+def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
+    """Returns the probes for the rules asked for, in order, each with why it cannot run."""
+    wanted = catalogue(plan.rules)
+    return [
+        (probe, lacking(probe.needs, plan.target, plan.time))
+        for probe in in_order()
+        if any(rule in wanted for rule in probe.rules)
+    ]
+
+
+def _knock(run: Run) -> None:
+    """Sends one request first, so that a wrong address is said in one line.
+
+    Raises:
+        StartupError: Nobody answers.
+    """
+    try:
+        exchange = Visit(run.gateway, "knock").get("/openapi")
+    except Unreachable as refusal:
+        msg = f"{run.plan.target.base_url} does not answer: {refusal}."
+        raise StartupError(msg) from refusal
+    except Refusal:
+        return
+    if exchange.answer.media_type == "text/html" and not exchange.answer.is_success:
+        return
+
+
+def _probes(run: Run) -> None:
+    for probe, reason in chosen(run.plan):
+        why = reason or _probe(run, probe)
+        if why is None or reason is None:
+            run.checkable |= set(probe.rules)
+        if why is not None:
+            for rule in probe.rules:
+                run.reasons.setdefault(rule, why)
+
+
+def _probe(run: Run, probe: Probe) -> str | None:
+    """Runs a probe, and returns why it was cut short, or None."""
+    try:
+        probe.run(Visit(run.gateway, f"probe {probe.name}"))
+    except OutOfTime:
+        raise
+    except BudgetSpent as refusal:
+        run.more.append(probe.name)
+        return str(refusal)
+    except Unreachable as refusal:
+        run.lose(refusal)
+        return str(refusal)
+    except Refusal as refusal:
+        return str(refusal)
+    run.lost = 0
+    return None
+
+
+def _outcome(run: Run, started: datetime, stopped: str, left: list[str]) -> Outcome:
+    court, gateway = run.court, run.gateway
+    rules = court.outcomes(run.reasons, run.checkable - set(UNJUDGED))
+    now = run.plan.time.now()
+    counted = {"anonymous": gateway.ledger.used("anonymous", now)}
+    return Outcome(
+        target=run.plan.target.base_url,
+        seed=run.plan.seed,
+        started=started,
+        took=run.plan.machine_time() - started,
+        rules=tuple(rules),
+        findings=tuple(finding for finding in court.findings if not finding.is_note),
+        notes=tuple(finding for finding in court.findings if finding.is_note),
+        ours=tuple(court.ours),
+        requests=gateway.sent,
+        counted=counted,
+        coverage=court.coverage,
+        stopped=stopped,
+        left=tuple(left),
+        exchanges=tuple(run.exchanges),
+        more=tuple(run.more),
+    )

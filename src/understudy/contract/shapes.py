@@ -1,0 +1,85 @@
+"""The interface's own schemas, for rules about the shape of a thing whatever document is in force."""
+
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+
+from understudy.contract.exchange import NOTHING
+from understudy.document.bundled import openapi_directory
+from understudy.document.loader import Document, load
+from understudy.document.schemas import Schemas
+
+REQUIRED_TEXTS = (
+    "display_name",
+    "avatar_url",
+    "avatar_alt_text",
+    "location",
+    "description",
+    "job_title",
+    "company",
+    "pronunciation",
+    "pronouns",
+)
+REQUIRED = ("hash", "profile_url", "verified_accounts", *REQUIRED_TEXTS)
+AUTHENTICATED_ONLY = (
+    "timezone",
+    "languages",
+    "first_name",
+    "last_name",
+    "is_organization",
+    "links",
+    "interests",
+    "payments",
+    "contact_info",
+    "gallery",
+    "number_verified_accounts",
+    "last_profile_edit",
+    "registration_date",
+)
+OPEN_TO_ALL = ("header_image", "hide_default_header_image", "background_color")
+OPTIONAL = (*AUTHENTICATED_ONLY, *OPEN_TO_ALL)
+EDITABLE = (
+    "display_name",
+    "description",
+    "pronunciation",
+    "pronouns",
+    "location",
+    "job_title",
+    "company",
+)
+
+
+@cache
+def bundled(name: str) -> Document:
+    """Returns one of our documents."""
+    return load(openapi_directory() / name)
+
+
+@cache
+def _schemas(name: str) -> Schemas:
+    return Schemas(bundled(name))
+
+
+@cache
+def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Validator:
+    """Returns the validator of a schema below ``components/schemas``.
+
+    Raises:
+        LookupError: The document has none there.
+    """
+    node = bundled(document).root.child("components", "schemas", *steps)
+    if node is None:
+        msg = f"{document} has no schema {'/'.join(steps)}"
+        raise LookupError(msg)
+    return _schemas(document).validator(node)
+
+
+def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
+    """Returns the first thing that is wrong with a value by a schema; empty where nothing is."""
+    if value is NOTHING:
+        return "no JSON"
+    for error in validator(*steps, document=document).iter_errors(value):
+        place = "".join(f"[{step!r}]" for step in error.instance_path)
+        return f"{place} {error.message}".strip()
+    return ""

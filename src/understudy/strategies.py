@@ -1,0 +1,20 @@
+"""Hypothesis strategies by name: ``profile()``, ``avatar()``, ``update_own_profile()`` and so on.
+
+The names are those of the documents' schemas and operations, in snake case; nothing is listed here,
+so that a schema that is added has its strategy.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from understudy.contract.edge_cases import strategies
+
+
+def __getattr__(name: str) -> Callable[[], Any]:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return strategies.named(name)
+
+
+def __dir__() -> list[str]:
+    return strategies.names()

@@ -1,0 +1,87 @@
+"""``understudy generate``, as its users call it."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from understudy.cli import main
+from understudy.cli.generate import FORMATS as OFFERED
+from understudy.contract.edge_cases.selection import WORDS
+from understudy.contract.formats.registry import FORMATS
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(main, ["generate", *map(str, words)])
+
+
+def test_every_format_is_offered():
+    assert tuple(FORMATS) == OFFERED
+    assert set(WORDS) == {"valid", "invalid", "all"}
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_others():
+    words = ("updateOwnProfile", "--count", 300, "--format", "jsonl", "--seed")
+    assert run(*words, 3).stdout == run(*words, 3).stdout != run(*words, 4).stdout
+
+
+@pytest.mark.parametrize("kind", ["valid", "invalid"])
+def test_a_kind_is_that_kind(kind):
+    said = run("getQrCode", "--kind", kind, "--count", 80, "--format", "jsonl")
+    assert {json.loads(line)["kind"] for line in said.stdout.splitlines()} == {kind}
+
+
+def test_an_operation_that_there_is_not_is_answered_with_the_nearest():
+    refused = run("updateProfile")
+    assert refused.exit_code == 2
+    assert (
+        "'updateProfile'; did you mean 'updateOwnProfile'? There are getProfile," in refused.stderr
+    )
+
+
+def test_cases_go_to_the_addresses_that_were_given():
+    words = ("getProfile", "authorize", "--format", "jsonl", "--count", 5)
+    said = run(*words, "--base-url", "https://a.example/v3/", "--auth-url", "https://b.example")
+    urls = [json.loads(line)["request"]["url"] for line in said.stdout.splitlines()]
+    assert {url.split("?")[0][:29] for url in urls[:5]} == {"https://a.example/v3/profiles"}
+    assert all(url.startswith("https://b.example/oauth2/") for url in urls[5:])
+
+
+def test_any_document_will_do(tmp_path: Path):
+    notes = Path(__file__).parents[1] / "engine" / "notes.yaml"
+    said = run("--document", notes, "--format", "jsonl", "--count", 20)
+    operations = {json.loads(line)["operation"] for line in said.stdout.splitlines()}
+    assert {"GET /notes", "POST /notes", "POST /forms"} <= operations
+    assert run("--document", tmp_path / "none.yaml").exit_code == 2
+
+
+def test_a_small_set_covers_most_and_says_how_much(tmp_path: Path):
+    out = tmp_path / "cases.jsonl"
+    said = run("--minimize-set", 40, "--count", 300, "--format", "jsonl", "--out", out)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 40
+    assert "40 cases cover " in said.stderr
+    assert "and 14 of 14 operations." in said.stderr
+    assert len({line["operation"] for line in lines}) == 14
+
+
+def test_ten_thousand_cases_take_seconds_and_no_more_memory_than_a_few(tmp_path: Path):
+    program = (
+        "import resource, sys; from understudy.cli import main\n"
+        "try: main()\n"
+        "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    peaks, started = [], time.monotonic()
+    for count in (50, 720):
+        words = ["generate", "--count", str(count), "--format", "jsonl"]
+        out = ["--out", str(tmp_path / f"{count}.jsonl")]
+        ran = [sys.executable, "-c", program, *words, *out]
+        done = subprocess.run(ran, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout))
+    assert time.monotonic() - started < 60
+    assert len((tmp_path / "720.jsonl").read_bytes().splitlines()) == 10_080
+    assert peaks[1] < peaks[0] * 1.15

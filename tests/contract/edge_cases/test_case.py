@@ -1,0 +1,68 @@
+"""A case's values: what a request says on the wire, and what an answer must be."""
+
+import pytest
+
+from understudy.contract.edge_cases.case import Case, Expected, Request
+
+REQUEST = Request(
+    "authorization",
+    "POST",
+    "/token",
+    (("a", "~~token_encoded~~"), ("b", None), ("", "1")),
+    (("Authorization", "Bearer ~~token~~"),),
+    b"secret=~~client_secret_encoded~~&x=~~nobody~~",
+)
+
+
+def test_a_target_is_path_and_query_as_they_are_written():
+    assert REQUEST.target == "/token?a=~~token_encoded~~&b&=1"
+
+
+def test_a_request_names_its_secrets_once_and_without_their_twins():
+    assert REQUEST.variables == ("token", "client_secret", "nobody")
+
+
+def test_secrets_are_put_in_and_encoded_where_they_stand_in_a_query_or_form():
+    filled = REQUEST.filled({"token": "a b&c", "client_secret": "s+t"})
+    assert filled.query[0] == ("a", "a%20b%26c")
+    assert filled.headers == (("Authorization", "Bearer a b&c"),)
+    assert filled.body == b"secret=s%2Bt&x=~~nobody~~"
+
+
+@pytest.mark.parametrize(
+    ("expected", "status", "location", "fault"),
+    [
+        (Expected(("2XX",), ""), 204, "", ""),
+        (Expected(("2XX",), ""), 404, "", "answered 404, expected 2XX"),
+        (Expected(("404", "2XX"), ""), 404, "", ""),
+        (Expected(("401",), ""), 403, "", "answered 403, expected 401"),
+        (Expected(("302",), "", "with error"), 302, "https://a/?error=x", ""),
+        (Expected(("302",), "", "with error"), 302, "https://a/#state=1&error=x", ""),
+        (
+            Expected(("302",), "", "with error"),
+            302,
+            "https://a/?code=error=",
+            "redirected without error, expected with error",
+        ),
+        (
+            Expected(("200", "302"), "", "without error"),
+            302,
+            "https://a/?error=x",
+            "redirected with error, expected without error",
+        ),
+        (Expected(("200", "302"), "", "without error"), 200, "", ""),
+    ],
+)
+def test_an_answer_is_held_to_its_class(expected, status, location, fault):
+    assert expected.fault(status, location) == fault
+
+
+@pytest.mark.parametrize(
+    ("outcome", "has_failed"),
+    [("failed: answered 200", True), ("passed: 200", False), ("not sent: why", False), ("", False)],
+)
+def test_only_what_was_answered_otherwise_has_failed(outcome, has_failed):
+    case = Case(
+        "a-1", "a", "", "", "", "", "valid", REQUEST, Expected(("2XX",), ""), outcome=outcome
+    )
+    assert case.has_failed is has_failed

@@ -1,0 +1,50 @@
+"""The few cases that cover most, and every pair of options in few requests."""
+
+from itertools import combinations
+from random import Random  # noqa: TID251 - seeded
+
+from understudy.contract.edge_cases.case import Case, Expected, Request
+from understudy.contract.edge_cases.covering_sets import choose
+from understudy.contract.edge_cases.pairs import covering
+from understudy.contract.edge_cases.turns import Turn
+
+
+def case(operation: str, *touched: str) -> Case:
+    request, expected = Request("resource", "GET", "/"), Expected(("2XX",), "")
+    pairs = tuple((name, "type") for name in touched)
+    return Case(
+        f"{operation}-1", operation, "", "", "", "", "valid", request, expected, touched=pairs
+    )
+
+
+def option(slot: str, what: str) -> Turn:
+    return Turn(slot, "option", what, "enum", "#", "valid", lambda draft: draft, is_option=True)
+
+
+def test_the_case_that_adds_most_is_chosen_first():
+    stream = [case("a", "x"), case("a", "x", "y", "z"), case("a", "w"), case("a", "y")]
+    assert choose(stream, 1).chosen == (1,)
+    assert choose(stream, 2).chosen == (1, 2)
+
+
+def test_every_operation_comes_before_more_of_one():
+    stream = [case("a", "x", "y"), case("a", "z", "w"), case("b")]
+    assert choose(stream, 2).chosen == (0, 2)
+
+
+def test_a_set_stops_where_nothing_is_left_to_cover():
+    coverage = choose([case("a", "x"), case("a", "x"), case("a")], 3)
+    assert coverage.chosen == (0,)
+    assert coverage.said() == (
+        "1 cases cover 2 of 2 combinations of operation, part and keyword or rule (100%), and"
+        " 1 of 1 operations."
+    )
+
+
+def test_every_pair_of_options_is_in_a_row_and_no_row_has_a_slot_twice():
+    options = [option(slot, f"{slot}{n}") for slot in "abcd" for n in range(4)]
+    rows = list(covering(options, Random(1)))
+    pairs = {frozenset(p) for row in rows for p in combinations([turn.what for turn in row], 2)}
+    assert len(pairs) == 6 * 16
+    assert all(len({turn.slot for turn in row}) == len(row) for row in rows)
+    assert len(rows) <= 26  # of 96 pairs; 16 is the least that could do

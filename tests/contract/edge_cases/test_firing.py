@@ -1,0 +1,144 @@
+"""``generate --send``: what it sends, what it judges, and that everything is as before."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.conftest import Running
+
+from understudy.cli import in_process, main
+from understudy.contract.edge_cases import firing
+
+TARGET = """
+base_url = "{base_url}"
+auth_url = "{auth_url}"
+mode = "{mode}"
+[credentials]
+access_token = "ada-full"
+read_only_token = "ada-read-only"
+auth_only_token = "ada-auth-only"
+expired_token = "ada-expired"
+api_key = "ada-api-key"
+[application]
+client_id = "server-app"
+client_secret = "server-app-secret"
+redirect_uri = "http://127.0.0.1:5000/callback"
+username = "ada"
+password = "ada-password"
+[known]
+slug = "ada"
+emails = ["ada@example.com", "ada.merrowdale@example.org"]
+[permit]
+uploads = true
+tokens = true
+[budget]
+anonymous = 100000
+token = 100000
+"""
+
+Start = Callable[..., tuple[Running, Path]]
+
+
+def send(*words: object) -> tuple[Result, list[dict[str, Any]]]:
+    given = ["generate", "--send", "--format", "jsonl", *map(str, words)]
+    done = CliRunner().invoke(main, given)
+    return done, [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+@pytest.fixture
+def deployed(tmp_path: Path) -> Iterator[Start]:
+    """Starts a mock, and writes a target file for it."""
+    running: list[Running] = []
+
+    def start(*options: str, mode: str = "own") -> tuple[Running, Path]:
+        one = Running(tmp_path, "--log", "off", "--choose", "rate-limits=off", *options)
+        running.append(one)
+        path = tmp_path / "target.toml"
+        path.write_text(TARGET.format(base_url=one.base_url, auth_url=one.auth_url, mode=mode))
+        return one, path
+
+    yield start
+    for one in running:
+        one.stop()
+
+
+def own_state(one: Running) -> list[Any]:
+    """Returns what a person has, but for the time of the last edit, which nobody can put back."""
+    headers = {"Authorization": "Bearer ada-full"}
+    found = [
+        httpx.get(f"{one.base_url}{path}", headers=headers).json()
+        for path in ("/me/profile", "/me/avatars")
+    ]
+    found[0].pop("last_profile_edit")
+    return [found[0], [{**avatar, "updated_date": ""} for avatar in found[1]]]
+
+
+def test_the_mock_in_this_process_passes_every_case_that_is_sent():
+    done, lines = send("--count", 40, "--seed", 5)
+    assert done.exit_code == 0, [line for line in lines if line["outcome"].startswith("failed")]
+    words = [line["outcome"].partition(":")[0] for line in lines]
+    assert set(words) == {"passed", "not sent"}
+    assert words.count("passed") > 500
+
+
+def test_avatars_are_deleted_one_after_the_other():
+    done, lines = send("deleteAvatar", "--kind", "valid", "--count", 30)
+    assert done.exit_code == 0
+    assert {line["outcome"] for line in lines} == {"passed: 204"}
+
+
+def test_only_what_failed_is_kept_and_the_exit_code_is_1(deployed: Start):
+    _, target = deployed("--choose", "scopes=ignored", "--choose", "unknown-profile-members=ignore")
+    done, lines = send("updateOwnProfile", "--target", target, "--count", 300, "--only-failing")
+    assert done.exit_code == 1
+    assert {line["outcome"] for line in lines} == {
+        "failed: answered 200, expected 4XX",
+        "failed: answered 200, expected 403",
+    }
+    assert f"Sent: {len(lines)} failed, " in done.stderr
+
+
+def test_everything_is_put_back(deployed: Start):
+    one, target = deployed()
+    before = own_state(one)
+    words = ("updateOwnProfile", "uploadAvatar", "updateAvatar", "setAvatarForEmail")
+    done, lines = send(*words, "--target", target, "--kind", "valid", "--count", 25)
+    assert done.exit_code == 0, done.stderr
+    assert sum(line["outcome"].startswith("passed") for line in lines) == 100
+    assert own_state(one) == before
+
+
+def test_what_the_target_does_not_permit_is_not_sent(deployed: Start):
+    one, target = deployed(mode="observe")
+    before = own_state(one)
+    done, lines = send("updateOwnProfile", "--target", target, "--kind", "valid", "--count", 40)
+    assert done.exit_code == 0
+    assert {line["outcome"] for line in lines} == {
+        "not sent: writing is not permitted: the mode is observe"
+    }
+    assert own_state(one) == before
+
+
+def test_no_secret_of_the_target_is_written(deployed: Start):
+    _, target = deployed()
+    done, lines = send("getOwnProfile", "validateToken", "issueToken", "--target", target)
+    assert len(lines) == 150
+    for secret in ("ada-full", "server-app-secret", "ada-password", "ada-expired"):
+        assert secret not in done.stdout
+
+
+def test_subjects_are_those_of_the_target():
+    found = firing.subjects_of(in_process.TARGET)
+    assert (found.slug, found.client_id, found.username) == ("ada", "server-app", "ada")
+    assert found.secrets["read_token"] == "ada-read-only"
+    assert "client_token" not in found.secrets
+
+
+def test_only_failing_without_send_is_refused():
+    refused = CliRunner().invoke(main, ["generate", "--only-failing"])
+    assert refused.exit_code == 2
+    assert "--only-failing goes with --send" in refused.stderr

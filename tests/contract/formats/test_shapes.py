@@ -1,0 +1,125 @@
+"""Formats without a tool of their own are held to what describes them, and to the requests themselves."""
+
+import base64
+import csv
+import json
+import subprocess
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from tests.contract.formats.conftest import TOOLS, generate
+
+import understudy.contract.formats.jsonl
+from understudy.contract.edge_cases import selection
+from understudy.contract.edge_cases.case import Case, Expected, Request
+from understudy.contract.edge_cases.subjects import Subjects
+from understudy.contract.formats.files import save
+from understudy.contract.formats.registry import FORMATS
+from understudy.contract.formats.writing import Job, LeftOut, Piece
+from understudy.errors import StartupError
+
+SCHEMA = Path(understudy.contract.formats.jsonl.__file__).with_name("case.schema.json")
+JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
+
+
+def some(count: int = 60) -> list[Case]:
+    plans = selection.plans(selection.planners(None, Subjects()))
+    return list(selection.generate(plans, count, 0, selection.WORDS["all"]))
+
+
+def written(form: str, cases: list[Case]) -> tuple[bytes, list[LeftOut]]:
+    pieces = list(FORMATS[form].write(cases, JOB))
+    content = b"".join(p.content for p in pieces if isinstance(p, Piece) and not p.name)
+    return content, [piece for piece in pieces if isinstance(piece, LeftOut)]
+
+
+def odd(**request: Any) -> Case:
+    sent = Request("resource", "POST", "/a", **request)
+    return Case("a-1", "a", "odd", "text", "body", "type", "valid", sent, Expected(("2XX",), "#"))
+
+
+def test_json_lines_hold_every_case_as_the_schema_describes():
+    cases = some()
+    content, left = written("jsonl", cases)
+    validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert [line["id"] for line in lines] == [case.id for case in cases]
+    assert left == []
+    for line, case in zip(lines, cases, strict=True):
+        validator.validate(line)
+        body = line["request"]["body"] or {"text": ""}
+        sent = base64.b64decode(body["base64"]) if "base64" in body else body["text"].encode()
+        assert sent == (case.request.body or b"")
+
+
+def test_a_row_of_csv_holds_every_case_and_no_formula():
+    cases = some()
+    content, _ = written("csv", cases)
+    rows = list(csv.DictReader(StringIO(content.decode(), newline="")))
+    assert [row["id"] for row in rows] == [case.id for case in cases]
+    assert {row["expected"] for row in rows} >= {"2XX", "4XX", "401"}
+    assert not [
+        cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))
+    ]
+
+
+def test_har_is_har(tmp_path: Path):
+    cases = some(30)
+    content, left = written("har", cases)
+    entries = json.loads(content)["log"]["entries"]
+    assert len(entries) == len(cases) - len(left)
+    validator = TOOLS.parent / "har-validator"
+    if not validator.exists():
+        pytest.skip("har-validator is not installed")
+    (tmp_path / "cases.har").write_bytes(content)
+    program = "require(process.argv[1]).har(JSON.parse(require('fs').readFileSync(process.argv[2]))).catch(e => { console.error(e.errors); process.exit(1) })"
+    done = subprocess.run(
+        ["node", "-e", program, str(validator), str(tmp_path / "cases.har")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("form", "case", "reason"),
+    [
+        ("postman", odd(headers=(("A", "1"), ("a", "2"))), "Postman joins the two headers a"),
+        ("bruno", odd(headers=(("A", "1 "),)), "a header that Bruno trims, or reads as a variable"),
+        (
+            "http",
+            odd(query=(("a", "%zz"),)),
+            "editors refuse an address that is no percent-encoded UTF-8",
+        ),
+        ("k6", odd(body=b"~~token~~\x00"), "a secret in a body that is no plain text"),
+        ("curl", odd(body=b"~~token~~\xff"), "a secret in a body that is no plain text"),
+    ],
+)
+def test_what_a_tool_has_no_words_for_is_left_out_with_its_reason(form, case, reason):
+    _, left = written(form, [case])
+    assert left == [LeftOut(case, reason)]
+
+
+def test_nothing_is_written_over(tmp_path: Path):
+    (tmp_path / "cases.sh").write_text("mine")
+    refused = generate("getProfile", "--out", tmp_path / "cases.sh")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("cases.sh is there already; give --out a new name.\n")
+    assert (tmp_path / "cases.sh").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("bruno", "This format is a directory; name it with --out."),
+        ("http", "name a file with --out"),
+    ],
+)
+def test_what_takes_several_files_needs_a_place_for_them(form, words):
+    with pytest.raises(StartupError, match=words):
+        save(FORMATS[form].write(islice(some(), 600), JOB), FORMATS[form], None)

@@ -1,0 +1,89 @@
+"""The gateway: what is permitted, how much, and what is put back after a write."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from understudy.cli.in_process import TARGET
+from understudy.contract.gateway import Allowance
+from understudy.contract.ledger import ANONYMOUS, Ledger
+from understudy.contract.refusals import BudgetSpent, NotPermitted
+from understudy.contract.target import Budget, Permit
+from understudy.contract.undo import Undo, read_journal
+from understudy.contract.visit import Visit
+
+OWN = replace(TARGET, mode="own")
+ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "path", "who"),
+    [
+        (replace(TARGET, mode="observe"), "PATCH", "/me/profile", "owner"),
+        (replace(TARGET, mode="observe"), "DELETE", "/me/avatars/x", "nobody"),
+        (OWN, "PATCH", "/me/profile", "other"),
+        (OWN, "DELETE", f"/me/avatars/{ADA_AVATAR}", "owner"),
+        (OWN, "POST", "/unknown", "owner"),
+        (OWN, "GET", "https://elsewhere.example.com/", "nobody"),
+        (OWN, "PATCH", "/me/profile", "a token that nobody knows"),
+        (replace(OWN, permit=Permit()), "POST", "/me/avatars", "owner"),
+        (replace(OWN, permit=Permit()), "POST", "http://127.0.0.1:8081/oauth2/token", "nobody"),
+    ],
+)
+def test_what_is_not_permitted_is_not_sent(gateway, wire, target, method, path, who):
+    with pytest.raises(NotPermitted):
+        Visit(gateway(target), "test").send(method, path, who)
+    assert wire.seen == []
+
+
+def test_no_more_is_sent_than_the_hour_allows(gateway, wire):
+    visit = Visit(gateway(replace(TARGET, budget=Budget(anonymous=3))), "test")
+    for _ in range(3):
+        visit.get("/profiles/ada")
+    with pytest.raises(BudgetSpent, match="the hour's budget for requests without a token"):
+        visit.get("/qr-code/ada", "owner")
+    visit.get("/me/avatars", "owner")
+    assert len(wire.seen) == 4
+
+
+def test_a_429_pauses_until_the_reset(gateway):
+    target = replace(TARGET, budget=Budget(anonymous=500))
+    visit = Visit(gateway(target, allowance=Allowance(pause=timedelta(hours=2))), "test")
+    statuses = [visit.get("/profiles/ada").status for _ in range(102)]
+    assert statuses == [200] * 102  # the header says that nothing is left, so an hour passes
+    impatient = Visit(gateway(target), "test")
+    for _ in range(98):
+        impatient.get("/profiles/ada")
+    with pytest.raises(BudgetSpent, match="the deployment's limit"):
+        impatient.get("/profiles/ada")
+
+
+def test_a_killed_run_is_put_back_from_its_journal(gateway, tmp_path):
+    journal = tmp_path / "target.journal"
+    killed = gateway(OWN)
+    Undo(killed, journal)
+    visit = Visit(killed, "test")
+    before = visit.get("/me/profile", "owner").said["location"]
+    visit.send("PATCH", "/me/profile", "owner", json={"location": "elsewhere"})
+    assert journal.exists()
+    after = gateway(OWN)
+    assert Undo(after, journal, read_journal(journal)).restore() == []
+    assert Visit(after, "test").get("/me/profile", "owner").said["location"] == before
+    assert not journal.exists()
+
+
+def test_an_avatar_that_was_there_before_is_never_deleted(gateway, wire):
+    full = gateway(TARGET)
+    Undo(full, None)
+    with pytest.raises(NotPermitted, match="could not be put back"):
+        Visit(full, "test").send("DELETE", f"/me/avatars/{ADA_AVATAR.upper()}", "owner")
+    assert {request.method for request in wire.seen} == {"GET"}
+
+
+def test_the_ledger_counts_over_runs(tmp_path, mock):
+    path = tmp_path / "ledger"
+    now = mock.world.clock.now()
+    Ledger(path, now).add(ANONYMOUS, now)
+    assert Ledger(path, now).used(ANONYMOUS, now) == 1
+    assert Ledger(path, now + timedelta(hours=1)).used(ANONYMOUS, now + timedelta(hours=1)) == 0

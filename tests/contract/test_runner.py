@@ -1,0 +1,71 @@
+"""A whole run against the mock: every rule ends, and everything is as it was before."""
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from understudy.cli.in_process import TARGET
+from understudy.contract.gateway import Allowance
+from understudy.contract.generation import generated
+from understudy.contract.target import Credentials, Known, Permit
+from understudy.contract.unjudged import UNJUDGED
+from understudy.records.people import PEOPLE
+
+
+def edited(mock):
+    ada = mock.world.get(PEOPLE, "ada")
+    avatars = [(a.image_id, a.rating, a.alt_text) for a in ada.avatars]
+    return replace(ada.profile, last_profile_edit=UNSET), avatars, ada.emails
+
+
+def test_the_mock_holds_every_rule_that_can_be_judged(verify):
+    outcome = verify()
+    assert [finding.summary for finding in outcome.findings] == []
+    unchecked = {found.rule.id for found in outcome.rules if found.status == "not_checked"}
+    assert unchecked == {*UNJUDGED, "generated"}
+    assert outcome.ours == ()
+
+
+def test_everything_is_put_back(verify, mock):
+    before = edited(mock)
+    outcome = verify(phases=[("generated cases", generated(3))])
+    assert [finding.summary for finding in outcome.findings] == []
+    assert outcome.left == ()
+    assert edited(mock) == before
+
+
+def test_the_journal_holds_every_request_that_the_server_saw(verify, wire):
+    outcome = verify(phases=[("generated cases", generated(3))])
+    assert len(outcome.exchanges) == len(wire.seen) == outcome.requests
+    sent = [(exchange.request.method, exchange.request.url) for exchange in outcome.exchanges]
+    assert sent == [(request.method, str(request.url)) for request in wire.seen]
+
+
+def test_observing_writes_nothing(verify, wire):
+    target = replace(TARGET, mode="observe", permit=Permit())
+    verify(target, phases=[("generated cases", generated(3))])
+    assert {request.method for request in wire.seen} <= {"GET", "HEAD"}
+
+
+def test_a_run_keeps_to_an_hours_budget(verify):
+    target = replace(TARGET, permit=Permit(uploads=True, tokens=True))
+    outcome = verify(target, allowance=Allowance())
+    assert [finding.summary for finding in outcome.findings] == []
+    assert outcome.counted["anonymous"] <= 100
+    assert outcome.more == ()
+
+
+def test_what_the_target_does_not_give_is_the_reason(verify):
+    target = replace(
+        TARGET, credentials=Credentials(), known=Known(), auth_url=None, mode="observe"
+    )
+    outcome = verify(target)
+    reasons = {found.rule.id: found.reason for found in outcome.rules}
+    assert reasons["own-profile-is-full"] == "[credentials] access_token is not given"
+    assert reasons["code-single-use"] == "auth_url is not given"
+    assert not any(found.could_be for found in outcome.rules if found.reason.startswith("["))
+
+
+def test_the_requests_of_a_run_are_never_overshot(verify, wire):
+    outcome = verify(replace(TARGET, mode="observe"), allowance=Allowance(requests=17))
+    assert len(wire.seen) == 17
+    assert outcome.more

@@ -1,0 +1,55 @@
+"""Target files are read strictly."""
+
+import pytest
+
+from understudy.contract.target import load_target
+from understudy.errors import StartupError
+
+GOOD = """
+base_url = "https://staging.example/v3"
+[credentials]
+access_token = "env:STAGING_TOKEN"
+[known]
+emails = ["Mia@example.com "]
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(text, **environment):
+        path = tmp_path / "target.toml"
+        path.write_text(text)
+        return load_target(path, environment)
+
+    return load
+
+
+def test_a_value_may_come_from_the_environment(load):
+    target = load(GOOD, STAGING_TOKEN="secret")
+    assert target.credentials.access_token == "secret"
+    assert target.known.own_hashes[0].startswith("99857fe1")
+    assert target.secrets()["secret"] == "OWNER_TOKEN"
+
+
+def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
+    assert load('base_url = "https://staging.example/v3"').writes == "observe"
+    assert load('base_url = "http://127.0.0.1:8080/v3"').writes == "own"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("base_url", "is not TOML"),
+        ('base_ulr = "http://a"', "did you mean 'base_url'"),
+        ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),
+        ('base_url = "http://a"\n[permit]\nuploads = "yes"', "Expected `bool`"),
+        ('base_url = "http://a"\nmode = "all"', "Invalid enum value 'all'"),
+        ('base_url = "staging"', "is no address"),
+        ('base_url = "http://a"\n[budget]\ntoken = -1', "cannot be negative"),
+        ("", "missing required field `base_url`"),
+        (GOOD, "the environment has no STAGING_TOKEN"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_remedy(load, text, message):
+    with pytest.raises(StartupError, match=message):
+        load(text)

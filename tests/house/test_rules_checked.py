@@ -1,0 +1,31 @@
+"""Every rule has a check that can judge it, or stands in the table of those that nobody can."""
+
+from understudy.contract import checks, probes
+from understudy.contract.judgement import CHECKS
+from understudy.contract.probing import PROBES
+from understudy.contract.runner import catalogue
+from understudy.contract.unjudged import UNJUDGED
+
+OWN = {"answers", "document", "generated"}
+"""Rules of verify itself, which are in no catalogue."""
+
+RULES = set(catalogue()) - OWN
+CHECKED = {rule for registered in CHECKS for rule in registered.rules}
+PROBED = {rule for probe in PROBES for rule in probe.rules}
+
+
+def test_every_rule_has_a_check_or_a_reason():
+    assert [*checks.MODULES, *probes.MODULES]
+    assert CHECKED | set(UNJUDGED) == RULES
+    assert CHECKED & set(UNJUDGED) == set()
+
+
+def test_every_rule_with_a_check_has_a_probe_that_gives_it_an_occasion():
+    assert set() == CHECKED - PROBED
+    assert set() == PROBED - CHECKED
+
+
+def test_every_probe_has_a_name_of_its_own_and_says_what_it_does():
+    names = [probe.name for probe in PROBES]
+    assert len(set(names)) == len(names)
+    assert [probe.name for probe in PROBES if not probe.run.__doc__] == []

@@ -1,0 +1,188 @@
+"""A broken deployment is the mock with one small deviation at its edge, between it and the wire.
+
+Not patched inside: what is changed there would know the mock, and a deviation of the wire is what a
+client of another deployment would meet.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+import orjson
+
+Send = Callable[[httpx.Request], httpx.Response]
+Change = Callable[[httpx.Request, Send], httpx.Response]
+
+SITE = "http://127.0.0.1:8080/v3"
+AUTHORIZATION = "http://127.0.0.1:8081"
+LOOKUP, OWN, LIST, QR = "/profiles/", "/me/profile", "/me/avatars", "/qr-code/"
+AUTHORIZE, TOKEN, INFO = "/oauth2/authorize", "/oauth2/token", "/oauth2/token-info"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A broken deployment.
+
+    Attributes:
+        name: What is broken, in a few words.
+        rules: The rules that it breaks; one of them has to catch it.
+        make: Makes the deviation, with a memory of its own.
+        is_mechanical: Whether it was made from the documents, and so is not tailored to a check.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    make: Callable[[], Change]
+    is_mechanical: bool = False
+
+
+MUTANTS: list[Mutant] = []
+
+
+def mutant(*rules: str) -> Callable[[Change], Change]:
+    """Registers a deviation that needs no memory."""
+
+    def register(change: Change) -> Change:
+        MUTANTS.append(Mutant(change.__name__, rules, lambda: change))
+        return change
+
+    return register
+
+
+def stateful(*rules: str) -> Callable[[Callable[[], Change]], Callable[[], Change]]:
+    """Registers a deviation that remembers something."""
+
+    def register(make: Callable[[], Change]) -> Callable[[], Change]:
+        MUTANTS.append(Mutant(make.__name__, rules, make))
+        return make
+
+    return register
+
+
+class Edge(httpx.BaseTransport):
+    """A wire with a deviation."""
+
+    def __init__(self, inner: httpx.BaseTransport, change: Change) -> None:
+        self._inner = inner
+        self._change = change
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._change(request, self._inner.handle_request)
+
+
+def path_of(request: httpx.Request) -> str:
+    """Returns the path below the site's address; with ``?`` in front for another site."""
+    url = str(request.url).partition("?")[0]
+    return url.removeprefix(SITE).removeprefix(AUTHORIZATION)
+
+
+def who(request: httpx.Request) -> str:
+    return str(request.headers.get("authorization", "")).removeprefix("Bearer ")
+
+
+def at(request: httpx.Request, method: str, path: str) -> bool:
+    """Tells whether a request is of an operation; a path that ends in ``/`` takes what follows."""
+    found = path_of(request)
+    is_there = found.startswith(path) if path.endswith("/") else found == path
+    return request.method == method and is_there
+
+
+def is_avatar(request: httpx.Request, method: str) -> bool:
+    """Tells whether a request is about one avatar."""
+    found = path_of(request)
+    return request.method == method and found.startswith("/me/avatars/")
+
+
+def is_profile(request: httpx.Request) -> bool:
+    return at(request, "GET", LOOKUP) or path_of(request) == OWN
+
+
+def query_of(request: httpx.Request) -> dict[str, str]:
+    parts = parse_qs(urlsplit(str(request.url)).query, keep_blank_values=True)
+    return {name: texts[-1] for name, texts in parts.items()}
+
+
+def form_of(request: httpx.Request) -> dict[str, str]:
+    pairs = parse_qs(request.read().decode("latin-1"), keep_blank_values=True)
+    return {name: texts[-1] for name, texts in pairs.items()}
+
+
+def json_of(request: httpx.Request) -> Any:
+    try:
+        return orjson.loads(request.read())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def said(response: httpx.Response) -> Any:
+    try:
+        return orjson.loads(response.read())
+    except orjson.JSONDecodeError:
+        return None
+
+
+def answer(
+    response: httpx.Response,
+    *,
+    status: int | None = None,
+    body: Any = None,
+    headers: Mapping[str, str | None] | None = None,
+) -> httpx.Response:
+    """Returns an answer with something else in it; a header of None is left out."""
+    kept = {name: text for name, text in response.headers.items() if name != "content-length"}
+    for name, text in (headers or {}).items():
+        kept.pop(name, None)
+        if text is not None:
+            kept[name] = text
+    content = response.read()
+    if isinstance(body, bytes):
+        content = body
+    elif body is not None:
+        content = orjson.dumps(body)
+    return httpx.Response(status or response.status_code, headers=kept, content=content)
+
+
+def asking(
+    request: httpx.Request,
+    *,
+    token: str | None = None,
+    query: Mapping[str, str | None] | None = None,
+    path: str | None = None,
+    method: str | None = None,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> httpx.Request:
+    """Returns a request with something else in it; a parameter of None is left out."""
+    kept = {name: text for name, text in request.headers.items() if name != "content-length"}
+    kept |= {"authorization": f"Bearer {token}"} if token else {}
+    kept |= headers or {}
+    asked: dict[str, str | None] = {**query_of(request), **(query or {})}
+    pairs = {name: text for name, text in asked.items() if text is not None}
+    root = SITE if str(request.url).startswith(SITE) else AUTHORIZATION
+    url = root + (path or path_of(request)) + (f"?{urlencode(pairs)}" if pairs else "")
+    content = request.read() if body is None else body
+    return httpx.Request(method or request.method, url, headers=kept, content=content)
+
+
+def form(request: httpx.Request, **fields: str | None) -> httpx.Request:
+    """Returns a form with other fields; one of None is left out."""
+    given: dict[str, str | None] = {**form_of(request), **fields}
+    pairs = {name: text for name, text in given.items() if text is not None}
+    return asking(request, body=urlencode(pairs).encode())
+
+
+def editing(
+    is_meant: Callable[[httpx.Request], bool], edit: Callable[[Any], Any], *, only: int = 200
+) -> Change:
+    """Returns the deviation that changes the JSON of some answers."""
+
+    def change(request: httpx.Request, send: Send) -> httpx.Response:
+        response = send(request)
+        body = said(response)
+        if not is_meant(request) or response.status_code != only or body is None:
+            return response
+        return answer(response, body=edit(body))
+
+    return change

@@ -1,0 +1,34 @@
+"""Every check can fail: each rule is broken by a mutant, and the rule that it breaks catches it.
+
+Here a mutant meets the probes of its own rules; ``make mutants`` runs all of verify on each.
+"""
+
+import pytest
+from tests.mutants.edge import MUTANTS
+from tests.mutants.verifying import failed, verified
+
+from understudy.contract.judgement import CHECKS
+
+CHECKED = {rule for registered in CHECKS for rule in registered.rules}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_is_caught_by_the_rule_that_it_breaks(mutant):
+    outcome = verified(mutant, mutant.rules)
+    assert failed(outcome) & set(mutant.rules), outcome.stopped
+
+
+def test_every_rule_that_has_a_check_has_a_mutant_that_trips_it():
+    assert CHECKED - {rule for mutant in MUTANTS for rule in mutant.rules} == set()
+
+
+def test_half_of_the_mutants_are_made_from_the_documents():
+    mechanical = [mutant for mutant in MUTANTS if mutant.is_mechanical]
+    assert len(MUTANTS) >= 120
+    assert len(mechanical) >= len(MUTANTS) * 0.45
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_the_unbroken_mock_breaks_no_rule():
+    outcome = verified(None)
+    assert [finding.summary for finding in outcome.findings] == []

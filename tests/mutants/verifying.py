@@ -1,0 +1,80 @@
+"""Runs verify on mutants of one mock, which is as good as new each time."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from msgspec.structs import replace
+from tests.mutants import (
+    authorize,
+    avatars,
+    generous,
+    implicit,
+    limits,
+    mechanical,
+    mechanical_exchanges,
+    own_profile,
+    profiles,
+    qr_codes,
+    tokens,
+    uploads,
+)
+from tests.mutants.edge import Edge, Mutant
+
+from understudy.cli import in_process
+from understudy.contract.gateway import Allowance
+from understudy.contract.outcome import Outcome
+from understudy.contract.runner import Plan, carry_out
+from understudy.engine.clock import machine_time
+
+MODULES = (
+    mechanical,
+    mechanical_exchanges,
+    profiles,
+    own_profile,
+    qr_codes,
+    avatars,
+    uploads,
+    limits,
+    authorize,
+    generous,
+    tokens,
+    implicit,
+)
+"""Named, so that importing this registers every mutant."""
+
+MOCK = in_process.mock()
+INNER = in_process.InProcess(MOCK)
+BEGINNING = MOCK.world.snapshot()
+PATIENT = Allowance(pause=timedelta(hours=2))
+
+
+def verified(
+    mutant: Mutant | None, rules: Sequence[str] = (), *, seed: int = 0, is_hour: bool = False
+) -> Outcome:
+    """Returns what verify finds on a mutant, or on the unbroken mock.
+
+    Args:
+        mutant: None for the unbroken mock.
+        rules: The rules to judge; all where none is named.
+        seed: Of generated cases.
+        is_hour: Whether the published budget of one hour has to do.
+    """
+    MOCK.world.become(BEGINNING)
+    wire = Edge(INNER, mutant.make()) if mutant else INNER
+    time = in_process.time_of(MOCK)
+    permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
+    plan = Plan(
+        target=replace(in_process.TARGET, permit=permit),
+        transport=wire,
+        time=time,
+        machine_time=machine_time,
+        rules=tuple(rules),
+        seed=seed,
+        allowance=Allowance() if is_hour else PATIENT,
+    )
+    return carry_out(plan)
+
+
+def failed(outcome: Outcome) -> set[str]:
+    """Returns the rules that were found broken."""
+    return {found.rule.id for found in outcome.rules if found.status == "failed"}
