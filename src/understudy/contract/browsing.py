@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from typing import Literal
 from urllib.parse import urljoin
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS
 from understudy.contract.refusals import NotPermitted
 from understudy.contract.visit import Visit
@@ -96,7 +96,7 @@ class Browser:
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
         """Sends a form."""
-        url = urljoin(page.request.url, form.action)
+        url = urljoin(page.request.url, split(form.action).geturl())
         fields = {**form.fields, **more}
         if form.method == "POST":
             answer = self.visit.send("POST", url, form=fields, headers=self._headers())
@@ -114,7 +114,7 @@ class Browser:
                 if name == "set-cookie":
                     key, _, value = text.partition(";")[0].partition("=")
                     self.cookies[key.strip()] = value.strip()
-            url = urljoin(exchange.request.url, exchange.answer.header("location"))
+            url = urljoin(exchange.request.url, exchange.location.geturl())
             root = (self.visit.target.auth_url or "").rstrip("/")
             redirect_uri = self.visit.app.redirect_uri or "\n"
             leaves = not url.startswith(root) or url.startswith(redirect_uri)

@@ -8,7 +8,7 @@ from understudy.contract.documents import DocumentJudge
 from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.contract.history import History
-from understudy.contract.judgement import Verdict, held, verdicts
+from understudy.contract.judgement import Stumble, Verdict, held, verdicts
 from understudy.contract.operations import Routes
 from understudy.contract.outcome import Coverage, RuleOutcome
 from understudy.contract.unjudged import UNJUDGED
@@ -18,6 +18,8 @@ SHOWN = 5
 """Exchanges that a report names for each rule."""
 
 SERVER_FAILURE = 500
+NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
+
 LOADED = checks.MODULES
 """Named, so that importing the court registers every check."""
 
@@ -56,7 +58,11 @@ class Court:
     def hear(self, exchange: Exchange) -> list[Finding]:
         """Judges an exchange, remembers it, and returns what is found for the first time."""
         new = []
-        for rule, verdict in verdicts(exchange, self.history):
+        for found in verdicts(exchange, self.history):
+            if isinstance(found, Stumble):
+                self._mend(f"{exchange.operation} {exchange.status}: {found}")
+                continue
+            rule, verdict = found
             if rule in self.rules:
                 new += self._note(self.rules[rule], verdict, exchange)
         if exchange.site != "elsewhere":
@@ -103,7 +109,7 @@ class Court:
     def _outcome(self, rule: Rule, reasons: dict[str, str], could: set[str]) -> RuleOutcome:
         said = self.said.get(rule.id)
         if said is None:
-            why = UNJUDGED.get(rule.id) or reasons.get(rule.id)
+            why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
             why = why or "nothing that was exchanged gave an occasion"
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
         failed = [finding for finding in said.findings if not finding.is_note]
@@ -135,6 +141,11 @@ class Court:
         said.findings.append(finding)
         return [finding]
 
+    def _mend(self, line: str) -> None:
+        """Notes what is ours to mend, once."""
+        if line not in self.ours:
+            self.ours.append(line)
+
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
         if ANSWERS.id in self.rules:
@@ -148,8 +159,8 @@ class Court:
             return new
         opinion = judge.judge(exchange, operation)
         if not opinion.agrees:
-            line = f"{exchange.operation} {exchange.status}: ours says {opinion.ours or 'right'!r}, openapi-core {opinion.theirs or 'right'!r}"
-            if line not in self.ours:
-                self.ours.append(line)
+            ours, theirs = opinion.ours or "right", opinion.theirs or "right"
+            said = f"ours says {ours!r}, openapi-core {theirs!r}"
+            self._mend(f"{exchange.operation} {exchange.status}: {said}")
         verdict = held(not opinion.ours, "an answer that the document allows", opinion.ours)
         return new + self._note(DOCUMENT, verdict, exchange)

@@ -124,7 +124,8 @@ class Gateway:
         with self._lock:
             place = self.routes.find(request.method, request.url)
             identity = self.identify(request)
-            reason = fault_of(request, place, identity, self.target, self.made)
+            is_undo = source == UNDO
+            reason = fault_of(request, place, identity, self.target, self.made, is_undo=is_undo)
             if reason is not None:
                 raise NotPermitted(reason)
             if is_exhausting and not self.target.permit.exhaust_rate_limit:

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
@@ -34,8 +33,8 @@ def _major(exchange: Exchange, history: History) -> Verdict | None:
         return None
     major = _version(exchange).partition(".")[0]
     servers = [s.get("url", "") for s in exchange.said.get("servers") or [] if isinstance(s, dict)]
-    ends = [urlsplit(url).path.rstrip("/").rpartition("/")[2] for url in servers]
-    ends += [urlsplit(history.target.base_url).path.rstrip("/").rpartition("/")[2]]
+    ends = [split(url).path.rstrip("/").rpartition("/")[2] for url in servers]
+    ends += [split(history.target.base_url).path.rstrip("/").rpartition("/")[2]]
     return held(set(ends) == {f"v{major}"}, f"addresses that end in /v{major}", ends)
 
 

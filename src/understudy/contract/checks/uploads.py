@@ -167,8 +167,8 @@ def _listed_selection(exchange: Exchange, history: History) -> Verdict | None:
     before = history.last(UPLOAD_AVATAR, account=exchange.identity.account)
     if before is None or not history.still_since(before) or _address(before) != _address(exchange):
         return None
-    image_id = before.said.get("image_id")
-    found = {a.get("image_id"): a.get("selected") for a in avatars_in(exchange)}
+    image_id = str(before.said.get("image_id"))
+    found = {str(a.get("image_id")): a.get("selected") for a in avatars_in(exchange)}
     if image_id not in found:
         return None
     wanted = before.said.get("selected")
