@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import msgspec
@@ -26,6 +26,7 @@ from understudy.contract.reports.gitlab import github_lines
 from understudy.contract.reports.har import read_har
 from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import Phase, Plan, carry_out, catalogue, chosen, routes_of
+from understudy.contract.scenarios import scenarios
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target, is_loopback, load_target, target_of
 from understudy.document.loader import Document, load
@@ -38,6 +39,19 @@ POLITE = timedelta(milliseconds=50)
 MOCK_CASES = 10
 FINDINGS, UNCHECKED = 1, 3
 """Exit codes."""
+
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("target", "base_url", "auth_url", "document", "mode", "baseline", "har")),
+    **dict.fromkeys(("max_requests", "max_time", "cases")),
+    "rules": (),
+    "reports": (),
+    "fail_on": (),
+    "seed": 0,
+    "workers": 1,
+    "quiet": True,
+}
+"""The options of a run that nobody asked anything of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +135,9 @@ def phases_of(wish: Wish) -> list[tuple[str, Phase]]:
     cases = wish.options["cases"]
     if cases is None:
         cases = MOCK_CASES if wish.is_mock else 0
-    return [("generated cases", generated(cases))] if cases else []
+    if not cases:
+        return []
+    return [("generated cases", generated(cases)), ("scenarios", scenarios(cases))]
 
 
 def machine() -> Time:

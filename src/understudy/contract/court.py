@@ -43,6 +43,7 @@ class Court:
         routes: For what the document says of an operation.
         documents: A judge for each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
+        broken: What the last exchange was found to break, known or not.
     """
 
     rules: dict[str, Rule]
@@ -53,11 +54,13 @@ class Court:
     said: dict[str, Said] = field(default_factory=dict)
     ours: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
+    broken: list[tuple[str, Verdict]] = field(default_factory=list)
     _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def hear(self, exchange: Exchange) -> list[Finding]:
         """Judges an exchange, remembers it, and returns what is found for the first time."""
         new = []
+        self.broken.clear()
         for found in verdicts(exchange, self.history):
             if isinstance(found, Stumble):
                 self._mend(f"{exchange.operation} {exchange.status}: {found}")
@@ -85,6 +88,25 @@ class Court:
             return []
         verdict = held(came is None, "what the document says of such a request", came or "")
         return self._note(GENERATED, verdict, exchange)
+
+    def disagree(self, rule: str, exchange: Exchange, expected: str, came: str) -> list[Finding]:
+        """Notes that a scenario's model expects otherwise."""
+        if rule not in self.rules:
+            return []
+        verdict = held(condition=False, expected=expected[:200], came=came)
+        return self._note(self.rules[rule], verdict, exchange)
+
+    def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
+        """Gives the findings of a rule the smallest sequence that a scenario came to."""
+        said = self.said.get(rule, Said())
+        last = steps[-1]
+        said.findings = [
+            replace(finding, steps=steps)
+            if finding.exchange.operation == last.operation
+            and finding.exchange.source == last.source
+            else finding
+            for finding in said.findings
+        ]
 
     @property
     def settled(self) -> int:
@@ -128,13 +150,15 @@ class Court:
             said.exchanges.append(exchange.number)
         if verdict.holds:
             return []
+        is_note = rule.status == "assumed" and not self.is_held_to_assumptions
+        if not is_note:
+            self.broken.append((rule.id, verdict))
         key = key_of(rule.id, exchange, verdict)
         if key in self._found:
             place = self._found[key][1]
             seen = said.findings[place]
             said.findings[place] = replace(seen, count=seen.count + 1)
             return []
-        is_note = rule.status == "assumed" and not self.is_held_to_assumptions
         steps = steps_of(exchange, verdict.evidence)
         finding = Finding(rule, verdict.expected, verdict.came, steps, is_note)
         self._found[key] = (rule.id, len(said.findings))

@@ -5,7 +5,7 @@ that its rules stay unchecked; Ctrl-C ends the run, and the outcome says what wa
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -77,6 +77,20 @@ class Plan:
     listen: Listen = nobody
 
 
+class Broken(Exception):
+    """A scenario came upon a broken rule.
+
+    Attributes:
+        rule: Its id.
+        steps: What was exchanged until then.
+    """
+
+    def __init__(self, rule: str, expected: str, came: str, steps: tuple[Exchange, ...]) -> None:
+        super().__init__(f"{rule}: expected {expected}; came {came}")
+        self.rule = rule
+        self.steps = steps
+
+
 @dataclass
 class Run:
     """A run under way: what phases work with.
@@ -100,6 +114,11 @@ class Run:
     more: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     lost: int = 0
+    broken: Broken | None = None
+
+    def forget(self) -> None:
+        """Begins a scenario that has broken nothing yet."""
+        self.broken = None
 
     def lose(self, refusal: Unreachable) -> None:
         """Notes that nobody answered.
@@ -170,27 +189,45 @@ def routes_of(target: Target, document: Document) -> Routes:
 
 
 def carry_out(plan: Plan) -> Outcome:
-    """Carries a run out.
+    """Carries a run out, and puts everything back.
 
     Raises:
         StartupError: It cannot begin: a file is not as it must be, or nobody answers.
     """
-    started = plan.machine_time()
     run = start(plan)
+    left: list[str] = []
+    try:
+        outcome = go_on(run)
+    finally:
+        run.tell(PhaseStarted("put back"))
+        left = run.undone.restore()
+    return replace(
+        outcome,
+        left=tuple(left),
+        requests=run.gateway.sent,
+        exchanges=tuple(run.exchanges),
+        took=plan.machine_time() - outcome.started,
+    )
+
+
+def go_on(run: Run) -> Outcome:
+    """Runs every phase, and leaves what was changed as it is now.
+
+    Raises:
+        StartupError: Nobody answers.
+    """
+    started = run.plan.machine_time()
     stopped = ""
     try:
         _knock(run)
-        for name, phase in (("probes", _probes), *plan.phases):
+        for name, phase in (("probes", _probes), *run.plan.phases):
             run.tell(PhaseStarted(name))
             phase(run)
     except KeyboardInterrupt:
         stopped = "stopped by Ctrl-C"
     except (BudgetSpent, OutOfTime, Unreachable) as refusal:
         stopped = str(refusal)
-    finally:
-        run.tell(PhaseStarted("put back"))
-        left = run.undone.restore()
-    return _outcome(run, started, stopped, left)
+    return _outcome(run, started, stopped)
 
 
 def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
@@ -248,7 +285,7 @@ def _probe(run: Run, probe: Probe) -> str | None:
     return None
 
 
-def _outcome(run: Run, started: datetime, stopped: str, left: list[str]) -> Outcome:
+def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
     court, gateway = run.court, run.gateway
     rules = court.outcomes(run.reasons, run.checkable - set(UNJUDGED))
     now = run.plan.time.now()
@@ -266,7 +303,7 @@ def _outcome(run: Run, started: datetime, stopped: str, left: list[str]) -> Outc
         counted=counted,
         coverage=court.coverage,
         stopped=stopped,
-        left=tuple(left),
+        left=(),
         exchanges=tuple(run.exchanges),
         more=tuple(run.more),
     )
