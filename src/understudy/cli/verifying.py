@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -153,14 +153,18 @@ def print_plan(wish: Wish) -> None:
     """Prints what would be sent, and sends nothing."""
     console = Console(highlight=False)
     total = 0
-    for probe, reason in chosen(plan_of(wish, lambda _event: None)):
+    plan = plan_of(wish, lambda _event: None)
+    plan.transport.close()
+    for probe, reason in chosen(plan):
         if reason is None:
             total += probe.cost
             console.print(
                 f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
             )
         else:
-            console.print(f"    not sent  {probe.name}: {reason}", style="dim", soft_wrap=True)
+            console.print(
+                f"    not sent  {probe.name}: {reason}", style="dim", markup=False, soft_wrap=True
+            )
     console.print(f"about {total} requests to {wish.target.base_url}, mode {wish.target.writes}")
 
 
@@ -176,7 +180,9 @@ def verify(wish: Wish) -> int:
         outcome = judge_recorded(wish, wish.options["har"])
     else:
         with Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown:
-            outcome = carry_out(plan_of(wish, shown.listen))
+            plan = plan_of(wish, shown.listen)
+            with closing(plan.transport):
+                outcome = carry_out(plan)
     secrets = wish.target.secrets()
     for name, path in wish.options["reports"]:
         _write(path, FORMATS[name](outcome, secrets))
