@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _understudy(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     """Starts a run, and puts everything back at the end of the session."""
     from understudy.cli import verifying  # noqa: PLC0415 - see above
-    from understudy.contract.runner import start  # noqa: PLC0415 - see above
+    from understudy.contract.runs import start  # noqa: PLC0415 - see above
 
     path = request.config.getoption("--understudy-target")
     options = {**verifying.DEFAULTS, "target": Path(path) if path else None, "cases": 0}

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET, InProcess, mock
 from understudy.contract.gateway import Time
-from understudy.contract.runner import Plan, carry_out
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan
 from understudy.contract.target import Permit
 from understudy.engine.clock import machine_time
 from understudy.errors import StartupError

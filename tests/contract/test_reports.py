@@ -18,7 +18,8 @@ from understudy.cli import in_process
 from understudy.contract import reports
 from understudy.contract.outcome import Outcome
 from understudy.contract.reports.har import read_har
-from understudy.contract.runner import Plan, carry_out, routes_of
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
 from understudy.engine.clock import machine_time
 

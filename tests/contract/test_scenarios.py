@@ -7,7 +7,7 @@ from tests.contract.conftest import PATIENT
 from tests.mutants.edge import OWN, Edge, asking, at, json_of
 
 from understudy.cli import in_process
-from understudy.contract.runner import Plan, start
+from understudy.contract.runs import Plan, start
 from understudy.contract.scenarios import SCENARIOS, play
 from understudy.engine.clock import machine_time
 

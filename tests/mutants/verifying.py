@@ -23,7 +23,8 @@ from tests.mutants.edge import Edge, Mutant
 from understudy.cli import in_process
 from understudy.contract.gateway import Allowance
 from understudy.contract.outcome import Outcome
-from understudy.contract.runner import Plan, carry_out
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan
 from understudy.engine.clock import machine_time
 
 MODULES = (

@@ -22,7 +22,7 @@ def cleanup(journal: Path, target: Path | None) -> None:
     from understudy.cli.verifying import machine
     from understudy.contract.gateway import Gateway
     from understudy.contract.ledger import Ledger
-    from understudy.contract.runner import routes_of
+    from understudy.contract.runs import routes_of
     from understudy.contract.shapes import bundled
     from understudy.contract.target import load_target
     from understudy.contract.undo import Undo, read_journal

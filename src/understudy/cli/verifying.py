@@ -25,7 +25,8 @@ from understudy.contract.reports import FORMATS
 from understudy.contract.reports.gitlab import github_lines
 from understudy.contract.reports.har import read_har
 from understudy.contract.reports.terminal import print_outcome
-from understudy.contract.runner import Phase, Plan, carry_out, catalogue, chosen, routes_of
+from understudy.contract.runner import carry_out, chosen
+from understudy.contract.runs import Phase, Plan, catalogue, routes_of
 from understudy.contract.scenarios import scenarios
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target, is_loopback, load_target, target_of

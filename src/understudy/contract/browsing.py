@@ -140,17 +140,18 @@ def go_through(visit: Visit, url: str, wish: Wish) -> Exchange:
             return page
         found = forms_in(page)
         signing_in = next((form for form in found if form.has_password()), None)
-        onward = _sign_in(visit, signing_in) if signing_in else None
+        onward = _sign_in(visit, signing_in, wish) if signing_in else None
         form = signing_in
         if onward is None:
-            form, onward = _pressed(found, wish)
+            form, onward = pressed(found, wish)
         if form is None or onward is None:
             return page
         page = browser.submit(page, form, onward)
     return page
 
 
-def _sign_in(visit: Visit, form: Form) -> dict[str, str]:
+def _sign_in(visit: Visit, form: Form, wish: Wish) -> dict[str, str]:
+    """Returns what signs in; where the same form asks for consent, with the button pressed."""
     app = visit.app
     if app.username is None or app.password is None:
         msg = "[application] username and password are not given"
@@ -161,10 +162,11 @@ def _sign_in(visit: Visit, form: Form) -> dict[str, str]:
             filled[name] = app.password
         elif kind in {"text", "email"} and _USER.search(name):
             filled[name] = app.username
-    return filled
+    return filled | (pressed([form], wish)[1] or {})
 
 
-def _pressed(found: list[Form], wish: Wish) -> tuple[Form | None, dict[str, str] | None]:
+def pressed(found: list[Form], wish: Wish) -> tuple[Form | None, dict[str, str] | None]:
+    """Returns the form whose button says what a person wishes, and what pressing it sends."""
     for form in found:
         for name, value, text in form.buttons:
             if WORDS[wish].search(text):

@@ -22,7 +22,7 @@ from understudy.contract.gateway import Gateway
 from understudy.contract.history import made_up_hash
 from understudy.contract.probes.uploads import picture
 from understudy.contract.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
-from understudy.contract.runner import Phase, Run
+from understudy.contract.runs import Phase, Run
 
 Start = Callable[..., Any]
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote_plus
 
 from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS, History
@@ -202,8 +202,12 @@ def _state(exchange: Exchange, history: History) -> Verdict | None:
     sent = _raw(split(asked.request.url).query).get("state") or None
     location = exchange.location
     came = (_raw(location.query) | _raw(location.fragment)).get("state")
-    plain = sent and unquote(sent.replace("+", " "))
-    return same(came and unquote(came), plain, "state", asked if asked is not exchange else None)
+    return same(
+        came and unquote_plus(came),
+        sent and unquote_plus(sent),
+        "state",
+        asked if asked is not exchange else None,
+    )
 
 
 def _raw(query: str) -> dict[str, str]:

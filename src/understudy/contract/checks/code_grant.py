@@ -111,7 +111,8 @@ def _unguessable(exchange: Exchange, _history: History) -> Verdict | None:
     if exchange.site != "authorization":
         return None
     told = exchange.told if exchange.status in REDIRECTS else exchange.said
-    given = [str(told[name]) for name in ("code", "access_token") if told.get(name)]
+    names = ("code", "access_token") if exchange.status in REDIRECTS else ("access_token",)
+    given = [str(told[name]) for name in names if told.get(name)]
     found = [text for text in given if not is_masked(text)]
     if not found:
         return None

@@ -1,7 +1,7 @@
 """The published definition (interface, Versioning)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from understudy.contract.exchange import Exchange, split
@@ -61,10 +61,25 @@ def _open(exchange: Exchange, _history: History) -> Verdict | None:
         return None
     components = exchange.said.get("components")
     schemas = components.get("schemas") if isinstance(components, dict) else None
-    closed = sorted({name for name, schema in (schemas or {}).items() if _is_closed(schema)})
+    named = _answered(exchange.said)
+    closed = sorted(n for n, schema in (schemas or {}).items() if n in named and _is_closed(schema))
     return (
         held(not closed, "schemas of answers that take more members", closed) if schemas else None
     )
+
+
+def _answered(document: Mapping[str, Any]) -> set[str]:
+    """Returns the names of the schemas that answers refer to, at any depth."""
+    pending = [part["responses"] for part in _parts(document) if "responses" in part]
+    found: set[str] = set()
+    while pending:
+        for part in _parts(pending.pop()):
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                components = document.get("components", {})
+                pending += [kind[name] for kind in components.values() if name in kind]
+    return found
 
 
 def _is_closed(schema: Any) -> bool:

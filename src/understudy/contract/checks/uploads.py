@@ -159,6 +159,8 @@ def _select(exchange: Exchange, history: History) -> Verdict | None:
     is_twin = before is not None and _address(before) == _address(exchange)
     if before is None or not is_twin or wish:
         return None
+    if not all("selected" in avatar for avatar in avatars_in(before)):
+        return None
     had = any(avatar.get("selected") for avatar in avatars_in(before))
     return same(said, not had, "selected", before)
 

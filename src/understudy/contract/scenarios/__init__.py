@@ -13,8 +13,8 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from understudy.contract.probing import lacking
-from understudy.contract.runner import Broken, Run
-from understudy.contract.runner import Phase as RunPhase
+from understudy.contract.runs import Broken, Run
+from understudy.contract.runs import Phase as RunPhase
 from understudy.contract.scenarios.avatar_life import AvatarLife
 from understudy.contract.scenarios.machine import Machine
 from understudy.contract.scenarios.profile_edits import ProfileEdits

@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
-from understudy.contract.runner import Broken, Run
+from understudy.contract.runs import Broken, Run
 from understudy.contract.visit import Visit
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from understudy.contract.findings import curl
 from understudy.contract.outcome import Outcome
-from understudy.contract.runner import Run, catalogue
+from understudy.contract.runs import Run, catalogue
 from understudy.contract.scenarios import SCENARIOS, play
 
 pytestmark = pytest.mark.xdist_group("understudy-contract")  # one run, one budget
