@@ -210,7 +210,7 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     if is_bad or outcome.left:
         return FINDINGS
     is_open = any(found.status == "not_checked" and found.could_be for found in outcome.rules)
-    if "not-checked" in wanted and (is_open or outcome.stopped):
+    if outcome.stopped or ("not-checked" in wanted and is_open):
         return UNCHECKED
     return 0
 

@@ -55,10 +55,13 @@ def go_on(run: Run) -> Outcome:
         _knock(run)
         for name, phase in (("probes", _probes), *run.plan.phases):
             run.tell(PhaseStarted(name))
-            phase(run)
+            try:
+                phase(run)
+            except (BudgetSpent, OutOfTime):
+                run.more.append(f"the rest of the {name}")
     except KeyboardInterrupt:
         stopped = "stopped by Ctrl-C"
-    except (BudgetSpent, OutOfTime, Unreachable) as refusal:
+    except Unreachable as refusal:
         stopped = str(refusal)
     return _outcome(run, started, stopped)
 
@@ -104,9 +107,7 @@ def _probe(run: Run, probe: Probe) -> str | None:
     """Runs a probe, and returns why it was cut short, or None."""
     try:
         probe.run(Visit(run.gateway, f"probe {probe.name}"))
-    except OutOfTime:
-        raise
-    except BudgetSpent as refusal:
+    except (BudgetSpent, OutOfTime) as refusal:
         run.more.append(probe.name)
         return str(refusal)
     except Unreachable as refusal:
