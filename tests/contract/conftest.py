@@ -12,7 +12,8 @@ from understudy.cli import in_process
 from understudy.contract.gateway import Allowance, Gateway
 from understudy.contract.ledger import Ledger
 from understudy.contract.outcome import Outcome
-from understudy.contract.runner import Plan, carry_out, routes_of
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target
 from understudy.engine.clock import machine_time

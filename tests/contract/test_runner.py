@@ -1,5 +1,7 @@
 """A whole run against the mock: every rule ends, and everything is as it was before."""
 
+from datetime import timedelta
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -63,6 +65,15 @@ def test_what_the_target_does_not_give_is_the_reason(verify):
     assert reasons["own-profile-is-full"] == "[credentials] access_token is not given"
     assert reasons["code-single-use"] == "auth_url is not given"
     assert not any(found.could_be for found in outcome.rules if found.reason.startswith("["))
+
+
+def test_a_run_that_is_out_of_time_says_what_is_left(verify, mock):
+    ends = mock.world.clock.now() + timedelta(seconds=0.3)
+    outcome = verify(allowance=Allowance(ends=ends), phases=[("generated cases", generated(2))])
+    assert outcome.stopped == ""
+    assert "the rest of the generated cases" in outcome.more
+    reasons = {found.reason for found in outcome.rules if found.status == "not_checked"}
+    assert "the time of the run is used up (--max-time)" in reasons
 
 
 def test_the_requests_of_a_run_are_never_overshot(verify, wire):

@@ -3,7 +3,7 @@
 from understudy.contract import checks, probes
 from understudy.contract.judgement import CHECKS
 from understudy.contract.probing import PROBES
-from understudy.contract.runner import catalogue
+from understudy.contract.runs import catalogue
 from understudy.contract.unjudged import UNJUDGED
 
 OWN = {"answers", "document", "generated"}

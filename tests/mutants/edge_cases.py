@@ -10,7 +10,7 @@ from understudy.cli import in_process
 from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.firing import Firing, Heard, subjects_of
-from understudy.contract.runner import Plan, start
+from understudy.contract.runs import Plan, start
 from understudy.engine.clock import machine_time
 
 

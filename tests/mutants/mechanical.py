@@ -149,6 +149,12 @@ def _contact(name: str) -> Any:
 
 def _avatars() -> None:
     schema = schema_of("Avatar")
+    for name, member in schema["properties"].items():
+        wrong = WRONG["string" if "$ref" in member else str(member["type"])]
+        rules = ("avatar-members", "avatar-upload-returns-avatar")
+        add(f"listed avatars with {name} as {wrong!r}", rules, _listed(with_member(name, wrong)))
+        uploaded = editing(lambda r: at(r, "POST", LIST), with_member(name, wrong))
+        add(f"an uploaded avatar with {name} as {wrong!r}", rules, uploaded)
     for name in schema["required"]:
         lost = ("avatar-members", "avatar-upload-returns-avatar")
         add(f"listed avatars without {name}", lost, _listed(without(name)))

@@ -22,8 +22,11 @@ from tests.mutants.edge import Edge, Mutant
 
 from understudy.cli import in_process
 from understudy.contract.gateway import Allowance
+from understudy.contract.generation import generated
 from understudy.contract.outcome import Outcome
-from understudy.contract.runner import Plan, carry_out
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan
+from understudy.contract.scenarios import scenarios
 from understudy.engine.clock import machine_time
 
 MODULES = (
@@ -49,7 +52,12 @@ PATIENT = Allowance(pause=timedelta(hours=2))
 
 
 def verified(
-    mutant: Mutant | None, rules: Sequence[str] = (), *, seed: int = 0, is_hour: bool = False
+    mutant: Mutant | None,
+    rules: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    is_hour: bool = False,
+    is_whole: bool = False,
 ) -> Outcome:
     """Returns what verify finds on a mutant, or on the unbroken mock.
 
@@ -57,6 +65,7 @@ def verified(
         mutant: None for the unbroken mock.
         rules: The rules to judge; all where none is named.
         seed: Of generated cases.
+        is_whole: Whether generated cases and scenarios follow the probes.
         is_hour: Whether the published budget of one hour has to do.
     """
     MOCK.world.become(BEGINNING)
@@ -71,6 +80,7 @@ def verified(
         rules=tuple(rules),
         seed=seed,
         allowance=Allowance() if is_hour else PATIENT,
+        phases=[("generated cases", generated(5)), ("scenarios", scenarios(5))] if is_whole else (),
     )
     return carry_out(plan)
 

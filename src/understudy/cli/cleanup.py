@@ -22,7 +22,7 @@ def cleanup(journal: Path, target: Path | None) -> None:
     from understudy.cli.verifying import machine
     from understudy.contract.gateway import Gateway
     from understudy.contract.ledger import Ledger
-    from understudy.contract.runner import routes_of
+    from understudy.contract.runs import routes_of
     from understudy.contract.shapes import bundled
     from understudy.contract.target import load_target
     from understudy.contract.undo import Undo, read_journal
@@ -36,9 +36,10 @@ def cleanup(journal: Path, target: Path | None) -> None:
     time = machine()
     ledger = Ledger(where.with_suffix(".ledger"), time.now())
     routes = routes_of(found, bundled("service.yaml"))
-    gateway = Gateway(found, routes, httpx.HTTPTransport(), time, ledger)
-    gateway.made.update(image for made in state.uploads.values() for image in made)
-    left = Undo(gateway, journal, state).restore()
+    with httpx.HTTPTransport() as wire:
+        gateway = Gateway(found, routes, wire, time, ledger)
+        gateway.made.update(image for made in state.uploads.values() for image in made)
+        left = Undo(gateway, journal, state).restore()
     for line in left:
         click.echo(f"not put back: {line}", err=True)
     if left:

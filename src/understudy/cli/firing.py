@@ -15,7 +15,7 @@ from understudy.cli import in_process
 from understudy.cli.verifying import POLITE, machine
 from understudy.contract.edge_cases.firing import Firing, Heard, subjects_of
 from understudy.contract.gateway import Allowance, Time
-from understudy.contract.runner import Plan, start
+from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback, load_target
 from understudy.document.loader import load
 from understudy.engine.clock import machine_time

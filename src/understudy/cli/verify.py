@@ -90,7 +90,7 @@ def verify(**options: Any) -> None:
     """Judge a deployment by the contract, documents and prose alike.
 
     Exit codes: 0 all judged rules hold, 1 findings, 2 could not run, 3 rules were left unchecked
-    that could have been checked.
+    that could have been checked, or the run was stopped.
     """
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import msgspec
@@ -25,7 +25,9 @@ from understudy.contract.reports import FORMATS
 from understudy.contract.reports.gitlab import github_lines
 from understudy.contract.reports.har import read_har
 from understudy.contract.reports.terminal import print_outcome
-from understudy.contract.runner import Phase, Plan, carry_out, catalogue, chosen, routes_of
+from understudy.contract.runner import carry_out, chosen
+from understudy.contract.runs import Phase, Plan, catalogue, routes_of
+from understudy.contract.scenarios import scenarios
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target, is_loopback, load_target, target_of
 from understudy.document.loader import Document, load
@@ -38,6 +40,19 @@ POLITE = timedelta(milliseconds=50)
 MOCK_CASES = 10
 FINDINGS, UNCHECKED = 1, 3
 """Exit codes."""
+
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("target", "base_url", "auth_url", "document", "mode", "baseline", "har")),
+    **dict.fromkeys(("max_requests", "max_time", "cases")),
+    "rules": (),
+    "reports": (),
+    "fail_on": (),
+    "seed": 0,
+    "workers": 1,
+    "quiet": True,
+}
+"""The options of a run that nobody asked anything of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +136,9 @@ def phases_of(wish: Wish) -> list[tuple[str, Phase]]:
     cases = wish.options["cases"]
     if cases is None:
         cases = MOCK_CASES if wish.is_mock else 0
-    return [("generated cases", generated(cases))] if cases else []
+    if not cases:
+        return []
+    return [("generated cases", generated(cases)), ("scenarios", scenarios(cases))]
 
 
 def machine() -> Time:
@@ -137,14 +154,18 @@ def print_plan(wish: Wish) -> None:
     """Prints what would be sent, and sends nothing."""
     console = Console(highlight=False)
     total = 0
-    for probe, reason in chosen(plan_of(wish, lambda _event: None)):
+    plan = plan_of(wish, lambda _event: None)
+    plan.transport.close()
+    for probe, reason in chosen(plan):
         if reason is None:
             total += probe.cost
             console.print(
                 f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
             )
         else:
-            console.print(f"    not sent  {probe.name}: {reason}", style="dim", soft_wrap=True)
+            console.print(
+                f"    not sent  {probe.name}: {reason}", style="dim", markup=False, soft_wrap=True
+            )
     console.print(f"about {total} requests to {wish.target.base_url}, mode {wish.target.writes}")
 
 
@@ -160,7 +181,9 @@ def verify(wish: Wish) -> int:
         outcome = judge_recorded(wish, wish.options["har"])
     else:
         with Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown:
-            outcome = carry_out(plan_of(wish, shown.listen))
+            plan = plan_of(wish, shown.listen)
+            with closing(plan.transport):
+                outcome = carry_out(plan)
     secrets = wish.target.secrets()
     for name, path in wish.options["reports"]:
         _write(path, FORMATS[name](outcome, secrets))
@@ -187,7 +210,7 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     if is_bad or outcome.left:
         return FINDINGS
     is_open = any(found.status == "not_checked" and found.could_be for found in outcome.rules)
-    if "not-checked" in wanted and (is_open or outcome.stopped):
+    if outcome.stopped or ("not-checked" in wanted and is_open):
         return UNCHECKED
     return 0
 

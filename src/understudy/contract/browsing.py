@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from typing import Literal
 from urllib.parse import urljoin
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS
 from understudy.contract.refusals import NotPermitted
 from understudy.contract.visit import Visit
@@ -96,7 +96,7 @@ class Browser:
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
         """Sends a form."""
-        url = urljoin(page.request.url, form.action)
+        url = urljoin(page.request.url, split(form.action).geturl())
         fields = {**form.fields, **more}
         if form.method == "POST":
             answer = self.visit.send("POST", url, form=fields, headers=self._headers())
@@ -114,7 +114,7 @@ class Browser:
                 if name == "set-cookie":
                     key, _, value = text.partition(";")[0].partition("=")
                     self.cookies[key.strip()] = value.strip()
-            url = urljoin(exchange.request.url, exchange.answer.header("location"))
+            url = urljoin(exchange.request.url, exchange.location.geturl())
             root = (self.visit.target.auth_url or "").rstrip("/")
             redirect_uri = self.visit.app.redirect_uri or "\n"
             leaves = not url.startswith(root) or url.startswith(redirect_uri)
@@ -140,17 +140,18 @@ def go_through(visit: Visit, url: str, wish: Wish) -> Exchange:
             return page
         found = forms_in(page)
         signing_in = next((form for form in found if form.has_password()), None)
-        onward = _sign_in(visit, signing_in) if signing_in else None
+        onward = _sign_in(visit, signing_in, wish) if signing_in else None
         form = signing_in
         if onward is None:
-            form, onward = _pressed(found, wish)
+            form, onward = pressed(found, wish)
         if form is None or onward is None:
             return page
         page = browser.submit(page, form, onward)
     return page
 
 
-def _sign_in(visit: Visit, form: Form) -> dict[str, str]:
+def _sign_in(visit: Visit, form: Form, wish: Wish) -> dict[str, str]:
+    """Returns what signs in; where the same form asks for consent, with the button pressed."""
     app = visit.app
     if app.username is None or app.password is None:
         msg = "[application] username and password are not given"
@@ -161,10 +162,11 @@ def _sign_in(visit: Visit, form: Form) -> dict[str, str]:
             filled[name] = app.password
         elif kind in {"text", "email"} and _USER.search(name):
             filled[name] = app.username
-    return filled
+    return filled | (pressed([form], wish)[1] or {})
 
 
-def _pressed(found: list[Form], wish: Wish) -> tuple[Form | None, dict[str, str] | None]:
+def pressed(found: list[Form], wish: Wish) -> tuple[Form | None, dict[str, str] | None]:
+    """Returns the form whose button says what a person wishes, and what pressing it sends."""
     for form in found:
         for name, value, text in form.buttons:
             if WORDS[wish].search(text):

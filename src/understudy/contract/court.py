@@ -8,7 +8,7 @@ from understudy.contract.documents import DocumentJudge
 from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.contract.history import History
-from understudy.contract.judgement import Verdict, held, verdicts
+from understudy.contract.judgement import Stumble, Verdict, held, verdicts
 from understudy.contract.operations import Routes
 from understudy.contract.outcome import Coverage, RuleOutcome
 from understudy.contract.unjudged import UNJUDGED
@@ -18,6 +18,8 @@ SHOWN = 5
 """Exchanges that a report names for each rule."""
 
 SERVER_FAILURE = 500
+NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
+
 LOADED = checks.MODULES
 """Named, so that importing the court registers every check."""
 
@@ -41,6 +43,7 @@ class Court:
         routes: For what the document says of an operation.
         documents: A judge for each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
+        broken: What the last exchange was found to break, known or not.
     """
 
     rules: dict[str, Rule]
@@ -51,12 +54,18 @@ class Court:
     said: dict[str, Said] = field(default_factory=dict)
     ours: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
+    broken: list[tuple[str, Verdict]] = field(default_factory=list)
     _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def hear(self, exchange: Exchange) -> list[Finding]:
         """Judges an exchange, remembers it, and returns what is found for the first time."""
         new = []
-        for rule, verdict in verdicts(exchange, self.history):
+        self.broken.clear()
+        for found in verdicts(exchange, self.history):
+            if isinstance(found, Stumble):
+                self._mend(f"{exchange.operation} {exchange.status}: {found}")
+                continue
+            rule, verdict = found
             if rule in self.rules:
                 new += self._note(self.rules[rule], verdict, exchange)
         if exchange.site != "elsewhere":
@@ -79,6 +88,25 @@ class Court:
             return []
         verdict = held(came is None, "what the document says of such a request", came or "")
         return self._note(GENERATED, verdict, exchange)
+
+    def disagree(self, rule: str, exchange: Exchange, expected: str, came: str) -> list[Finding]:
+        """Notes that a scenario's model expects otherwise."""
+        if rule not in self.rules:
+            return []
+        verdict = held(condition=False, expected=expected[:200], came=came)
+        return self._note(self.rules[rule], verdict, exchange)
+
+    def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
+        """Gives the findings of a rule the smallest sequence that a scenario came to."""
+        said = self.said.get(rule, Said())
+        last = steps[-1]
+        said.findings = [
+            replace(finding, steps=steps)
+            if finding.exchange.operation == last.operation
+            and finding.exchange.source == last.source
+            else finding
+            for finding in said.findings
+        ]
 
     @property
     def settled(self) -> int:
@@ -103,7 +131,7 @@ class Court:
     def _outcome(self, rule: Rule, reasons: dict[str, str], could: set[str]) -> RuleOutcome:
         said = self.said.get(rule.id)
         if said is None:
-            why = UNJUDGED.get(rule.id) or reasons.get(rule.id)
+            why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
             why = why or "nothing that was exchanged gave an occasion"
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
         failed = [finding for finding in said.findings if not finding.is_note]
@@ -122,18 +150,30 @@ class Court:
             said.exchanges.append(exchange.number)
         if verdict.holds:
             return []
+        is_assumed = rule.status == "assumed" or self._is_by_our_document(rule, exchange)
+        is_note = is_assumed and not self.is_held_to_assumptions
+        if not is_note:
+            self.broken.append((rule.id, verdict))
         key = key_of(rule.id, exchange, verdict)
         if key in self._found:
             place = self._found[key][1]
             seen = said.findings[place]
             said.findings[place] = replace(seen, count=seen.count + 1)
             return []
-        is_note = rule.status == "assumed" and not self.is_held_to_assumptions
         steps = steps_of(exchange, verdict.evidence)
         finding = Finding(rule, verdict.expected, verdict.came, steps, is_note)
         self._found[key] = (rule.id, len(said.findings))
         said.findings.append(finding)
         return [finding]
+
+    def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
+        """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""
+        return rule.id == DOCUMENT.id and exchange.site == "authorization"
+
+    def _mend(self, line: str) -> None:
+        """Notes what is ours to mend, once."""
+        if line not in self.ours:
+            self.ours.append(line)
 
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
@@ -148,8 +188,8 @@ class Court:
             return new
         opinion = judge.judge(exchange, operation)
         if not opinion.agrees:
-            line = f"{exchange.operation} {exchange.status}: ours says {opinion.ours or 'right'!r}, openapi-core {opinion.theirs or 'right'!r}"
-            if line not in self.ours:
-                self.ours.append(line)
+            ours, theirs = opinion.ours or "right", opinion.theirs or "right"
+            said = f"ours says {ours!r}, openapi-core {theirs!r}"
+            self._mend(f"{exchange.operation} {exchange.status}: {said}")
         verdict = held(not opinion.ours, "an answer that the document allows", opinion.ours)
         return new + self._note(DOCUMENT, verdict, exchange)

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Final, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 
 import orjson
 
@@ -22,8 +23,10 @@ NOTHING: Final = object()
 
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
 _SECRET_FIELDS: Final = "access_token|client_secret|password|code|token|code_verifier|api_key"
-_IN_FORM: Final = re.compile(rf"\b({_SECRET_FIELDS})=[^&\s\"']+")
-_IN_JSON: Final = re.compile(rf'"({_SECRET_FIELDS})"\s*:\s*"[^"]*"')
+_IN_FORM: Final = re.compile(rf"\b({_SECRET_FIELDS})=([^&\s\"']+)")
+_IN_JSON: Final = re.compile(r'"(access_token|client_secret|password|api_key)"\s*:\s*"([^"]+)"')
+_IN_HEADER: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
+MASK: Final = "masked-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +185,14 @@ class Exchange:
         return self.body if isinstance(self.body, dict) else {}
 
     @cached_property
+    def location(self) -> SplitResult:
+        """Where a redirect leads."""
+        return split(self.answer.header("location"))
+
+    @cached_property
     def told(self) -> Mapping[str, str]:
         """What a redirect tells the client, in its query and its fragment."""
-        parts = urlsplit(self.answer.header("location"))
+        parts = self.location
         pairs = [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
         return dict(pairs)
 
@@ -192,6 +200,14 @@ class Exchange:
 def media_type(headers: Headers) -> str:
     """Returns the content type in lower case, without options."""
     return _header(headers, "content-type").partition(";")[0].strip().lower()
+
+
+def split(url: object) -> SplitResult:
+    """Returns the parts of an address; empty ones where it is none."""
+    try:
+        return urlsplit(str(url))
+    except ValueError:
+        return urlsplit("")
 
 
 def headers_of(pairs: Iterable[tuple[str, str]]) -> Headers:
@@ -202,14 +218,36 @@ def headers_of(pairs: Iterable[tuple[str, str]]) -> Headers:
 def masked(text: str, secrets: Mapping[str, str]) -> str:
     """Returns a text without what must not be shown.
 
+    What is no secret of the target gets a pseudonym, the same wherever it stands, so that a masked
+    recording can still be judged.
+
     Args:
         text: A URL, a header or a body.
         secrets: Each secret, and the name that stands for it.
     """
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, f"${secrets[secret]}")
-    text = _IN_FORM.sub(lambda m: m[0] if "=$" in m[0] else f"{m[1]}=***", text)
-    return _IN_JSON.sub(lambda m: m[0] if '"$' in m[0] else f'"{m[1]}":"***"', text)
+    text = _IN_FORM.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]))}", text)
+    text = _IN_JSON.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2])}"', text)
+    return _IN_HEADER.sub(lambda m: f"{m[1]} {_pseudonym(m[2])}", text)
+
+
+def unmasked(text: str, secrets: Mapping[str, str]) -> str:
+    """Returns a text with the target's secrets in it again."""
+    for secret, name in secrets.items():
+        text = re.sub(rf"\${re.escape(name)}\b", lambda _m, s=secret: s, text)  # type: ignore[misc]  # bound early
+    return text
+
+
+def is_masked(text: str) -> bool:
+    """Tells whether a text is a pseudonym."""
+    return text.startswith(MASK)
+
+
+def _pseudonym(secret: str) -> str:
+    if secret.startswith(("$", MASK)):
+        return secret
+    return MASK + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _header(headers: Headers, name: str) -> str:

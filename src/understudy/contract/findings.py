@@ -114,7 +114,7 @@ def curl(request: Request, secrets: Mapping[str, str]) -> str:
     parts.append(quoted(request.url))
     for name, header in request.headers:
         if name not in _QUIET:
-            parts.append(f"-H {quoted(f'{name}: {header}')}")
+            parts.append(f"-H {quoted(f'{name}: {masked(header, secrets)}')}")
     body = _text(request.body)
     if body is None or len(body) > BODY_SHOWN:
         parts.append("--data-binary @body.bin")

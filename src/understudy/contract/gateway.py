@@ -124,10 +124,9 @@ class Gateway:
         with self._lock:
             place = self.routes.find(request.method, request.url)
             identity = self.identify(request)
-            reason = fault_of(request, place, identity, self.target, self.made)
-            # what stood there may be put back, an avatar that was selected before above all
-            is_restoring = source == UNDO and self.target.writes != "observe"
-            if reason is not None and not is_restoring:
+            is_undo = source == UNDO
+            reason = fault_of(request, place, identity, self.target, self.made, is_undo=is_undo)
+            if reason is not None:
                 raise NotPermitted(reason)
             if is_exhausting and not self.target.permit.exhaust_rate_limit:
                 msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"

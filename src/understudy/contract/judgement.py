@@ -72,14 +72,25 @@ def check(
     return register
 
 
-def verdicts(exchange: Exchange, history: History) -> Iterator[tuple[str, Verdict]]:
+class Stumble(NamedTuple):
+    """A check that could not cope with an answer, which is ours to mend and no finding."""
+
+    rules: tuple[str, ...]
+    reason: str
+
+
+def verdicts(exchange: Exchange, history: History) -> Iterator[tuple[str, Verdict] | Stumble]:
     """Yields what the checks say of an exchange, by rule."""
     for registered in CHECKS:
         if registered.operations and exchange.operation not in registered.operations:
             continue
         if exchange.status == TOO_MANY and not registered.is_of_limits:
             continue
-        verdict = registered.judge(exchange, history)
+        try:
+            verdict = registered.judge(exchange, history)
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            yield Stumble(registered.rules, f"{type(error).__name__}: {error}")
+            continue
         if verdict is not None:
             for rule in registered.rules:
                 yield rule, verdict

@@ -24,7 +24,13 @@ HARMLESS = frozenset({"none", "invalid", "api_key"})
 
 
 def fault(
-    request: Request, place: Place, identity: Identity, target: Target, made: Collection[str]
+    request: Request,
+    place: Place,
+    identity: Identity,
+    target: Target,
+    made: Collection[str],
+    *,
+    is_undo: bool = False,
 ) -> str | None:
     """Returns why a request may not be sent, or None.
 
@@ -34,12 +40,15 @@ def fault(
         identity: Whom it speaks for.
         target: What is permitted.
         made: Avatars that this run uploaded.
+        is_undo: Whether it puts something back, which may be about any avatar of the account.
     """
     if place.site == "elsewhere":
         return _elsewhere(request, target)
     if place.site == "authorization":
         return _authorization(request, place, target)
     if request.method in SAFE:
+        return None
+    if is_undo and place.operation in {UPDATE_AVATAR, SET_AVATAR}:
         return None
     return _write(place, identity, target, made)
 

@@ -4,193 +4,66 @@ The order is one literal list of phases. A refusal of the gateway ends a probe a
 that its rules stay unchecked; Ctrl-C ends the run, and the outcome says what was done.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-
-import httpx
 
 from understudy.contract import probes
-from understudy.contract.court import Court
-from understudy.contract.documents import DocumentJudge
-from understudy.contract.events import Event, Exchanged, Found, Listen, PhaseStarted, nobody
-from understudy.contract.exchange import Exchange
-from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
-from understudy.contract.gateway import Allowance, Gateway, Time
-from understudy.contract.history import History
-from understudy.contract.ledger import Ledger
-from understudy.contract.operations import Routes
+from understudy.contract.events import PhaseStarted
 from understudy.contract.outcome import Outcome
 from understudy.contract.probing import Probe, in_order, lacking
 from understudy.contract.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
-from understudy.contract.shapes import bundled
-from understudy.contract.target import Target
-from understudy.contract.undo import Undo
+from understudy.contract.runs import Plan, Run, catalogue, start
 from understudy.contract.unjudged import UNJUDGED
 from understudy.contract.visit import Visit
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import Document
-from understudy.document.operations import operations
-from understudy.document.rules import Rule, load_rules
-from understudy.errors import StartupError, nearest
-
-GIVE_UP = 5
-"""Probes in a row that nobody answered, after which nobody is asked any more."""
+from understudy.errors import StartupError
 
 LOADED = probes.MODULES
 """Named, so that importing the runner registers every probe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run was asked for.
-
-    Attributes:
-        target: What is judged.
-        transport: The wire.
-        time: The deployment's time.
-        machine_time: The machine's, for the report.
-        rules: Ids to judge; all where none is named.
-        document: The resource API's document in force; ours where none is given.
-        seed: Of generated cases.
-        allowance: What may be used.
-        journal: File for a cleanup after a kill.
-        ledger: File that keeps the count of the hour.
-        workers: Threads for generated cases.
-        phases: What else is run after the probes, by name.
-        listen: Gets what happens.
-    """
-
-    target: Target
-    transport: httpx.BaseTransport
-    time: Time
-    machine_time: Callable[[], datetime]
-    rules: tuple[str, ...] = ()
-    document: Document | None = None
-    seed: int = 0
-    allowance: Allowance = field(default_factory=Allowance)
-    journal: Path | None = None
-    ledger: Path | None = None
-    workers: int = 1
-    phases: Sequence[tuple[str, "Phase"]] = ()
-    listen: Listen = nobody
-
-
-@dataclass
-class Run:
-    """A run under way: what phases work with.
-
-    Attributes:
-        plan: What was asked for.
-        gateway: The way onto the wire.
-        court: The judge of what comes back.
-        document: The resource API's document in force.
-        undone: Puts back what was changed.
-        reasons: Rule to why no probe of it could run.
-    """
-
-    plan: Plan
-    gateway: Gateway
-    court: Court
-    document: Document
-    undone: Undo
-    reasons: dict[str, str] = field(default_factory=dict)
-    checkable: set[str] = field(default_factory=set)
-    more: list[str] = field(default_factory=list)
-    exchanges: list[Exchange] = field(default_factory=list)
-    lost: int = 0
-
-    def lose(self, refusal: Unreachable) -> None:
-        """Notes that nobody answered.
-
-        Raises:
-            Unreachable: It happened too often in a row.
-        """
-        for finding in self.court.unanswered(refusal.exchange, str(refusal)):
-            self.tell(Found(finding))
-        self.lost += 1
-        if self.lost >= GIVE_UP:
-            raise refusal
-
-    def tell(self, event: Event) -> None:
-        """Tells whoever listens."""
-        self.plan.listen(event)
-
-
-Phase = Callable[[Run], None]
-
-
-def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules to judge by id, with the three that are of no catalogue.
-
-    Raises:
-        StartupError: A rule is named that there is not.
-    """
-    rules = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
-    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
-    for name in wanted:
-        if name not in rules:
-            msg = f"--rules {name}: there is no such rule{nearest(name, list(rules))}."
-            raise StartupError(msg)
-    return {name: rules[name] for name in rules if not wanted or name in wanted}
-
-
-def start(plan: Plan) -> Run:
-    """Puts the parts of a run together; nothing is sent.
-
-    Raises:
-        StartupError: A document, the ledger or a rule is not as it must be.
-    """
-    target = plan.target
-    document = plan.document or bundled("service.yaml")
-    routes = routes_of(target, document)
-    ledger = Ledger(plan.ledger, plan.time.now())
-    gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
-    judges = {"resource": DocumentJudge(document, target.base_url)}
-    if target.auth_url is not None:
-        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
-    court = Court(catalogue(plan.rules), History(target), routes, judges, target.ours)
-    run = Run(plan, gateway, court, document, Undo(gateway, plan.journal))
-
-    def hear(exchange: Exchange) -> None:
-        run.exchanges.append(exchange)
-        for finding in court.hear(exchange):
-            run.tell(Found(finding))
-        run.tell(Exchanged(exchange, court.settled, gateway.left(None)))
-
-    gateway.listeners.append(hear)
-    return run
-
-
-def routes_of(target: Target, document: Document) -> Routes:
-    """Returns what finds the operation of a request."""
-    authorization = operations(bundled("authorization.yaml"))
-    return Routes(target.base_url, target.auth_url, operations(document), authorization)
-
-
 def carry_out(plan: Plan) -> Outcome:
-    """Carries a run out.
+    """Carries a run out, and puts everything back.
 
     Raises:
         StartupError: It cannot begin: a file is not as it must be, or nobody answers.
     """
-    started = plan.machine_time()
     run = start(plan)
-    stopped = ""
+    left: list[str] = []
     try:
-        _knock(run)
-        for name, phase in (("probes", _probes), *plan.phases):
-            run.tell(PhaseStarted(name))
-            phase(run)
-    except KeyboardInterrupt:
-        stopped = "stopped by Ctrl-C"
-    except (BudgetSpent, OutOfTime, Unreachable) as refusal:
-        stopped = str(refusal)
+        outcome = go_on(run)
     finally:
         run.tell(PhaseStarted("put back"))
         left = run.undone.restore()
-    return _outcome(run, started, stopped, left)
+    return replace(
+        outcome,
+        left=tuple(left),
+        requests=run.gateway.sent,
+        exchanges=tuple(run.exchanges),
+        took=plan.machine_time() - outcome.started,
+    )
+
+
+def go_on(run: Run) -> Outcome:
+    """Runs every phase, and leaves what was changed as it is now.
+
+    Raises:
+        StartupError: Nobody answers.
+    """
+    started = run.plan.machine_time()
+    stopped = ""
+    try:
+        _knock(run)
+        for name, phase in (("probes", _probes), *run.plan.phases):
+            run.tell(PhaseStarted(name))
+            try:
+                phase(run)
+            except (BudgetSpent, OutOfTime):
+                run.more.append(f"the rest of the {name}")
+    except KeyboardInterrupt:
+        stopped = "stopped by Ctrl-C"
+    except Unreachable as refusal:
+        stopped = str(refusal)
+    return _outcome(run, started, stopped)
 
 
 def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
@@ -234,9 +107,7 @@ def _probe(run: Run, probe: Probe) -> str | None:
     """Runs a probe, and returns why it was cut short, or None."""
     try:
         probe.run(Visit(run.gateway, f"probe {probe.name}"))
-    except OutOfTime:
-        raise
-    except BudgetSpent as refusal:
+    except (BudgetSpent, OutOfTime) as refusal:
         run.more.append(probe.name)
         return str(refusal)
     except Unreachable as refusal:
@@ -248,7 +119,7 @@ def _probe(run: Run, probe: Probe) -> str | None:
     return None
 
 
-def _outcome(run: Run, started: datetime, stopped: str, left: list[str]) -> Outcome:
+def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
     court, gateway = run.court, run.gateway
     rules = court.outcomes(run.reasons, run.checkable - set(UNJUDGED))
     now = run.plan.time.now()
@@ -266,7 +137,7 @@ def _outcome(run: Run, started: datetime, stopped: str, left: list[str]) -> Outc
         counted=counted,
         coverage=court.coverage,
         stopped=stopped,
-        left=tuple(left),
+        left=(),
         exchanges=tuple(run.exchanges),
         more=tuple(run.more),
     )

@@ -175,7 +175,8 @@ class Target(Part, frozen=True):
         if token is None:
             return NOBODY
         found = (who for who, known in self.identities().values() if known == token)
-        return next(found, Identity("stranger", "unknown"))
+        stranger = f"token {sha256(token.encode()).hexdigest()[:6]}"
+        return next(found, Identity(stranger, "unknown", stranger))
 
     def secrets(self) -> dict[str, str]:
         """Returns each secret with the name that stands for it in a report."""

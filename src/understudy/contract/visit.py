@@ -88,9 +88,13 @@ class Visit:
             fields = list(form.items()) if isinstance(form, Mapping) else list(form)
             content = urlencode(fields).encode()
             given["content-type"] = "application/x-www-form-urlencoded"
-        made = httpx.Request(
-            method, url, headers={**given, **(headers or {})}, content=content, files=files
-        )
+        try:
+            made = httpx.Request(
+                method, url, headers={**given, **(headers or {})}, content=content, files=files
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            msg = f"the deployment gave an address that is none: {url[:80]!r}"
+            raise NotPermitted(msg) from error
         request = Request(
             method, str(made.url), headers_of(made.headers.multi_items()), made.read()
         )

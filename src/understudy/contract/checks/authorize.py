@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote_plus
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held, same
 from understudy.contract.operations import AUTHORIZE
@@ -106,8 +106,8 @@ def _exact(exchange: Exchange, history: History) -> Verdict | None:
     uri = exchange.request.query.get("redirect_uri", "")
     if app is None or app.redirect_uri is None or uri == app.redirect_uri or not uri:
         return None
-    registered = urlsplit(app.redirect_uri)
-    if urlsplit(uri).hostname != registered.hostname:
+    registered = split(app.redirect_uri)
+    if split(uri).hostname != registered.hostname:
         return None  # not merely another spelling
     is_right = exchange.answer.is_refusal and not exchange.answer.header("location")
     return held(is_right, "a refusal of another spelling", _came(exchange))
@@ -132,7 +132,7 @@ def _error_redirect(exchange: Exchange, history: History) -> Verdict | None:
         return None
     if exchange.request.method != "GET" or set(repeated(exchange)) - NAMED:
         return None
-    location = urlsplit(exchange.answer.header("location"))
+    location = exchange.location
     types = [text for name, text in exchange.request.pairs if name == "response_type" and text]
     place = location.fragment if types == ["token"] else location.query
     told = dict(parse_qsl(place))
@@ -199,11 +199,15 @@ def _state(exchange: Exchange, history: History) -> Verdict | None:
         return None
     if "state" in repeated(asked):
         return None
-    sent = _raw(urlsplit(asked.request.url).query).get("state") or None
-    location = urlsplit(exchange.answer.header("location"))
+    sent = _raw(split(asked.request.url).query).get("state") or None
+    location = exchange.location
     came = (_raw(location.query) | _raw(location.fragment)).get("state")
-    plain = sent and unquote(sent.replace("+", " "))
-    return same(came and unquote(came), plain, "state", asked if asked is not exchange else None)
+    return same(
+        came and unquote_plus(came),
+        sent and unquote_plus(sent),
+        "state",
+        asked if asked is not exchange else None,
+    )
 
 
 def _raw(query: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ import re
 from html import unescape
 from typing import Final
 
+from understudy.contract.browsing import WORDS, forms_in, pressed
 from understudy.contract.checks.authorize import (
     application_of,
     is_back,
@@ -135,7 +136,7 @@ def _by_person(exchange: Exchange, history: History) -> Verdict | None:
 def _names_scopes(exchange: Exchange, history: History) -> Verdict | None:
     app = application_of(exchange, history)
     page = unescape(exchange.answer.body.decode("utf-8", "replace"))
-    is_consent = exchange.status == OK and "password" not in page and "<form" in page
+    is_consent = exchange.status == OK and pressed(forms_in(exchange), "approve")[0] is not None
     if app is None or not is_consent or not is_sound(exchange):
         return None
     lacking = [scope for scope in scopes(exchange) if scope not in page]
@@ -169,8 +170,9 @@ def _is_denial(exchange: Exchange, history: History) -> bool:
     app = application_of(asked, history) if asked else None
     if asked is None or app is None or not is_sound(asked):
         return False
-    pressed = exchange.request.form.get("decision") == "deny"
-    return (asked is exchange and _decided(asked, history) == "deny") or pressed
+    fields = exchange.request.form.items()
+    is_pressed = any(WORDS["deny"].fullmatch(text) for _, text in fields)
+    return (asked is exchange and _decided(asked, history) == "deny") or is_pressed
 
 
 @check("authorize-page-not-framed", on=[AUTHORIZE])

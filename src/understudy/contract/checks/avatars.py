@@ -130,7 +130,7 @@ def _delete_status(exchange: Exchange, _history: History) -> Verdict | None:
 
 @check("avatar-delete-unselects", on=[LIST_AVATARS])
 def _unselects(exchange: Exchange, history: History) -> Verdict | None:
-    if not exchange.answer.is_success:
+    if not exchange.answer.is_success or not _says_selected(exchange):
         return None
     deleted = history.last(DELETE_AVATAR, account=exchange.identity.account)
     if deleted is None:
@@ -201,8 +201,13 @@ def _assigned(exchange: Exchange, history: History) -> Verdict | None:
     return _follows_assignment(exchange, history)
 
 
+def _says_selected(exchange: Exchange) -> bool:
+    """Tells whether an answer says of each avatar whether it is selected, as it need not always."""
+    return all("selected" in avatar for avatar in avatars_in(exchange))
+
+
 def _follows_assignment(exchange: Exchange, history: History) -> Verdict | None:
-    if not exchange.answer.is_success:
+    if not exchange.answer.is_success or not _says_selected(exchange):
         return None
     asked = exchange.request.query.get("selected_email_hash") or _primary(exchange, history)
     for before in history.of(SET_AVATAR):

@@ -5,10 +5,10 @@ import hashlib
 import math
 from datetime import timedelta
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from understudy.contract.checks.token_endpoint import client_of, gives_token, is_clean, no_token
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, is_masked
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.operations import OWN_PROFILE, TOKEN
@@ -79,7 +79,7 @@ def _in_query(exchange: Exchange, history: History) -> Verdict | None:
     asked = history.request_behind(exchange)
     if asked is None or "code" not in exchange.told:
         return None
-    query = dict(parse_qsl(urlsplit(exchange.answer.header("location")).query))
+    query = dict(parse_qsl(exchange.location.query))
     return held("code" in query, "the code in the query", "it stands in the fragment")
 
 
@@ -111,7 +111,9 @@ def _unguessable(exchange: Exchange, _history: History) -> Verdict | None:
     if exchange.site != "authorization":
         return None
     told = exchange.told if exchange.status in REDIRECTS else exchange.said
-    found = [str(told[name]) for name in ("code", "access_token") if told.get(name)]
+    names = ("code", "access_token") if exchange.status in REDIRECTS else ("access_token",)
+    given = [str(told[name]) for name in names if told.get(name)]
+    found = [text for text in given if not is_masked(text)]
     if not found:
         return None
     weakest = min(_bits(text) for text in found)
@@ -222,6 +224,8 @@ def _pkce(exchange: Exchange, history: History) -> Verdict | None:
     if exchange.at - redirect.at > CODE_LIFETIME / 2:
         return None
     verifier = exchange.request.form.get("code_verifier")
+    if verifier is not None and is_masked(verifier):
+        return None
     if not _has_challenge(redirect, history):
         return no_token(exchange, "no verifier without a challenge") if verifier else None
     asked = history.request_behind(redirect)

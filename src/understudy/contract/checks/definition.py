@@ -1,11 +1,10 @@
 """The published definition (interface, Versioning)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
@@ -34,8 +33,8 @@ def _major(exchange: Exchange, history: History) -> Verdict | None:
         return None
     major = _version(exchange).partition(".")[0]
     servers = [s.get("url", "") for s in exchange.said.get("servers") or [] if isinstance(s, dict)]
-    ends = [urlsplit(url).path.rstrip("/").rpartition("/")[2] for url in servers]
-    ends += [urlsplit(history.target.base_url).path.rstrip("/").rpartition("/")[2]]
+    ends = [split(url).path.rstrip("/").rpartition("/")[2] for url in servers]
+    ends += [split(history.target.base_url).path.rstrip("/").rpartition("/")[2]]
     return held(set(ends) == {f"v{major}"}, f"addresses that end in /v{major}", ends)
 
 
@@ -62,10 +61,25 @@ def _open(exchange: Exchange, _history: History) -> Verdict | None:
         return None
     components = exchange.said.get("components")
     schemas = components.get("schemas") if isinstance(components, dict) else None
-    closed = sorted({name for name, schema in (schemas or {}).items() if _is_closed(schema)})
+    named = _answered(exchange.said)
+    closed = sorted(n for n, schema in (schemas or {}).items() if n in named and _is_closed(schema))
     return (
         held(not closed, "schemas of answers that take more members", closed) if schemas else None
     )
+
+
+def _answered(document: Mapping[str, Any]) -> set[str]:
+    """Returns the names of the schemas that answers refer to, at any depth."""
+    pending = [part["responses"] for part in _parts(document) if "responses" in part]
+    found: set[str] = set()
+    while pending:
+        for part in _parts(pending.pop()):
+            name = str(part.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                components = document.get("components", {})
+                pending += [kind[name] for kind in components.values() if name in kind]
+    return found
 
 
 def _is_closed(schema: Any) -> bool:

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from understudy.contract.exchange import NOTHING, Exchange
+from understudy.contract.exchange import NOTHING, Exchange, split
 from understudy.contract.history import History, avatars_in, profile_in
 from understudy.contract.judgement import Verdict, check, held, same
 from understudy.contract.operations import (
@@ -129,7 +128,7 @@ def _profile_url(exchange: Exchange, _history: History) -> Verdict | None:
     profile = profile_in(exchange)
     if "profile_url" not in profile:
         return None
-    parts = urlsplit(str(profile["profile_url"]))
+    parts = split(str(profile["profile_url"]))
     is_full = parts.scheme in {"http", "https"} and bool(parts.netloc)
     return held(is_full, "an absolute address", profile["profile_url"])
 

@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import REDIRECTS, History
@@ -24,7 +24,7 @@ def _is_grant(exchange: Exchange) -> bool:
 def _fragment(exchange: Exchange, _history: History) -> Verdict | None:
     if not _is_grant(exchange):
         return None
-    parts = urlsplit(exchange.answer.header("location"))
+    parts = exchange.location
     told = dict(parse_qsl(parts.fragment))
     lacking = {"access_token", "expires_in", "token_type", "site_id"} - set(told)
     in_query = "access_token" in dict(parse_qsl(parts.query))

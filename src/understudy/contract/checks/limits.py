@@ -12,6 +12,7 @@ from understudy.contract.shapes import EDITABLE, fault
 ANONYMOUS: Final = 100  # an hour; interface, Limits
 AUTHENTICATED: Final = 1000
 WINDOW: Final = timedelta(hours=1)
+UNAUTHORIZED: Final = 401
 SLACK: Final = timedelta(seconds=5)
 """Between the deployment's clock and ours."""
 
@@ -25,7 +26,12 @@ class Count(NamedTuple):
 
 
 def count_in(exchange: Exchange) -> Count | None:
-    """Returns what an answer's headers say; None where they do not all say it."""
+    """Returns what an answer's headers say; None where they do not all say it.
+
+    Nor do they of a refused credential: whom such a request is counted for is nowhere said.
+    """
+    if exchange.status == UNAUTHORIZED:
+        return None
     texts = [
         exchange.answer.header(f"x-ratelimit-{name}") for name in ("limit", "remaining", "reset")
     ]

@@ -16,6 +16,7 @@ from understudy.contract.shapes import fault
 
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
+UNSURE: Final = frozenset({"invalid", "unknown"})
 OF_HTTP: Final = frozenset({406, 414, 431})
 """Refusals of what is wrong as HTTP, whatever is asked."""
 
@@ -48,7 +49,7 @@ def _unknown_parameter(exchange: Exchange, history: History) -> Verdict | None:
 
 @check("profile-by-hash-or-slug", on=[LOOKUP])
 def _found(exchange: Exchange, history: History) -> Verdict | None:
-    if not history.is_public(exchange.value) or exchange.identity.kind == "invalid":
+    if not history.is_public(exchange.value) or exchange.identity.kind in UNSURE:
         return None
     if exchange.request.header("authorization") and exchange.identity.kind == "none":
         return None
@@ -66,14 +67,14 @@ def _found(exchange: Exchange, history: History) -> Verdict | None:
 
 @check("profile-unknown-404", on=[LOOKUP])
 def _unknown(exchange: Exchange, history: History) -> Verdict | None:
-    if not history.is_made_up(exchange.value) or exchange.identity.kind == "invalid":
+    if not history.is_made_up(exchange.value) or exchange.identity.kind in UNSURE:
         return None
     return status(exchange, 404)
 
 
 @check("profile-private", on=[LOOKUP])
 def _private(exchange: Exchange, history: History) -> Verdict | None:
-    if exchange.value != history.known.private_slug or exchange.identity.kind == "invalid":
+    if exchange.value != history.known.private_slug or exchange.identity.kind in UNSURE:
         return None
     is_owner = exchange.identity.account == "private"
     return status(exchange, 200) if is_owner else status(exchange, 403)

@@ -5,7 +5,7 @@ from typing import Any
 
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in, profile_in
-from understudy.contract.judgement import Verdict, check, held, same
+from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.operations import (
     ASSOCIATED_EMAIL,
     AVATARS,
@@ -122,12 +122,8 @@ def _error(exchange: Exchange, _history: History) -> Verdict | None:
 @check("avatar-selected-for-email", on=[LIST_AVATARS])
 def _selected(exchange: Exchange, _history: History) -> Verdict | None:
     avatars = avatars_in(exchange)
-    if not avatars:
+    if not avatars or not exchange.request.query.get("selected_email_hash"):
         return None
     marks = [avatar.get("selected") for avatar in avatars]
-    is_said = all(isinstance(mark, bool) for mark in marks)
-    if not is_said or marks.count(True) > 1:
-        return held(
-            condition=False, expected="each says whether it is selected, one at most", came=marks
-        )
-    return same(is_said, expected=True, what="selected of each")
+    is_said = all(isinstance(mark, bool) for mark in marks) and marks.count(True) <= 1
+    return held(is_said, "each says whether it is selected, one at most", marks)

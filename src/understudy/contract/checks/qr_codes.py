@@ -8,12 +8,12 @@ import re
 from functools import lru_cache
 from io import BytesIO
 from typing import Final, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import zxingcpp
 from PIL import Image, UnidentifiedImageError
 
-from understudy.contract.exchange import Exchange
+from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, refused, same, status
 from understudy.contract.operations import PROFILES, QR_CODE
@@ -166,7 +166,7 @@ def _utm(exchange: Exchange, _history: History) -> Verdict | None:
     }
     if picture is None or not given or not picture.text or not _is_readable(exchange, picture):
         return None
-    carried = parse_qs(urlsplit(picture.text).query)
+    carried = parse_qs(split(picture.text).query)
     return held(given.items() <= carried.items(), f"{given} in the address", carried)
 
 

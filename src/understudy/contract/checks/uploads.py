@@ -159,6 +159,8 @@ def _select(exchange: Exchange, history: History) -> Verdict | None:
     is_twin = before is not None and _address(before) == _address(exchange)
     if before is None or not is_twin or wish:
         return None
+    if not all("selected" in avatar for avatar in avatars_in(before)):
+        return None
     had = any(avatar.get("selected") for avatar in avatars_in(before))
     return same(said, not had, "selected", before)
 
@@ -167,8 +169,8 @@ def _listed_selection(exchange: Exchange, history: History) -> Verdict | None:
     before = history.last(UPLOAD_AVATAR, account=exchange.identity.account)
     if before is None or not history.still_since(before) or _address(before) != _address(exchange):
         return None
-    image_id = before.said.get("image_id")
-    found = {a.get("image_id"): a.get("selected") for a in avatars_in(exchange)}
+    image_id = str(before.said.get("image_id"))
+    found = {str(a.get("image_id")): a.get("selected") for a in avatars_in(exchange)}
     if image_id not in found:
         return None
     wanted = before.said.get("selected")

@@ -96,7 +96,7 @@ def _hidden(exchange: Exchange, history: History) -> Verdict | None:
     if not profile:
         return None
     if not _is_owner(exchange, history):
-        if exchange.operation != LOOKUP:
+        if exchange.operation != LOOKUP or exchange.identity.kind == "unknown":
             return None
         return held(not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown")
     number = profile.get("number_verified_accounts")

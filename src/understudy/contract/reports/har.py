@@ -8,11 +8,22 @@ from typing import Any
 
 import orjson
 
-from understudy.contract.exchange import Answer, Exchange, Request, headers_of, masked
+from understudy.contract.exchange import (
+    Answer,
+    Exchange,
+    Headers,
+    Request,
+    headers_of,
+    masked,
+    unmasked,
+)
 from understudy.contract.operations import Routes
 from understudy.contract.outcome import Outcome
 from understudy.contract.target import Target
 from understudy.errors import StartupError
+
+KEPT = 512 * 1024
+"""Bytes of a body that an archive keeps."""
 
 
 def har(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -72,6 +83,8 @@ def _pairs(headers: tuple[tuple[str, str], ...], secrets: Mapping[str, str]) -> 
 
 
 def _body(body: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
+    if len(body) > KEPT:
+        return {"text": "", "comment": "left out, as it is large"}
     try:
         return {"text": masked(body.decode(), secrets)}
     except UnicodeDecodeError:
@@ -98,14 +111,19 @@ def read_har(path: Path, target: Target, routes: Routes) -> list[Exchange]:
 
 def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
     asked, answered = entry["request"], entry["response"]
+    secrets = target.secrets()
+
+    def pairs(listed: list[dict[str, str]]) -> Headers:
+        return headers_of((h["name"], unmasked(h["value"], secrets)) for h in listed)
+
     request = Request(
         asked["method"],
-        asked["url"],
-        headers_of((h["name"], h["value"]) for h in asked["headers"]),
-        _content(asked.get("postData") or {}),
+        unmasked(asked["url"], secrets),
+        pairs(asked["headers"]),
+        _content(asked.get("postData") or {}, secrets),
     )
-    headers = headers_of((h["name"], h["value"]) for h in answered["headers"])
-    answer = Answer(int(answered["status"]), headers, _content(answered.get("content") or {}))
+    body = _content(answered.get("content") or {}, secrets)
+    answer = Answer(int(answered["status"]), pairs(answered["headers"]), body)
     place = routes.find(request.method, request.url)
     at = datetime.fromisoformat(entry["startedDateTime"])
     return Exchange(
@@ -123,6 +141,8 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
     )
 
 
-def _content(holder: dict[str, Any]) -> bytes:
+def _content(holder: dict[str, Any], secrets: Mapping[str, str]) -> bytes:
     text = str(holder.get("text") or "")
-    return base64.b64decode(text) if holder.get("encoding") == "base64" else text.encode()
+    if holder.get("encoding") == "base64":
+        return base64.b64decode(text)
+    return unmasked(text, secrets).encode()

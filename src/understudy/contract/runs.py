@@ -1,0 +1,176 @@
+"""A run under way: what it was asked for, its gateway, its court, and what it can put back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+
+from understudy.contract.court import Court
+from understudy.contract.documents import DocumentJudge
+from understudy.contract.events import Event, Exchanged, Found, Listen, nobody
+from understudy.contract.exchange import Exchange
+from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
+from understudy.contract.gateway import Allowance, Gateway, Time
+from understudy.contract.history import History
+from understudy.contract.ledger import Ledger
+from understudy.contract.operations import Routes
+from understudy.contract.refusals import Unreachable
+from understudy.contract.shapes import bundled
+from understudy.contract.target import Target
+from understudy.contract.undo import Undo
+from understudy.document.bundled import openapi_directory
+from understudy.document.loader import Document
+from understudy.document.operations import operations
+from understudy.document.rules import Rule, load_rules
+from understudy.errors import StartupError, nearest
+
+GIVE_UP = 5
+"""Probes in a row that nobody answered, after which nobody is asked any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run was asked for.
+
+    Attributes:
+        target: What is judged.
+        transport: The wire.
+        time: The deployment's time.
+        machine_time: The machine's, for the report.
+        rules: Ids to judge; all where none is named.
+        document: The resource API's document in force; ours where none is given.
+        seed: Of generated cases.
+        allowance: What may be used.
+        journal: File for a cleanup after a kill.
+        ledger: File that keeps the count of the hour.
+        workers: Threads for generated cases.
+        phases: What else is run after the probes, by name.
+        listen: Gets what happens.
+    """
+
+    target: Target
+    transport: httpx.BaseTransport
+    time: Time
+    machine_time: Callable[[], datetime]
+    rules: tuple[str, ...] = ()
+    document: Document | None = None
+    seed: int = 0
+    allowance: Allowance = field(default_factory=Allowance)
+    journal: Path | None = None
+    ledger: Path | None = None
+    workers: int = 1
+    phases: Sequence[tuple[str, "Phase"]] = ()
+    listen: Listen = nobody
+
+
+class Broken(Exception):
+    """A scenario came upon a broken rule.
+
+    Attributes:
+        rule: Its id.
+        steps: What was exchanged until then.
+    """
+
+    def __init__(self, rule: str, expected: str, came: str, steps: tuple[Exchange, ...]) -> None:
+        super().__init__(f"{rule}: expected {expected}; came {came}")
+        self.rule = rule
+        self.steps = steps
+
+
+@dataclass
+class Run:
+    """A run under way: what phases work with.
+
+    Attributes:
+        plan: What was asked for.
+        gateway: The way onto the wire.
+        court: The judge of what comes back.
+        document: The resource API's document in force.
+        undone: Puts back what was changed.
+        reasons: Rule to why no probe of it could run.
+    """
+
+    plan: Plan
+    gateway: Gateway
+    court: Court
+    document: Document
+    undone: Undo
+    reasons: dict[str, str] = field(default_factory=dict)
+    checkable: set[str] = field(default_factory=set)
+    more: list[str] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    lost: int = 0
+    broken: Broken | None = None
+
+    def forget(self) -> None:
+        """Begins a scenario that has broken nothing yet."""
+        self.broken = None
+
+    def lose(self, refusal: Unreachable) -> None:
+        """Notes that nobody answered.
+
+        Raises:
+            Unreachable: It happened too often in a row.
+        """
+        for finding in self.court.unanswered(refusal.exchange, str(refusal)):
+            self.tell(Found(finding))
+        self.lost += 1
+        if self.lost >= GIVE_UP:
+            raise refusal
+
+    def tell(self, event: Event) -> None:
+        """Tells whoever listens."""
+        self.plan.listen(event)
+
+
+Phase = Callable[[Run], None]
+
+
+def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
+    """Returns the rules to judge by id, with the three that are of no catalogue.
+
+    Raises:
+        StartupError: A rule is named that there is not.
+    """
+    rules = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    for name in wanted:
+        if name not in rules:
+            msg = f"--rules {name}: there is no such rule{nearest(name, list(rules))}."
+            raise StartupError(msg)
+    return {name: rules[name] for name in rules if not wanted or name in wanted}
+
+
+def start(plan: Plan) -> Run:
+    """Puts the parts of a run together; nothing is sent.
+
+    Raises:
+        StartupError: A document, the ledger or a rule is not as it must be.
+    """
+    target = plan.target
+    document = plan.document or bundled("service.yaml")
+    routes = routes_of(target, document)
+    ledger = Ledger(plan.ledger, plan.time.now())
+    gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
+    judges = {"resource": DocumentJudge(document, target.base_url)}
+    if target.auth_url is not None:
+        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
+    court = Court(catalogue(plan.rules), History(target), routes, judges, target.ours)
+    run = Run(plan, gateway, court, document, Undo(gateway, plan.journal))
+
+    def hear(exchange: Exchange) -> None:
+        run.exchanges.append(exchange)
+        for finding in court.hear(exchange):
+            run.tell(Found(finding))
+        run.tell(Exchanged(exchange, court.settled, gateway.left(None)))
+
+    gateway.listeners.append(hear)
+    return run
+
+
+def routes_of(target: Target, document: Document) -> Routes:
+    """Returns what finds the operation of a request."""
+    authorization = operations(bundled("authorization.yaml"))
+    return Routes(target.base_url, target.auth_url, operations(document), authorization)

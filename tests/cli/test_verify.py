@@ -1,0 +1,137 @@
+"""``understudy verify`` as a command: exit codes, refusals in one line, what it writes."""
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.cli.conftest import Running
+
+from understudy.cli import main
+
+QUICK = ("verify", "--cases", "0", "--rules", "qr-default-size,profile-unknown-404")
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    """Calls the command, away from CI's environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("CI", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str, **options):
+        return CliRunner().invoke(main, list(arguments), **options)
+
+    return call
+
+
+def test_the_mock_is_judged_where_no_target_is_given(call):
+    done = call(*QUICK)
+    assert done.exit_code == 0, done.output
+    assert "2 rules hold, 0 do not, 0 were not checked" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rules", "qr-defalt-size"), "did you mean 'qr-default-size'"),
+        (("--target", "none.toml"), "none.toml cannot be read"),
+        (("--report", "jsn=a"), "did you mean 'json'"),
+        (("--auth-url", "http://a"), "--auth-url needs --target or --base-url"),
+        (("--base-url", "http://127.0.0.1:9/v3"), "does not answer"),
+        (("--har", "none.har"), "none.har cannot be read"),
+        (("--baseline", "none.toml"), "none.toml cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_with_2(call, arguments, message):
+    done = call("verify", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_plan_is_printed_and_nothing_is_sent(call):
+    done = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--plan")
+    assert done.exit_code == 0
+    assert "not sent  same_profile_as_everyone: [known] slug is not given" in done.output
+    assert "about " in done.output
+
+
+def test_rules_that_could_have_been_checked_and_were_not_are_3(call):
+    done = call(*QUICK, "--max-requests", "1", "--fail-on", "not-checked")
+    assert done.exit_code == 3, done.output
+
+
+@pytest.fixture(scope="module")
+def mock(tmp_path_factory):
+    running = Running(tmp_path_factory.mktemp("verified"), "--choose", "avatar-delete-status=200")
+    yield running
+    running.stop()
+
+
+def target(tmp_path: Path, mock: Running, more: str = "") -> str:
+    path = tmp_path / "target.toml"
+    path.write_text(
+        f'base_url = "{mock.base_url}"\nauth_url = "{mock.auth_url}"\n{more}\n'
+        '[credentials]\naccess_token = "ada-full"\n[known]\nslug = "ada"\n'
+        'emails = ["ada@example.com"]\n[permit]\nuploads = true\n'
+    )
+    return str(path)
+
+
+def test_another_deployment_is_judged_over_sockets(call, mock, tmp_path):
+    done = call("verify", "--target", target(tmp_path, mock), "--report", "json=out/r.json")
+    report = json.loads((tmp_path / "out" / "r.json").read_text())
+    assert done.exit_code == 0, done.output
+    assert [note["rule"] for note in report["notes"]] == ["avatar-delete-status"]
+    assert sum(rule["status"] == "passed" for rule in report["rules"]) > 90
+    assert not (tmp_path / "target.journal").exists()
+    listed = call("rules", "--coverage", "out/r.json")
+    assert "qr-default-size                            passed" in listed.output
+
+
+def test_a_baseline_accepts_a_finding_until_a_day(call, mock, tmp_path):
+    path = target(tmp_path, mock, "ours = true")
+    rules = ("--rules", "avatar-delete-status", "--report", "json=r.json")
+    assert call("verify", "--target", path, *rules).exit_code == 1
+    (finding,) = json.loads((tmp_path / "r.json").read_text())["findings"]
+    for days, code in ((1, 0), (-1, 1)):
+        until = date.today() + timedelta(days=days)  # noqa: DTZ011 - as the command reads it
+        baseline = f'[[accept]]\nfingerprint = "{finding["fingerprint"]}"\nuntil = {until}\n'
+        (tmp_path / "known.toml").write_text(baseline)
+        done = call("verify", "--target", path, *rules, "--baseline", "known.toml")
+        assert done.exit_code == code, done.output
+
+
+def test_recorded_traffic_is_judged_and_nothing_is_sent(call, mock, tmp_path):
+    path = target(tmp_path, mock)
+    call("verify", "--target", path, "--report", "har=run.har", "--rules", "qr-default-size")
+    done = call("verify", "--target", path, "--har", "run.har", "--rules", "qr-default-size")
+    assert done.exit_code == 0, done.output
+    assert "1 rules hold, 0 do not, 0 were not checked; 0 requests" in done.output
+
+
+def test_init_writes_a_target_that_can_be_read(call):
+    answers = ["https://staging.example/v3", "", "observe", "mia", "", "env:TOKEN", ""]
+    done = call("verify", "--init", "--target", "new.toml", input="\n".join(answers) + "\n")
+    assert done.exit_code == 0, done.output
+    planned = call("verify", "--target", "new.toml", "--plan", env={"TOKEN": "t"})
+    assert "mode observe" in planned.output
+    again = call("verify", "--init", "--target", "new.toml")
+    assert "is there already" in again.output
+
+
+def test_a_journal_of_a_killed_run_is_cleaned_up(call, mock, tmp_path):
+    path = target(tmp_path, mock)
+    state = {"profile": {"location": "Port Lindry"}}
+    journal = {"base_url": mock.base_url, "accounts": {"own": state}, "uploads": {}}
+    (tmp_path / "target.journal").write_text(json.dumps(journal))
+    done = call("cleanup", str(tmp_path / "target.journal"), "--target", path)
+    assert done.exit_code == 0, done.output
+    assert "everything stands as it stood" in done.output
+
+
+def test_every_rule_is_listed_with_what_it_says(call):
+    done = call("rules")
+    assert len(done.output.splitlines()) > 150

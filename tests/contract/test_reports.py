@@ -1,0 +1,122 @@
+"""Reports: each format says the same, none shows a secret, and what they offer reproduces."""
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema_rs
+import orjson
+import pytest
+from tests.contract.conftest import PATIENT, Wire
+from tests.mutants import generous, own_profile
+from tests.mutants.edge import MUTANTS, Edge
+
+from understudy.cli import in_process
+from understudy.contract import reports
+from understudy.contract.outcome import Outcome
+from understudy.contract.reports.har import read_har
+from understudy.contract.runner import carry_out
+from understudy.contract.runs import Plan, routes_of
+from understudy.contract.shapes import bundled
+from understudy.engine.clock import machine_time
+
+REGISTERED = (generous, own_profile)
+SECRETS = in_process.TARGET.secrets()
+RULES = ("qr-default-size", "code-single-use", "avatar-delete-status", "profile-patch-partial")
+SCHEMA = Path(reports.__file__).with_name("report.schema.json").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    """A run on a deployment that is broken in two ways."""
+    mock = in_process.mock()
+    wire: Any = in_process.InProcess(mock)
+    broken = {"a_code_works_twice", "an_update_clears_what_it_was_not_given"}
+    for mutant in MUTANTS:
+        if mutant.name in broken:
+            wire = Edge(wire, mutant.make())
+    time = in_process.time_of(mock)
+    plan = Plan(in_process.TARGET, Wire(wire), time, machine_time, RULES, allowance=PATIENT)
+    return carry_out(plan)
+
+
+@pytest.fixture(scope="module", params=reports.FORMATS)
+def report(request, outcome) -> tuple[str, str]:
+    return request.param, reports.FORMATS[request.param](outcome, SECRETS)
+
+
+def test_no_report_shows_a_secret(report):
+    _, text = report
+    assert [
+        secret for secret in SECRETS if secret in text and not secret.startswith("underst")
+    ] == []
+
+
+def test_every_report_names_what_is_broken(report):
+    name, text = report
+    assert name == "har" or ("code-single-use" in text and "profile-patch-partial" in text)
+
+
+def test_the_json_report_keeps_to_its_schema(outcome):
+    said = orjson.loads(reports.FORMATS["json"](outcome, SECRETS))
+    jsonschema_rs.validate(orjson.loads(SCHEMA), said)
+    ended = {rule["id"]: rule["status"] for rule in said["rules"]}
+    assert ended == {
+        "qr-default-size": "passed",
+        "code-single-use": "failed",
+        "avatar-delete-status": "passed",
+        "profile-patch-partial": "failed",
+    }
+
+
+def test_junit_has_a_test_case_a_rule(outcome):
+    suite = ET.fromstring(reports.FORMATS["junit"](outcome, SECRETS))[0]
+    failed = {case.get("name") for case in suite if case.find("failure") is not None}
+    assert {case.get("name") for case in suite} == set(RULES)
+    assert failed == {"code-single-use", "profile-patch-partial"}
+
+
+def test_the_page_needs_nothing_else(outcome):
+    class Page(HTMLParser):
+        """Collects what a page loads."""
+
+        loads: list[str] = []  # noqa: RUF012 - of one test
+
+        def handle_starttag(self, tag, attrs):
+            self.loads += [f"{tag} {n}" for n, _ in attrs if n in {"src", "href", "action"}]
+
+    page = Page()
+    page.feed(reports.FORMATS["html"](outcome, SECRETS))
+    assert page.loads == []
+    assert "<svg" in reports.FORMATS["html"](outcome, SECRETS)
+
+
+def test_sarif_has_a_result_for_each_finding(outcome):
+    log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert {result["ruleId"] for result in run["results"]} <= set(rules)
+    assert len(run["results"]) == len(outcome.findings)
+
+
+def test_an_archive_is_read_back_as_it_was(outcome, tmp_path):
+    path = tmp_path / "run.har"
+    path.write_text(reports.FORMATS["har"](outcome, SECRETS))
+    routes = routes_of(in_process.TARGET, bundled("service.yaml"))
+    found = read_har(path, in_process.TARGET, routes)
+    seen = [(e.request.method, e.operation, e.status) for e in found]
+    assert seen == [(e.request.method, e.operation, e.status) for e in outcome.exchanges]
+    known = [
+        (e.identity.name, n.identity.name) for e, n in zip(found, outcome.exchanges, strict=True)
+    ]
+    assert [pair for pair in known if pair[0] != pair[1] and pair[1] != "issued"] == []
+
+
+def test_the_python_snippet_is_a_program(outcome):
+    said = orjson.loads(reports.FORMATS["json"](outcome, SECRETS))
+    program = said["findings"][0]["reproduce"]["python"]
+    run = [sys.executable, "-c", "import ast, sys; ast.parse(sys.stdin.read())"]
+    subprocess.run(run, input=program, text=True, check=True)

@@ -1,0 +1,32 @@
+"""The contract as a pytest suite, run as a customer's CI runs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = [
+    *(sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider"),
+    *("--pyargs", "understudy.contract.suite"),
+]
+
+
+def ran(tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *more], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+
+def test_every_rule_and_scenario_is_a_test_of_its_own(tmp_path):
+    done = ran(tmp_path, "-k", "qr-default-size or code-single-use or profile-edits", "-v")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "test_rule[qr-default-size] PASSED" in done.stdout
+    assert "test_rule[code-single-use] PASSED" in done.stdout
+    assert "test_scenario[profile-edits] PASSED" in done.stdout
+
+
+def test_a_target_that_nobody_serves_is_said_in_one_line(tmp_path):
+    target = tmp_path / "target.toml"
+    target.write_text('base_url = "http://127.0.0.1:9/v3"\n')
+    done = ran(tmp_path, "-k", "qr-default-size", "--understudy-target", str(target))
+    assert done.returncode == 1
+    assert "http://127.0.0.1:9/v3 does not answer" in done.stdout
