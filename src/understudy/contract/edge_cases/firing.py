@@ -27,7 +27,7 @@ SLOWED_DOWN = 429
 ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
 """What every answer is held to, whatever was asked: there is one, and the document allows it."""
 
-BETWEEN_REQUESTS = "rate-limit-"
+BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
 """Begins the rules that count from one request to the next, where nothing odd may come between."""
 
 PAUSE = timedelta(seconds=61)
