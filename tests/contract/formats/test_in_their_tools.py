@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.contract.formats.conftest import REPEATABLE, Deployment, generate
 
+from understudy.contract.edge_cases.subjects import SECRETS
+
 HERE = Path(__file__).parent
 
 
@@ -75,18 +77,8 @@ def test_the_pytest_module_runs(deployment, tool, tmp_path):
 def test_newman_runs_the_postman_collection(deployment, tool, tmp_path):
     newman = tool("newman")
     count = made(deployment, "postman", tmp_path / "cases.json", 15)
-    secrets = [
-        word
-        for name in (
-            "token",
-            "read_token",
-            "auth_token",
-            "expired_token",
-            "api_key",
-            "client_token",
-        )
-        for word in ("--env-var", f"{name}={deployment.environment[name.upper()]}")
-    ]
+    given = {name: deployment.environment.get(name.upper(), "") for name in SECRETS}
+    secrets = [word for pair in given.items() for word in ("--env-var", "=".join(pair))]
     report = ("--reporters", "json", "--reporter-json-export", "report.json")
     done = ran(
         deployment, tmp_path, newman, "run", "cases.json", "--working-dir", ".", *secrets, *report

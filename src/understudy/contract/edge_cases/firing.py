@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from understudy.contract.edge_cases import pictures
 from understudy.contract.edge_cases.case import Case
@@ -23,11 +23,12 @@ from understudy.contract.target import ALL, Target
 from understudy.contract.visit import Visit
 
 SOURCE = "edge case"
+AUTHORIZE_PATH = "/oauth2/authorize"
 SLOWED_DOWN = 429
 ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
 """What every answer is held to, whatever was asked: there is one, and the document allows it."""
 
-BETWEEN_REQUESTS = "rate-limit-"
+BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
 """Begins the rules that count from one request to the next, where nothing odd may come between."""
 
 PAUSE = timedelta(seconds=61)
@@ -43,6 +44,7 @@ def subjects_of(target: Target) -> Subjects:
         "auth_token": given.auth_only_token,
         "expired_token": given.expired_token,
         "api_key": given.api_key,
+        "other_token": given.other_access_token,
         "client_secret": app.client_secret,
         "password": app.password,
     }
@@ -94,12 +96,14 @@ class Firing:
         heard: Listens to that run.
         subjects: What the cases are about; ``prepare`` completes them.
         image_id: The avatar that stands for the subjects' now.
+        secrets: Values of the variables now; a code is good once.
     """
 
     run: Run
     heard: Heard
     subjects: Subjects
     image_id: str = ""
+    secrets: dict[str, str] = field(default_factory=dict)
 
     @property
     def _visit(self) -> Visit:
@@ -114,6 +118,7 @@ class Firing:
         self.image_id = self._avatar() or self.subjects.image_id
         secrets = {**self.subjects.secrets, **self._client_token()}
         self.subjects = replace(self.subjects, image_id=self.image_id, secrets=secrets)
+        self.secrets = dict(secrets)
         self.heard.take()
         return self.subjects
 
@@ -123,7 +128,9 @@ class Firing:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
-        lacking = set(case.request.variables) - set(self.subjects.secrets)
+        if "code" in case.request.variables:
+            self.secrets = {**self.subjects.secrets, **self._code()}
+        lacking = set(case.request.variables) - set(self.secrets)
         if lacking:
             return f"not sent: the target has no {', '.join(sorted(lacking))}"
         if is_tidied(case.request.target):
@@ -158,13 +165,39 @@ class Firing:
         return f"failed: {'; '.join(faults)}" if faults else f"passed: {exchange.status}"
 
     def _request(self, case: Case) -> Request:
-        request, target = case.request.filled(self.subjects.secrets), self.run.plan.target
+        request, target = case.request.filled(self.secrets), self.run.plan.target
         base = target.base_url if request.site == "resource" else target.auth_url or ""
         path = request.target
         for written in (str, _encoded, lambda text: _encoded(text).lower()):
             path = path.replace(written(self.subjects.image_id), written(self.image_id))
+        if case.kind == "valid" and request.path == AUTHORIZE_PATH and self._approval:
+            path = f"{path}&{self._approval}"
         headers = tuple((name.lower(), text) for name, text in request.headers)
         return Request(request.method, base.rstrip("/") + path, headers, request.body or b"")
+
+    @property
+    def _approval(self) -> str:
+        """What approves an authorization request at once, so that its redirect can be judged."""
+        target = self.run.plan.target
+        return (target.application.approve or "") if target.permit.tokens else ""
+
+    def _code(self) -> dict[str, str]:
+        """Returns a code that was not exchanged yet, where the target has a way to get one."""
+        if not self._approval:
+            return {}
+        asked = {
+            "client_id": self.subjects.client_id,
+            "redirect_uri": self.subjects.redirect_uri,
+            "response_type": "code",
+            "scope[0]": "auth",
+        }
+        path = f"{AUTHORIZE_PATH}?{urlencode(asked)}&{self._approval}"
+        try:
+            told = self._visit.auth("GET", path).told
+        except Refusal:
+            return {}
+        self.heard.take()
+        return {"code": told["code"]} if "code" in told else {}
 
     def _avatar(self) -> str | None:
         """Uploads a picture, where that is permitted, or else takes one that is there."""

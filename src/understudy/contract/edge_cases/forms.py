@@ -25,7 +25,8 @@ def turns(scene: Scene, schema: Node) -> Iterator[Turn]:
         for choice in () if member is None else edges(scene.values, member, is_text=True):
             if not isinstance(choice.value, list | dict):
                 text = encoded(written(choice.value))
-                yield scene.turn(slot, choice, changes.form(name, text), pointer)
+                where = pointer if member is None else member.pointer
+                yield scene.turn(slot, choice, changes.form(name, text), where)
         yield scene.twice(slot, f"{name}: given twice", pointer, _repeated(name))
     yield from _form_writing(scene)
 

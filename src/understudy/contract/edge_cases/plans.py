@@ -39,17 +39,35 @@ class Plan:
         turns: Each deviation that is known.
         draws: What makes up further ones.
         body_schema: Of its JSON body, where it takes one.
+        document: Where it stands.
     """
 
     scene: Scene
     turns: tuple[Turn, ...]
     draws: tuple[Draw, ...]
     body_schema: Node | None
+    document: Document
 
     @property
     def name(self) -> str:
         """The operation's id."""
         return self.scene.operation.operation_id
+
+    def standing(self, because: str) -> str:
+        """Returns a reason whose pointer leads somewhere.
+
+        A keyword that is not written is said by the schema that leaves it out.
+        """
+        if not because.startswith("#/"):
+            return because
+        node = self.document.root
+        for step in because[2:].split("/"):
+            key = step.replace("~1", "/").replace("~0", "~")
+            below = node.child(int(key) if isinstance(node.value, list) else key)
+            if below is None:
+                break
+            node = below
+        return node.pointer
 
     def takes(self, draft: Draft) -> bool:
         """Tells whether the schema takes the JSON body that several turns made together."""
@@ -68,6 +86,7 @@ class Planner:
     """
 
     def __init__(self, document: Document, site: Site, known: Subjects) -> None:
+        self._document = document
         self._site: Site = site
         self._known = known
         self._values = Values(Schemas(document))
@@ -97,6 +116,7 @@ class Planner:
             tuple(turns),
             tuple(self._draws(scene, media_type, schema)),
             schema if media_type == JSON else None,
+            self._document,
         )
 
     def _scene(self, operation: Operation) -> tuple[Scene, Callable[[Scene], Iterator[Turn]]]:

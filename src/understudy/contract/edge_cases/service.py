@@ -228,6 +228,10 @@ def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
         yield with_token("a token of few scopes", "auth_token", "profile-lookup-open", ())
         return
     yield with_token("an API key", "api_key", "me-needs-oauth-token", unauthorized)
+    if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
+        yield with_token(
+            "another person's token", "other_token", "foreign-avatars-invisible", NOT_FOUND
+        )
     yield with_token(
         "a token with the scope auth alone", "auth_token", "scope-per-operation", FORBIDDEN
     )

@@ -1,7 +1,7 @@
 """Cases as a stream: each turn alone, then options pair by pair, then as many mixtures as are asked for.
 
 A case is drawn from the seed, the operation and its number in the stream, so that the same seed and
-document give the same bytes under every Python. Of what was seen only eight bytes a case are kept.
+document give the same bytes under every Python. Of what was seen only a short mark a case is kept.
 """
 
 import hashlib
@@ -131,11 +131,12 @@ def _told(turns: Sequence[Turn], decisive: Turn | None) -> list[Turn]:
 
 def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expected:
     if decisive is not None:
-        return Expected(decisive.statuses or OPEN, decisive.because, decisive.location)
+        because = plan.standing(decisive.because)
+        return Expected(decisive.statuses or OPEN, because, decisive.location)
     accepted = plan.scene.accepted
     statuses = next((turn.statuses for turn in told if turn.statuses), accepted.statuses)
     because = told[0].because if told else accepted.because
-    return accepted._replace(statuses=statuses, because=because)
+    return accepted._replace(statuses=statuses, because=plan.standing(because))
 
 
 def _digest(request: object) -> str:

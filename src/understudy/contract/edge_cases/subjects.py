@@ -14,6 +14,7 @@ SECRETS: Mapping[str, str] = {
     "auth_token": "an OAuth token with the scope auth alone",
     "expired_token": "an OAuth token that has expired",
     "api_key": "an API key",
+    "other_token": "an OAuth token of another person",
     "client_secret": "the secret of the application",
     "password": "the password of the application's owner",
     "client_token": "a token that was issued to the application",
@@ -28,6 +29,7 @@ _OF_THE_MOCK = {
     "auth_token": "ada-auth-only",
     "expired_token": "ada-expired",
     "api_key": "ada-api-key",
+    "other_token": "ben-full",
     "client_secret": "server-app-secret",
     "password": "ada-password",
 }

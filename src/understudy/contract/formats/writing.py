@@ -115,4 +115,4 @@ def comment(case: Case) -> str:
     said = f"{case.description} -> {expected} ({case.expected.because})"
     if case.outcome:
         said = f"{said}; {case.outcome}"
-    return "".join(c if (c.isprintable() and c not in "*/") or c == "/" else "?" for c in said)
+    return "".join(c if c.isprintable() else "?" for c in said)
