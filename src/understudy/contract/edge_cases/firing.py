@@ -18,7 +18,7 @@ from understudy.contract.exchange import Exchange, Request
 from understudy.contract.findings import ANSWERS, DOCUMENT, Finding
 from understudy.contract.operations import DELETE_AVATAR
 from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
-from understudy.contract.runner import Run
+from understudy.contract.runs import Run
 from understudy.contract.target import ALL, Target
 from understudy.contract.visit import Visit
 
