@@ -1,0 +1,84 @@
+"""``understudy verify`` at what is not ours, over real sockets, with a customer's target file."""
+
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import UNDERSTUDY, Running
+from tests.reference import broken
+from tests.reference.proxy import proxied
+from tests.reference.service import Addresses, Options
+from tests.reference.serving import served
+
+CUSTOMER = Path(__file__).parents[1] / "reference" / "target.toml"
+
+MOCK = """
+base_url = "{site}/v3"
+mode = "own"
+
+[credentials]
+access_token = "ada-full"
+read_only_token = "ada-read-only"
+other_access_token = "ben-full"
+api_key = "ada-api-key"
+
+[known]
+slug = "ada"
+emails = ["ada@example.com", "ada.merrowdale@example.org"]
+other_slug = "ben"
+
+[permit]
+uploads = true
+"""
+
+
+def verified(
+    target: Path, environment: Mapping[str, str] | None = None, *options: str
+) -> "subprocess.CompletedProcess[str]":
+    command = [str(UNDERSTUDY), "verify", "--target", str(target), "--quiet", *options]
+    surroundings = {**os.environ, "CI": "", **(environment or {})}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=surroundings, timeout=240
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+def test_a_second_implementation_keeps_the_contract(tmp_path: Path) -> None:
+    with served(options=Options(approve="isolde")) as addresses:
+        text = CUSTOMER.read_text()
+        text = text.replace("http://127.0.0.1:9080/v3", addresses.base_url)
+        target = tmp_path / "target.toml"
+        target.write_text(text.replace("http://127.0.0.1:9081", addresses.auth_url))
+        done = verified(target)
+    assert done.returncode == 0, done.stdout
+    assert ", 0 do not," in done.stdout
+
+
+def test_the_mock_behind_a_proxy_keeps_it_too(
+    serve: Callable[..., Running], tmp_path: Path
+) -> None:
+    running = serve("--log", "off")
+    with proxied(running.base_url.removesuffix("/v3")) as outside:
+        target = tmp_path / "target.toml"
+        target.write_text(MOCK.format(site=outside.address))
+        done = verified(target, {"SSL_CERT_FILE": str(outside.authority)})
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "deployment",
+    [broken.down, broken.html, broken.dropping, broken.cut_short, broken.garbage, broken.circling],
+)
+def test_a_deployment_that_is_none_yields_a_report(
+    deployment: Callable[[], AbstractContextManager[Addresses]], tmp_path: Path
+) -> None:
+    with deployment() as addresses:
+        target = tmp_path / "target.toml"
+        target.write_text(MOCK.format(site=addresses.site))
+        done = verified(target, None, "--max-requests", "60")
+    assert done.returncode in {1, 2}, done.stdout
+    assert done.stdout or done.stderr
