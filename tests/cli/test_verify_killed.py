@@ -1,0 +1,49 @@
+"""A run of verify that is killed in the middle leaves a journal, and cleanup puts everything back."""
+
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.cli.conftest import UNDERSTUDY, Running
+from tests.cli.test_verify_others import MOCK
+
+OWNER = {"Authorization": "Bearer ada-full"}
+KILLED_AFTER = (0.4, 0.8, 1.2)
+"""Seconds; some of them fall between a write and its undoing."""
+
+
+def state(base_url: str) -> Any:
+    """Returns what verify may change of the account that the target names."""
+    with httpx.Client(base_url=base_url, headers=OWNER, trust_env=False) as client:
+        profile = client.get("/me/profile").json()
+        avatars = client.get("/me/avatars").json()
+        profile.pop("last_profile_edit")  # time goes on
+        return profile, [
+            (a["image_id"], a["rating"], a["alt_text"], a["selected"]) for a in avatars
+        ]
+
+
+@pytest.mark.parametrize("seconds", KILLED_AFTER)
+def test_what_a_killed_run_left_changed_is_put_back(
+    serve: Callable[..., Running], tmp_path: Path, seconds: float
+) -> None:
+    running = serve("--log", "off", "--choose", "rate-limits=off")
+    target = tmp_path / "target.toml"
+    target.write_text(MOCK.format(site=running.base_url.removesuffix("/v3")))
+    before = state(running.base_url)
+    command = [str(UNDERSTUDY), "verify", "--target", str(target), "--quiet", "--cases", "20"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
+        journal = target.with_suffix(".journal")
+        while not journal.exists() and run.poll() is None:
+            threading.Event().wait(0.01)
+        threading.Event().wait(seconds)
+        run.kill()
+    assert journal.stat().st_size > 0, "nothing was written yet"
+    cleanup = [str(UNDERSTUDY), "cleanup", str(journal)]
+    done = subprocess.run(cleanup, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert state(running.base_url) == before
