@@ -33,14 +33,18 @@ SCHEMA = Path(reports.__file__).with_name("report.schema.json").read_bytes()
 def outcome() -> Outcome:
     """A run on a deployment that is broken in two ways."""
     mock = in_process.mock()
-    wire: Any = in_process.InProcess(mock)
+    inner = in_process.InProcess(mock)
+    wire: Any = inner
     broken = {"a_code_works_twice", "an_update_clears_what_it_was_not_given"}
     for mutant in MUTANTS:
         if mutant.name in broken:
             wire = Edge(wire, mutant.make())
     time = in_process.time_of(mock)
     plan = Plan(in_process.TARGET, Wire(wire), time, machine_time, RULES, allowance=PATIENT)
-    return carry_out(plan)
+    try:
+        return carry_out(plan)
+    finally:
+        inner.close()
 
 
 @pytest.fixture(scope="module", params=reports.FORMATS)

@@ -79,7 +79,7 @@ class InProcess(httpx.BaseTransport):
     """
 
     def __init__(self, mock: Mock) -> None:
-        self._runner = asyncio.Runner()
+        self._runner: asyncio.Runner | None = None  # begun with the first request
         self._resource = httpx.ASGITransport(mock.resource)
         self._authorization = httpx.ASGITransport(mock.authorization)
 
@@ -87,11 +87,13 @@ class InProcess(httpx.BaseTransport):
         """Answers a request."""
         is_resource = str(request.url).startswith(SITE)
         site = self._resource if is_resource else self._authorization
+        self._runner = self._runner or asyncio.Runner()
         return self._runner.run(_answered(site, request))
 
     def close(self) -> None:
         """Lets go of the event loop."""
-        self._runner.close()
+        if self._runner is not None:
+            self._runner.close()
 
 
 async def _answered(site: httpx.ASGITransport, request: httpx.Request) -> httpx.Response:
