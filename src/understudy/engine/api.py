@@ -23,7 +23,7 @@ def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Api:
     """A document in force. Operations are named by method and path, as in ``Handlers``.
 

@@ -1,6 +1,7 @@
 """An operation as it is served: all that can be worked out at start, so that a request only looks."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from understudy.document.loader import Node
 from understudy.document.operations import Operation, operations
@@ -42,8 +43,9 @@ class Endpoint:
     judge: ResponseJudge
 
 
+@lru_cache(maxsize=16)
 def endpoints(api: Api) -> tuple[Endpoint, ...]:
-    """Works out every operation of an API.
+    """Works out every operation of an API, once for both sites that serve it.
 
     Raises:
         StartupError: The document or the handlers are not as they must be.
