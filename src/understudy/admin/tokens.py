@@ -8,6 +8,7 @@ from understudy.engine.call import Answer, Call
 from understudy.engine.clock import written
 from understudy.engine.handlers import Handlers
 from understudy.errors import BadRequest, NotFound, nearest
+from understudy.records.applications import USED_SCOPES
 from understudy.records.people import PEOPLE
 from understudy.records.tokens import SCOPES, TOKENS, Token
 
@@ -50,6 +51,7 @@ def delete_token(call: Call, *, token: str) -> Answer:
         msg = "There is no such token in this world."
         raise NotFound(msg)
     call.world.remove(TOKENS, token)
+    call.world.remove(USED_SCOPES, token)
     return Answer(status=204)
 
 

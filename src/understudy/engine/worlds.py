@@ -162,7 +162,11 @@ class World:
 
     def apply(self, change: Change) -> None:
         """Carries out one change: the only place where the state of a world changes."""
-        self._overlay.setdefault(change.collection, {})[change.key] = change.record
+        changed = self._overlay.setdefault(change.collection, {})
+        if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
+            changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
+        else:
+            changed[change.key] = change.record
         if self.keeper is not None:
             self.keeper.changed(self, change)
 
