@@ -8,6 +8,7 @@ power may lose its last moments, and the file stays whole.
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -246,19 +247,13 @@ def _opened(directory: Path) -> sqlite3.Connection:
     path = directory / FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if version not in {0, VERSION}:
-            msg = (
-                f"{path} was written by another version of understudy ({version}); "
-                "move it away, or give --state another directory."
+        with ExitStack() as stack:
+            database = sqlite3.connect(
+                path, isolation_level=None, timeout=0, check_same_thread=False
             )
-            raise StartupError(msg)
-        database.executescript(_SCHEMA)
-        database.execute(f"PRAGMA user_version = {VERSION}")
+            stack.callback(database.close)
+            _prepare(database, path)
+            stack.pop_all()
     except OSError as error:
         msg = f"--state {directory} cannot be used: {error.strerror}."
         raise StartupError(msg) from error
@@ -269,3 +264,18 @@ def _opened(directory: Path) -> sqlite3.Connection:
         msg = f"--state {directory}: {path} is no database of understudy: {error}."
         raise StartupError(msg) from error
     return database
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version not in {0, VERSION}:
+        msg = (
+            f"{path} was written by another version of understudy ({version}); "
+            "move it away, or give --state another directory."
+        )
+        raise StartupError(msg)
+    database.executescript(_SCHEMA)
+    database.execute(f"PRAGMA user_version = {VERSION}")
