@@ -31,7 +31,3 @@ class Identifiers:
     def text(self, length: int, alphabet: str) -> str:
         """Returns a string of so many characters out of an alphabet."""
         return "".join(self._next().choices(alphabet, k=length))
-
-    def chance(self) -> float:
-        """Returns a number from 0 up to 1."""
-        return self._next().random()
