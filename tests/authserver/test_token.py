@@ -8,9 +8,10 @@ from tests.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 from understudy.authserver.approval import CODE_LIFETIME, approve
 from understudy.authserver.authorize import AuthorizationRequest, ReturnAddress
 from understudy.authserver.errors import InvalidClient, OAuthError, error_answer
+from understudy.authserver.grants.authorization_code import REMEMBERED
 from understudy.authserver.token import issue_token
 from understudy.errors import BadRequest, TooManyRequests
-from understudy.records.applications import CODES
+from understudy.records.applications import CODES, SPENT_CODES
 from understudy.records.hashing import email_hash
 from understudy.records.people import SLUGS_BY_HASH
 from understudy.records.tokens import TOKENS, authenticate
@@ -69,6 +70,19 @@ def test_a_code_used_twice_is_refused_and_its_token_revoked(call, world, code):
     token = issue_token(call(), body=exchange(code)).body["access_token"]
     assert refused(call, exchange(code)).error == "invalid_grant"
     assert world.get(TOKENS, token) is None
+
+
+def test_only_the_newest_exchanges_are_remembered(call, world):
+    oldest = approved(world)
+    token = issue_token(call(), body=exchange(oldest)).body["access_token"]
+    for _ in range(REMEMBERED):
+        last = approved(world)
+        issue_token(call(), body=exchange(last))
+    assert world.changed(SPENT_CODES) == REMEMBERED
+    assert world.changed(CODES) == 0
+    assert "unknown" in str(refused(call, exchange(oldest)))
+    assert world.get(TOKENS, token) is not None
+    assert "exchanged before" in str(refused(call, exchange(last)))
 
 
 def test_a_code_ends(call, time, code):

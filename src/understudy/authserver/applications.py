@@ -8,7 +8,7 @@ from understudy.authserver.tokens import revoke, revoke_all
 from understudy.document.rules import upholds
 from understudy.engine.worlds import World
 from understudy.errors import BadRequest, NotFound
-from understudy.records.applications import APPLICATIONS, CODES, Application
+from understudy.records.applications import APPLICATIONS, CODES, SPENT_CODES, Application
 from understudy.records.people import PEOPLE
 from understudy.records.tokens import TOKENS, Token
 
@@ -81,9 +81,10 @@ def change(
 def delete(world: World, application: Application) -> None:
     """Removes an application, and ends every code and token it was given."""
     revoke_all(world, client_id=application.client_id)
-    for key, code in list(world.items(CODES)):
-        if code.client_id == application.client_id:
-            world.remove(CODES, key)
+    for codes in (CODES, SPENT_CODES):
+        for key, code in list(world.items(codes)):
+            if code.client_id == application.client_id:
+                world.remove(codes, key)
     world.remove(APPLICATIONS, application.client_id)
 
 

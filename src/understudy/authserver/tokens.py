@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from understudy.document.rules import upholds
 from understudy.engine.worlds import World
-from understudy.records.applications import Application
+from understudy.records.applications import USED_SCOPES, Application
 from understudy.records.tokens import TOKENS, Token
 
 IMPLICIT_LIFETIME = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime
@@ -51,6 +51,7 @@ def issue(
 def revoke(world: World, token: str) -> None:
     """Ends a token; ending one that is not there changes nothing."""
     world.remove(TOKENS, token)
+    world.remove(USED_SCOPES, token)
 
 
 def revoke_all(

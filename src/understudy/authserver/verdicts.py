@@ -86,7 +86,7 @@ def verdicts(world: World, client_id: str) -> list[Verdict]:
     wasted = [
         code
         for _, code in world.items(CODES)
-        if code.client_id == client_id and code.token is None and code.expires <= now
+        if code.client_id == client_id and code.expires <= now
     ]
     if wasted:
         last = max(code.expires for code in wasted)

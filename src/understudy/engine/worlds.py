@@ -151,6 +151,10 @@ class World:
             if key not in baseline and record is not None:
                 yield key, record
 
+    def changed(self, collection: Collection[Any]) -> int:
+        """Returns how many records of a collection differ from the baseline."""
+        return len(self._overlay.get(collection.name, _EMPTY))
+
     def put(self, collection: Collection[Record], key: str, record: Record) -> None:
         """Adds a record or replaces the one at this key."""
         self.apply(Change(collection.name, key, record))

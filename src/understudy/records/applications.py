@@ -104,7 +104,10 @@ APPLICATIONS: Collection[Application] = Collection("applications", Application)
 """client_id to application."""
 
 CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode)
-"""Code to what it stands for; kept after its exchange, so that a second one is noticed."""
+"""Code to what it stands for, until it is exchanged."""
+
+SPENT_CODES: Collection[AuthorizationCode] = Collection("spent_codes", AuthorizationCode)
+"""Code to what it stood for, in the order of their exchange, so that a second one is noticed."""
 
 SESSIONS: Collection[Session] = Collection("sessions", Session)
 """Cookie value to session."""

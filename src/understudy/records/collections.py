@@ -8,6 +8,7 @@ from understudy.records.applications import (
     CODES,
     CONSENTS,
     SESSIONS,
+    SPENT_CODES,
     USED_SCOPES,
     VERDICTS,
 )
@@ -16,5 +17,5 @@ from understudy.records.tokens import TOKENS
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS),
-    *(APPLICATIONS, CODES, CONSENTS, SESSIONS, USED_SCOPES, VERDICTS),
+    *(APPLICATIONS, CODES, SPENT_CODES, CONSENTS, SESSIONS, USED_SCOPES, VERDICTS),
 )

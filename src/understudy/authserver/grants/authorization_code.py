@@ -12,8 +12,12 @@ from understudy.authserver.errors import INVALID_GRANT, INVALID_REQUEST, OAuthEr
 from understudy.authserver.tokens import issue, revoke
 from understudy.document.rules import upholds
 from understudy.engine.call import Call
-from understudy.records.applications import CODES, Application, AuthorizationCode
+from understudy.engine.worlds import World
+from understudy.records.applications import CODES, SPENT_CODES, Application, AuthorizationCode
 from understudy.records.tokens import Token
+
+REMEMBERED = 1000
+"""Spent codes of a world that a replay is noticed of; older ones are unknown, and refused so."""
 
 
 @upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
@@ -28,7 +32,7 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     if given is None:
         raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
     attempts = hold_off(call.world, f"codes of {application.client_id}")
-    code = call.world.get(CODES, given)
+    code = call.world.get(CODES, given) or call.world.get(SPENT_CODES, given)
     if code is None or code.client_id != application.client_id:
         attempts.failed()
         raise OAuthError(INVALID_GRANT, "The code is unknown, or was given to another client.")
@@ -40,8 +44,17 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     if call.world.clock.now() >= code.expires:
         raise OAuthError(INVALID_GRANT, "The code has expired; send the person through again.")
     token = issue(call.world, application, code.person, code.scopes)
-    call.world.put(CODES, given, replace(code, token=token.token))
+    _spend(call.world, replace(code, token=token.token))
     return token
+
+
+def _spend(world: World, code: AuthorizationCode) -> None:
+    """Notes an exchange, and forgets the oldest one beyond those that are remembered."""
+    world.remove(CODES, code.code)
+    world.put(SPENT_CODES, code.code, code)
+    if world.changed(SPENT_CODES) > REMEMBERED:
+        oldest, _ = next(world.items(SPENT_CODES))
+        world.remove(SPENT_CODES, oldest)
 
 
 @upholds("code-redirect-uri-repeated", "pkce-honoured")
