@@ -65,10 +65,7 @@ def other_errors_are_pages(request, send):
 
 @mutant("authorize-error-redirect")
 def errors_are_told_without_a_description(request, send):
-    response = send(request)
-    if is_ask(request) and "error" in told(response):
-        return retold(response, lambda t: {**t, "error_description": None})
-    return response
+    return retold(send(request), "error", lambda t: {**t, "error_description": None})
 
 
 @mutant("authorize-repeated-parameter")
@@ -93,8 +90,8 @@ def an_empty_response_type_is_code(request, send):
 @mutant("authorize-empty-parameter", "state-echoed")
 def an_empty_state_is_echoed(request, send):
     response = send(request)
-    if is_ask(request) and query_of(request).get("state") == "" and "code" in told(response):
-        return relocated(response, lambda url: f"{url}&state=empty")
+    if is_ask(request) and query_of(request).get("state") == "":
+        return relocated(response, "code", lambda url: f"{url}&state=empty")
     return response
 
 
@@ -187,22 +184,19 @@ def consent_does_not_name_the_application(request, send):
     return response
 
 
+def _denied(response, changes):
+    is_meant = told(response).get("error") == "access_denied"
+    return retold(response, "error", lambda t: {**t, **changes}) if is_meant else response
+
+
 @mutant("denial-access-denied")
 def a_denial_is_a_server_error(request, send):
-    response = send(request)
-    return (
-        retold(response, lambda t: {**t, "error": "server_error"})
-        if told(response).get("error") == "access_denied"
-        else response
-    )
+    return _denied(send(request), {"error": "server_error"})
 
 
 @mutant("denial-error-parameter")
 def access_denied_is_a_parameter_of_its_own(request, send):
-    response = send(request)
-    if told(response).get("error") == "access_denied":
-        return retold(response, lambda t: {**t, "error": None, "access_denied": "1"})
-    return response
+    return _denied(send(request), {"error": None, "access_denied": "1"})
 
 
 @mutant("denial-access-denied")
@@ -214,28 +208,17 @@ def a_denial_grants_all_the_same(request, send):
 
 @mutant("state-echoed")
 def the_state_is_forgotten(request, send):
-    response = send(request)
-    return (
-        retold(response, lambda t: {**t, "state": None}) if "code" in told(response) else response
-    )
+    return retold(send(request), "code", lambda t: {**t, "state": None})
 
 
 @mutant("state-echoed")
 def the_state_is_trimmed(request, send):
-    response = send(request)
-    return (
-        retold(response, lambda t: {**t, "state": t["state"].replace("%", "")})
-        if "state" in told(response)
-        else response
-    )
+    return retold(send(request), "state", lambda t: {**t, "state": t["state"].replace("%", "")})
 
 
 @mutant("state-echoed")
 def the_state_is_forgotten_on_a_denial(request, send):
-    response = send(request)
-    return (
-        retold(response, lambda t: {**t, "state": None}) if "error" in told(response) else response
-    )
+    return retold(send(request), "error", lambda t: {**t, "state": None})
 
 
 @mutant("authorize-page-not-framed")
@@ -246,19 +229,9 @@ def pages_may_be_framed(request, send):
 
 @mutant("code-in-query")
 def the_code_stands_in_the_fragment(request, send):
-    response = send(request)
-    return (
-        relocated(response, lambda url: url.replace("?code", "#code"))
-        if "code" in told(response)
-        else response
-    )
+    return relocated(send(request), "code", lambda url: url.replace("?code", "#code"))
 
 
 @mutant("code-unguessable")
 def codes_are_numbers(request, send):
-    response = send(request)
-    return (
-        retold(response, lambda t: {**t, "code": "123456"})
-        if "code" in told(response)
-        else response
-    )
+    return retold(send(request), "code", lambda t: {**t, "code": "123456"})

@@ -99,11 +99,14 @@ def an_empty_address_is_refused(request, send):
     return send(request)
 
 
+def _another_as_owner(method, request, send):
+    is_meant = is_avatar(request, method) and who(request) == "olu-full"
+    return send(asking(request, token="ada-full") if is_meant else request)
+
+
 @mutant("foreign-avatars-invisible")
 def another_may_rate_ones_avatars(request, send):
-    if is_avatar(request, "PATCH") and who(request) == "olu-full":
-        return send(asking(request, token="ada-full"))
-    return send(request)
+    return _another_as_owner("PATCH", request, send)
 
 
 @mutant("foreign-avatars-invisible")
@@ -120,9 +123,7 @@ def strange_avatars_are_forbidden(request, send):
 
 @mutant("foreign-avatars-invisible")
 def another_may_delete_ones_avatars(request, send):
-    if is_avatar(request, "DELETE") and who(request) == "olu-full":
-        return send(asking(request, token="ada-full"))
-    return send(request)
+    return _another_as_owner("DELETE", request, send)
 
 
 @mutant("avatar-unknown-404")

@@ -51,8 +51,7 @@ def implicit_tokens_end_early():
 
 def _implicit(name, rules, edit):
     def change(request, send):
-        response = send(request)
-        return retold(response, edit) if "access_token" in told(response) else response
+        return retold(send(request), "access_token", edit)
 
     change.__name__ = name
     mutant(*rules)(change)
@@ -74,22 +73,17 @@ _implicit(
 
 @mutant("implicit-token-in-fragment")
 def implicit_tokens_in_the_query(request, send):
-    response = send(request)
-    return (
-        relocated(response, lambda url: url.replace("#", "?"))
-        if "access_token" in told(response)
-        else response
-    )
+    return relocated(send(request), "access_token", lambda url: url.replace("#", "?"))
 
 
 @mutant("fragment-percent-encoded")
 def spaces_in_the_fragment_are_plus_signs(request, send):
     response = send(request)
-    return (
-        relocated(response, lambda url: url.replace("%20", "+").replace("%2F", "/"))
-        if "#" in response.headers.get("location", "")
-        else response
-    )
+    location = response.headers.get("location", "")
+    if "#" not in location:
+        return response
+    spaced = location.replace("%20", "+").replace("%2F", "/")
+    return answer(response, headers={"location": spaced})
 
 
 @stateful("token-info-foreign")

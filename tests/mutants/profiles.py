@@ -82,14 +82,18 @@ def profile_addresses_without_a_host(request, send):
     return _profile(request, send, lambda b: {**b, "profile_url": "/ada"})
 
 
+def _all_accounts(request, send, path, identities):
+    response = send(request)
+    if path_of(request) != path or who(request) not in identities:
+        return response
+    full = said(send(asking(request, token="ada-full")))
+    body = {**said(response), "verified_accounts": full["verified_accounts"]}
+    return answer(response, body=body)
+
+
 @mutant("verified-accounts-at-most-four")
 def a_fifth_account_for_one_person_only(request, send):
-    response = send(request)
-    if path_of(request) == "/profiles/nora" and not who(request):
-        full = said(send(asking(request, token="ada-full")))
-        body = {**said(response), "verified_accounts": full["verified_accounts"]}
-        return answer(response, body=body)
-    return response
+    return _all_accounts(request, send, "/profiles/nora", {""})
 
 
 @mutant("number-verified-accounts-counts-hidden")
@@ -105,12 +109,7 @@ def hidden_accounts_are_not_counted(request, send):
 
 @mutant("hidden-accounts-left-out")
 def hidden_accounts_are_shown_to_other_tokens(request, send):
-    response = send(request)
-    if path_of(request) == "/profiles/ada" and who(request) in {"olu-full", "ada-api-key"}:
-        full = said(send(asking(request, token="ada-full")))
-        body = {**said(response), "verified_accounts": full["verified_accounts"]}
-        return answer(response, body=body)
-    return response
+    return _all_accounts(request, send, "/profiles/ada", {"olu-full", "ada-api-key"})
 
 
 @mutant("hidden-accounts-left-out")

@@ -18,17 +18,18 @@ def told(response):
     return {n: t[0] for n, t in parse_qs(parts.fragment or parts.query).items()}
 
 
-def relocated(response, edit):
-    """Returns a redirect to another address."""
-    location = response.headers.get("location")
-    return answer(response, headers={"location": edit(location)}) if location else response
-
-
-def retold(response, edit):
-    """Returns a redirect that tells something else."""
-    location = response.headers.get("location")
-    if not location or not told(response):
+def relocated(response, name, edit):
+    """Returns a redirect that tells ``name`` to another address; every other answer as it is."""
+    if name not in told(response):
         return response
+    return answer(response, headers={"location": edit(response.headers["location"])})
+
+
+def retold(response, name, edit):
+    """Returns a redirect that tells ``name`` and something else; every other answer as it is."""
+    if name not in told(response):
+        return response
+    location = response.headers["location"]
     mark = "#" if "#" in location else "?"
     members = {n: t for n, t in edit(told(response)).items() if t is not None}
     root = location.partition("#")[0].partition("?")[0]

@@ -18,17 +18,28 @@ ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")
 
 
+def _with_a_good_picture(request):
+    headers = {"authorization": request.headers["authorization"]}
+    files = {"data": ("a.png", picture())}
+    return httpx.Request("POST", str(request.url), headers=headers, files=files)
+
+
+def _taken_in_spite_of(code, request, send):
+    response = send(request)
+    body = said(response)
+    is_meant = isinstance(body, dict) and body.get("code") == code
+    return send(_with_a_good_picture(request)) if is_meant else response
+
+
+def _selecting(word, request, send):
+    is_meant = at(request, "POST", LIST)
+    return send(asking(request, query={"select_avatar": word}) if is_meant else request)
+
+
 @mutant("avatar-upload-multipart")
 def uploads_in_json_are_taken(request, send):
     if at(request, "POST", LIST) and "json" in request.headers.get("content-type", ""):
-        return send(
-            httpx.Request(
-                "POST",
-                str(request.url),
-                headers={"authorization": request.headers["authorization"]},
-                files={"data": ("a.png", picture())},
-            )
-        )
+        return send(_with_a_good_picture(request))
     return send(request)
 
 
@@ -48,56 +59,22 @@ def gifs_are_refused(request, send):
 
 @mutant("upload-image-types")
 def anything_is_a_picture(request, send):
-    response = send(request)
-    if (
-        (said(response) or {})
-        and isinstance(said(response), dict)
-        and said(response).get("code") == "unsupported_image"
-    ):
-        url = str(request.url)
-        return send(
-            httpx.Request(
-                "POST",
-                url,
-                headers={"authorization": request.headers["authorization"]},
-                files={"data": ("a.png", picture())},
-            )
-        )
-    return response
+    return _taken_in_spite_of("unsupported_image", request, send)
 
 
 @mutant("upload-square")
 def oblong_pictures_are_cropped(request, send):
-    response = send(request)
-    if isinstance(said(response), dict) and said(response).get("code") == "uncropped_image":
-        url = str(request.url)
-        return send(
-            httpx.Request(
-                "POST",
-                url,
-                headers={"authorization": request.headers["authorization"]},
-                files={"data": ("a.png", picture())},
-            )
-        )
-    return response
+    return _taken_in_spite_of("uncropped_image", request, send)
 
 
 @mutant("select-avatar")
 def uploads_are_always_selected(request, send):
-    return (
-        send(asking(request, query={"select_avatar": "true"}))
-        if at(request, "POST", LIST)
-        else send(request)
-    )
+    return _selecting("true", request, send)
 
 
 @mutant("select-avatar")
 def uploads_are_never_selected(request, send):
-    return (
-        send(asking(request, query={"select_avatar": "false"}))
-        if at(request, "POST", LIST)
-        else send(request)
-    )
+    return _selecting("false", request, send)
 
 
 @mutant("select-avatar")
