@@ -23,6 +23,13 @@ def registered(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name=name)).to_be_visible()
 
 
+def test_the_front_page_leads_to_signing_in_and_to_the_applications(page: Page, mock):
+    for name, leads in ((mock.auth_url, "/"), ("Applications", "/sign-in")):
+        page.goto(mock.base_url.removesuffix("v3"))
+        page.get_by_role("link", name=name).click()
+        assert page.url == f"{mock.auth_url}{leads}"
+
+
 def test_an_application_lives_and_dies(ada):
     registered(ada, "Lighthouse Log")
     secrets = ada.get_by_role("status").locator("code").all_text_contents()

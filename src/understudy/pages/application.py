@@ -8,7 +8,14 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
 from understudy.pages import authorization, dashboard, people, profile
-from understudy.pages.bridge import address, avatar_url, base_url, exchange, resource_url
+from understudy.pages.bridge import (
+    address,
+    authorization_url,
+    avatar_url,
+    base_url,
+    exchange,
+    resource_url,
+)
 from understudy.pages.parts import Part
 
 STATIC_PATH = "/static"
@@ -43,13 +50,16 @@ def create(parts: Sequence[Part], base_path: str, auto_approve: str | None = Non
     flask.config.update(
         AUTO_APPROVE=auto_approve,
         BASE_PATH=base_path,
-        SHOWS_APPLICATIONS="authorization" in parts,
         PROPAGATE_EXCEPTIONS=True,  # a failure of ours is for the engine to log and to answer
     )
     flask.url_map.merge_slashes = False  # by a redirect, which would lead out of the world
     flask.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     flask.jinja_env.globals.update(
-        address=address, avatar_url=avatar_url, base_url=base_url, resource_url=resource_url
+        address=address,
+        authorization_url=authorization_url,
+        avatar_url=avatar_url,
+        base_url=base_url,
+        resource_url=resource_url,
     )
     flask.jinja_env.tests["web_address"] = profile.is_web_address
     for part in parts:

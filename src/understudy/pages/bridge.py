@@ -76,6 +76,11 @@ def resource_url() -> str:
     return exchange().resource_url
 
 
+def authorization_url() -> str:
+    """Returns where people sign in, at this address or the authorization server's."""
+    return exchange().authorization_url
+
+
 def base_url() -> str:
     """Returns where the resource API lies."""
     return resource_url() + str(current_app.config["BASE_PATH"])
