@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
 from understudy.contract.browsing import go_through
-from understudy.contract.gateway import Gateway, Time
+from understudy.contract.clock import Time
+from understudy.contract.gateway import Gateway
 from understudy.contract.ledger import Ledger
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled

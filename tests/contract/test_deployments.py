@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET, InProcess, mock
-from understudy.contract.gateway import Time
+from understudy.contract.clock import Time
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
 from understudy.contract.target import Permit

@@ -10,6 +10,7 @@ from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.target import Credentials, Known, Permit
 from understudy.contract.unjudged import UNJUDGED
+from understudy.engine.clock import machine_time
 from understudy.records.people import PEOPLE
 
 
@@ -67,9 +68,10 @@ def test_what_the_target_does_not_give_is_the_reason(verify):
     assert not any(found.could_be for found in outcome.rules if found.reason.startswith("["))
 
 
-def test_a_run_that_is_out_of_time_says_what_is_left(verify, mock):
-    ends = mock.world.clock.now() + timedelta(seconds=0.3)
-    outcome = verify(allowance=Allowance(ends=ends), phases=[("generated cases", generated(2))])
+def test_a_run_that_is_out_of_time_says_what_is_left(verify):
+    ends = machine_time() + timedelta(seconds=0.3)
+    allowance = Allowance(is_over=lambda: machine_time() >= ends)
+    outcome = verify(allowance=allowance, phases=[("generated cases", generated(2))])
     assert outcome.stopped == ""
     assert "the rest of the generated cases" in outcome.more
     reasons = {found.reason for found in outcome.rules if found.status == "not_checked"}

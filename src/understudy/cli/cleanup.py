@@ -19,6 +19,7 @@ def cleanup(journal: Path, target: Path | None) -> None:
     """Put back what a killed run of verify left changed, by its JOURNAL, and prove it."""
     import httpx
 
+    from understudy.cli.mock_clock import MockClock
     from understudy.cli.verifying import machine
     from understudy.contract.gateway import Gateway
     from understudy.contract.ledger import Ledger
@@ -26,6 +27,7 @@ def cleanup(journal: Path, target: Path | None) -> None:
     from understudy.contract.shapes import bundled
     from understudy.contract.target import load_target
     from understudy.contract.undo import Undo, read_journal
+    from understudy.engine.clock import machine_time
 
     state = read_journal(journal)
     where = target or journal.with_suffix(".toml")
@@ -34,6 +36,8 @@ def cleanup(journal: Path, target: Path | None) -> None:
         msg = f"{journal} is of {state.base_url}, and {where} of {found.base_url}; give the right one."
         raise StartupError(msg)
     time = machine()
+    if state.clock is not None:
+        time = MockClock(found, machine_time, state.clock).time
     ledger = Ledger(where.with_suffix(".ledger"), time.now())
     routes = routes_of(found, bundled("service.yaml"))
     with httpx.HTTPTransport() as wire:

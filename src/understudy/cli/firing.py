@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from understudy.cli import in_process
 from understudy.cli.verifying import POLITE, machine
+from understudy.contract.clock import Time
 from understudy.contract.edge_cases.firing import Firing, Heard, subjects_of
-from understudy.contract.gateway import Allowance, Time
+from understudy.contract.gateway import Allowance
 from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback, load_target
 from understudy.document.loader import load

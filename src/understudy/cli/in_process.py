@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 
 from understudy.app import Mock
-from understudy.contract.gateway import Time
+from understudy.contract.clock import Time
 from understudy.contract.target import Application, Credentials, Known, Permit, Target
 from understudy.engine.clock import Clock
 from understudy.engine.exchange import Addresses

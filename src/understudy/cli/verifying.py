@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -13,11 +13,13 @@ import msgspec
 from rich.console import Console
 
 from understudy.cli import in_process
+from understudy.cli.mock_clock import MockClock
 from understudy.cli.progress import Progress
 from understudy.contract.baseline import load_baseline, unaccepted
+from understudy.contract.clock import Time
 from understudy.contract.court import Court
 from understudy.contract.documents import DocumentJudge
-from understudy.contract.gateway import Allowance, Time
+from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.history import History
 from understudy.contract.outcome import Outcome
@@ -36,6 +38,9 @@ from understudy.errors import StartupError
 
 POLITE = timedelta(milliseconds=50)
 """Between two requests to a deployment that is not on this machine."""
+
+MOVABLE = Allowance(pause=timedelta(hours=2))
+"""Where the hour's limit is waited for by moving a mock's clock."""
 
 MOCK_CASES = 10
 FINDINGS, UNCHECKED = 1, 3
@@ -107,13 +112,18 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
     if wish.is_mock:
         mock = in_process.mock(options["seed"])
         transport: httpx.BaseTransport = in_process.InProcess(mock)
-        time, pause, interval = in_process.time_of(mock), timedelta(hours=2), timedelta(0)
+        time, allowance = in_process.time_of(mock), MOVABLE
+    elif wish.target.permit.clock:
+        transport, allowance = httpx.HTTPTransport(), MOVABLE
+        time = MockClock(wish.target, machine_time).time
     else:
-        transport, time, pause = httpx.HTTPTransport(), machine(), timedelta(0)
-        interval = timedelta(0) if is_loopback(wish.target.base_url) else POLITE
-    ends = options["max_time"] and time.now() + timedelta(seconds=options["max_time"])
+        transport, time = httpx.HTTPTransport(), machine()
+        is_here = is_loopback(wish.target.base_url)
+        allowance = Allowance(interval=timedelta(0) if is_here else POLITE)
     journal = wish.where and wish.where.with_suffix(".journal")
     ledger = wish.target.ledger or (wish.where and wish.where.with_suffix(".ledger"))
+    if time.advance is not None:
+        ledger = None  # hours that are moved are not those that the file keeps
     return Plan(
         target=wish.target,
         transport=transport,
@@ -122,13 +132,20 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
         rules=options["rules"],
         document=wish.document,
         seed=options["seed"],
-        allowance=Allowance(options["max_requests"], ends or None, pause, interval),
+        allowance=replace(
+            allowance, requests=options["max_requests"], is_over=_is_over(options["max_time"])
+        ),
         journal=journal,
         ledger=Path(ledger) if ledger else None,
         workers=options["workers"],
         phases=phases_of(wish),
         listen=listen,
     )
+
+
+def _is_over(seconds: float | None) -> Callable[[], bool]:
+    ends = machine_time() + timedelta(seconds=seconds) if seconds else None
+    return lambda: ends is not None and machine_time() >= ends
 
 
 def phases_of(wish: Wish) -> list[tuple[str, Phase]]:

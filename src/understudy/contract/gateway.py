@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 import httpx
 
+from understudy.contract.clock import Time
 from understudy.contract.exchange import Answer, Exchange, Identity, Request, headers_of
 from understudy.contract.ledger import ANONYMOUS, Ledger, bucket_of
 from understudy.contract.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
@@ -31,33 +32,18 @@ UNDO = "undo"
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """The deployment's time, and what can be done about it.
-
-    Attributes:
-        now: Tells it, as an aware instant.
-        wait: Lets it pass, as seconds that go by or by moving a mock's clock.
-        advance: Moves it at once; None where the deployment's time cannot be moved.
-    """
-
-    now: Callable[[], datetime]
-    wait: Callable[[timedelta], None]
-    advance: Callable[[timedelta], None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Allowance:
     """What a run may use.
 
     Attributes:
         requests: In all; None for no limit but the hour's.
-        ends: When it is over; None for no limit.
+        is_over: Tells whether its time is used up: the machine's, as the deployment's can be moved.
         pause: How long a pause for the hour's limit may be.
         interval: The least time between two requests.
     """
 
     requests: int | None = None
-    ends: datetime | None = None
+    is_over: Callable[[], bool] = lambda: False
     pause: timedelta = timedelta(0)
     interval: timedelta = timedelta(0)
 
@@ -141,6 +127,20 @@ class Gateway:
                 listen(exchange)
             return exchange
 
+    def put_time_back(self) -> list[str]:
+        """Makes the deployment's time as it stood, and returns what could not be.
+
+        Hours that were counted ahead of it count no more.
+        """
+        if self.time.put_back is None:
+            return []
+        moved = self.time.now()
+        left = self.time.put_back()
+        if self.time.now() < moved:
+            self._until.clear()
+            self.ledger.forget_from(self.time.now())
+        return left
+
     def left(self, token: str | None) -> int:
         """Returns how many counted requests a credential has left in the hour."""
         budget = self.target.budget
@@ -151,7 +151,7 @@ class Gateway:
         now = self.time.now()
         allowance = self.allowance
         if source != UNDO:
-            if allowance.ends is not None and now >= allowance.ends:
+            if allowance.is_over():
                 msg = "the time of the run is used up (--max-time)"
                 raise OutOfTime(msg)
             if allowance.requests is not None and self.sent >= allowance.requests:

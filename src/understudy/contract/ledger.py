@@ -55,6 +55,12 @@ class Ledger:
             times.popleft()
         return len(times)
 
+    def forget_from(self, now: datetime) -> None:
+        """Forgets what was counted later than now, before the deployment's time was put back."""
+        for times in self._sent.values():
+            while times and times[-1] > now:
+                times.pop()
+
     def frees(self, bucket: str) -> datetime | None:
         """Returns when the oldest request of the hour leaves the count."""
         times = self._sent.get(bucket)

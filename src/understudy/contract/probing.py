@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from understudy.contract.gateway import Time
+from understudy.contract.clock import Time
 from understudy.contract.target import Target
 from understudy.contract.visit import Visit
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import httpx
 
+from understudy.contract.clock import Time
 from understudy.contract.court import Court
 from understudy.contract.documents import DocumentJudge
 from understudy.contract.events import Event, Exchanged, Found, Listen, nobody
 from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
-from understudy.contract.gateway import Allowance, Gateway, Time
+from understudy.contract.gateway import Allowance, Gateway
 from understudy.contract.history import History
 from understudy.contract.ledger import Ledger
 from understudy.contract.operations import Routes

@@ -38,6 +38,7 @@ class Credentials(Part, frozen=True):
         private_access_token: Of the account whose profile is ``known.private_slug``.
         disabled_access_token: Of an account whose profile is disabled.
         api_key: Of any application.
+        admin_token: Of a mock on another machine, whose clock ``permit.clock`` lets be moved.
     """
 
     access_token: str | None = None
@@ -48,6 +49,7 @@ class Credentials(Part, frozen=True):
     private_access_token: str | None = None
     disabled_access_token: str | None = None
     api_key: str | None = None
+    admin_token: str | None = None
 
 
 class Application(Part, frozen=True):
@@ -107,11 +109,19 @@ class Known(Part, frozen=True):
 
 
 class Permit(Part, frozen=True):
-    """What may be done beyond reading and editing."""
+    """What may be done beyond reading and editing.
+
+    Attributes:
+        uploads: Upload avatars, which are removed again.
+        tokens: Have tokens issued.
+        exhaust_rate_limit: Use an hour's requests up, so that a 429 is seen.
+        clock: Move the clock of a mock by its admin API; it is put back.
+    """
 
     uploads: bool = False
     tokens: bool = False
     exhaust_rate_limit: bool = False
+    clock: bool = False
 
 
 class Budget(Part, frozen=True):
@@ -181,6 +191,8 @@ class Target(Part, frozen=True):
     def secrets(self) -> dict[str, str]:
         """Returns each secret with the name that stands for it in a report."""
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
+        if self.credentials.admin_token:
+            tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
         parts = (
             ("APP", self.application),
             ("OTHER_APP", self.other_application),

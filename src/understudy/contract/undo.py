@@ -1,4 +1,4 @@
-"""Puts back what a run changed, and proves it: profile fields, selected avatars, uploads.
+"""Puts back what a run changed, and proves it: profile fields, selected avatars, uploads, time.
 
 What stood there is written to a file before the first change is sent, so that a run that was killed
 can be put back by ``understudy cleanup``. The time of the last edit cannot be put back by anyone.
@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from msgspec import Struct, ValidationError, field, json
 
+from understudy.contract.clock import Stood
 from understudy.contract.exchange import Exchange, Identity, Request
 from understudy.contract.gateway import UNDO, Gateway
 from understudy.contract.operations import (
@@ -52,11 +53,13 @@ class State(Struct):
         base_url: Where.
         accounts: Account to what stood there.
         uploads: Uploads that were sent and whose answer may have been lost.
+        clock: How the deployment's clock stood; None where it cannot be moved.
     """
 
     base_url: str
     accounts: dict[str, Before] = field(default_factory=dict)
     uploads: dict[str, list[str]] = field(default_factory=dict)
+    clock: Stood | None = None
 
 
 class Undo:
@@ -71,7 +74,10 @@ class Undo:
     def __init__(self, gateway: Gateway, journal: Path | None, state: State | None = None) -> None:
         self._visit = Visit(gateway, UNDO)
         self._journal = journal
-        self.state = state or State(gateway.target.base_url)
+        stood = gateway.time.stood and gateway.time.stood()
+        self.state = state or State(gateway.target.base_url, clock=stood)
+        if self.state.clock is not None:
+            self._write()
         gateway.before_write = self.remember
         gateway.listeners.append(self._note_upload)
 
@@ -105,6 +111,8 @@ class Undo:
         Returns:
             What could not be put back, one line each; none where all is proved equal.
         """
+        gateway = self._visit.gateway
+        gateway.put_time_back()  # first, as a token may have ended in the meantime
         left: list[str] = []
         for account, before in self.state.accounts.items():
             who = WRITERS[account]
@@ -113,6 +121,7 @@ class Undo:
                 left += self._restore_profile(before, who)
             except Refusal as refusal:
                 left.append(f"{account}: {refusal}")
+        left += gateway.put_time_back()  # again, as a wait for the hour's limit moves it
         if not left:
             self.state.accounts.clear()
             if self._journal is not None:

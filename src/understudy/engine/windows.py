@@ -49,7 +49,9 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Wi
     Returns:
         The verdict, and the window to keep.
     """
-    if window is None or now >= window.opened + WINDOW:
+    # one that opened an hour ahead is of before the time was set back; a moment ahead, of another
+    # request that came later and was counted first
+    if window is None or abs(now - window.opened) >= WINDOW:
         window = Window(now, 0)
     allowed = window.used < limit
     if allowed:
