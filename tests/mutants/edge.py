@@ -62,14 +62,31 @@ def stateful(*rules: str) -> Callable[[Callable[[], Change]], Callable[[], Chang
 
 
 class Edge(httpx.BaseTransport):
-    """A wire with a deviation."""
+    """A wire with a deviation.
+
+    Attributes:
+        crashes: What the deviation's own code came to grief on. The mock's answer stands then: a
+            500 of our making would be caught by anything, and say nothing of who caught it.
+    """
 
     def __init__(self, inner: httpx.BaseTransport, change: Change) -> None:
+        self.crashes: list[str] = []
         self._inner = inner
         self._change = change
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._change(request, self._inner.handle_request)
+        answers: list[httpx.Response] = []
+
+        def send(asked: httpx.Request) -> httpx.Response:
+            answers.append(self._inner.handle_request(asked))
+            return answers[-1]
+
+        try:
+            return self._change(request, send)
+        except Exception as error:
+            about = f"{request.method} {request.url} {request.read()[:200]!r}"
+            self.crashes.append(f"{about}: {type(error).__name__}: {error}")
+            return answers[0] if answers else self._inner.handle_request(request)
 
 
 def path_of(request: httpx.Request) -> str:
@@ -114,6 +131,12 @@ def json_of(request: httpx.Request) -> Any:
         return orjson.loads(request.read())
     except orjson.JSONDecodeError:
         return None
+
+
+def members_of(request: httpx.Request) -> dict[str, Any]:
+    """Returns the members of a JSON object; none of any other body."""
+    given = json_of(request)
+    return given if isinstance(given, dict) else {}
 
 
 def said(response: httpx.Response) -> Any:

@@ -5,12 +5,14 @@ mutant, of those that somebody thought up: mechanical ones are about answers and
 """
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
+import httpx
 from rich.console import Console
-from tests.mutants.edge import MUTANTS, Edge, Mutant
-from tests.mutants.verifying import BEGINNING, INNER, MOCK, PATIENT
+from tests.mutants.edge import MUTANTS, Mutant
+from tests.mutants.verifying import MOCK, PATIENT, deployed
 
 from understudy.cli import in_process
 from understudy.contract.edge_cases import selection
@@ -27,8 +29,13 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
         mutant: None for the unbroken mock.
         count: Cases of each operation.
     """
-    MOCK.world.become(BEGINNING)
-    wire = Edge(INNER, mutant.make()) if mutant else INNER
+    with deployed(mutant) as wire:
+        found = next((case for case in fired(wire, count) if case.has_failed), None)
+    return "" if found is None else f"{found.id}: {found.description}: {found.outcome}"
+
+
+def fired(wire: httpx.BaseTransport, count: int) -> Iterator[Case]:
+    """Yields so many cases of each operation with what came of them on a wire to the mock."""
     heard = Heard()
     plan = Plan(
         target=in_process.TARGET,
@@ -39,9 +46,7 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
         listen=heard.listen,
     )
     firing = Firing(start(plan), heard, subjects_of(in_process.TARGET))
-    fired = firing.fire(some(firing.prepare().image_id, count))
-    found = next((case for case in fired if case.has_failed), None)
-    return "" if found is None else f"{found.id}: {found.description}: {found.outcome}"
+    yield from firing.fire(some(firing.prepare().image_id, count))
 
 
 @cache

@@ -9,8 +9,8 @@ import httpx
 import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
-from tests.mutants.edge import AUTHORIZATION, SITE, Edge, Mutant
-from tests.mutants.verifying import BEGINNING, INNER, MOCK
+from tests.mutants.edge import AUTHORIZATION, SITE, Mutant
+from tests.mutants.verifying import deployed
 
 from understudy.contract.shapes import bundled
 
@@ -42,9 +42,14 @@ def _alarms(name: str, root: str, requests: int) -> frozenset[tuple[str, str]]:
 def _failures(
     mutant: Mutant | None, name: str, root: str, requests: int
 ) -> frozenset[tuple[str, str]]:
-    MOCK.world.become(BEGINNING)
+    with deployed(mutant) as wire:
+        return _found(wire, name, root, requests)
+
+
+def _found(
+    wire: httpx.BaseTransport, name: str, root: str, requests: int
+) -> frozenset[tuple[str, str]]:
     sent = [0]
-    wire = Edge(INNER, mutant.make()) if mutant else INNER
     schema = schemathesis.openapi.from_dict(
         {**bundled(name).raw, "servers": [{"url": root}]},
         config=SchemathesisConfig.from_dict(CONFIGURATION),

@@ -103,7 +103,7 @@ def an_empty_grant_type_is_unknown(request, send):
 @mutant("token-error-shape")
 def token_errors_in_the_apis_shape(request, send):
     response = send(request)
-    if path_of(request) == TOKEN and response.status_code >= 400:
+    if path_of(request) == TOKEN and response.status_code >= 400 and response.read():
         body = said(response)
         return answer(response, body={"error": body["error_description"], "code": body["error"]})
     return response

@@ -1,8 +1,10 @@
 """Runs verify on mutants of one mock, which is as good as new each time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 
+import httpx
 from msgspec.structs import replace
 from tests.mutants import (
     authorize,
@@ -49,6 +51,33 @@ MOCK = in_process.mock()
 INNER = in_process.InProcess(MOCK)
 BEGINNING = MOCK.world.snapshot()
 PATIENT = Allowance(pause=timedelta(hours=2))
+WHOLE = (("generated cases", generated(5)), ("scenarios", scenarios(5)))
+
+
+class Crashed(Exception):
+    """A mutant's own code failed, so that nothing can be said of it; the text says on what."""
+
+
+@contextmanager
+def deployed(mutant: Mutant | None, seed: int = 0) -> Iterator[httpx.BaseTransport]:
+    """Gives the wire to a mutant of a mock that is as good as new.
+
+    Args:
+        mutant: None for the unbroken mock.
+        seed: Of the mock's world: its codes, tokens and ids.
+
+    Raises:
+        Crashed: In the end, where the mutant's own code failed on a request.
+    """
+    MOCK.world.become(BEGINNING._replace(seed=seed))
+    if mutant is None:
+        yield INNER
+        return
+    edge = Edge(INNER, mutant.make())
+    yield edge
+    if edge.crashes:
+        msg = f"{mutant.name} crashed on {edge.crashes[0]}"
+        raise Crashed(msg)
 
 
 def verified(
@@ -64,25 +93,26 @@ def verified(
     Args:
         mutant: None for the unbroken mock.
         rules: The rules to judge; all where none is named.
-        seed: Of generated cases.
+        seed: Of the mock and of generated cases.
         is_whole: Whether generated cases and scenarios follow the probes.
         is_hour: Whether the published budget of one hour has to do.
+
+    Raises:
+        Crashed: The mutant's own code failed.
     """
-    MOCK.world.become(BEGINNING)
-    wire = Edge(INNER, mutant.make()) if mutant else INNER
-    time = in_process.time_of(MOCK)
     permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
-    plan = Plan(
-        target=replace(in_process.TARGET, permit=permit),
-        transport=wire,
-        time=time,
-        machine_time=machine_time,
-        rules=tuple(rules),
-        seed=seed,
-        allowance=Allowance() if is_hour else PATIENT,
-        phases=[("generated cases", generated(5)), ("scenarios", scenarios(5))] if is_whole else (),
-    )
-    return carry_out(plan)
+    with deployed(mutant, seed) as wire:
+        plan = Plan(
+            target=replace(in_process.TARGET, permit=permit),
+            transport=wire,
+            time=in_process.time_of(MOCK),
+            machine_time=machine_time,
+            rules=tuple(rules),
+            seed=seed,
+            allowance=Allowance() if is_hour else PATIENT,
+            phases=WHOLE if is_whole else (),
+        )
+        return carry_out(plan)
 
 
 def failed(outcome: Outcome) -> set[str]:
