@@ -17,7 +17,7 @@ from tests.mutants.verifying import MOCK, PATIENT, deployed
 from understudy.cli import in_process
 from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.firing import Firing, Heard, subjects_of
+from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.runs import Plan, start
 from understudy.engine.clock import machine_time
 
@@ -36,16 +36,14 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
 
 def fired(wire: httpx.BaseTransport, count: int) -> Iterator[Case]:
     """Yields so many cases of each operation with what came of them on a wire to the mock."""
-    heard = Heard()
     plan = Plan(
         target=in_process.TARGET,
         transport=wire,
         time=in_process.time_of(MOCK),
         machine_time=machine_time,
         allowance=PATIENT,
-        listen=heard.listen,
     )
-    firing = Firing(start(plan), heard, subjects_of(in_process.TARGET))
+    firing = Firing(start(plan), subjects_of(in_process.TARGET))
     yield from firing.fire(some(firing.prepare().image_id, count))
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from understudy.cli import in_process
 from understudy.cli.verifying import POLITE, machine
 from understudy.contract.clock import Time
-from understudy.contract.edge_cases.firing import Firing, Heard, subjects_of
+from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.gateway import Allowance
 from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback, load_target
@@ -52,7 +52,6 @@ def _run(
     path: Path | None,
 ) -> Iterator[tuple[Firing, Target]]:
     transport, time, allowance = wire
-    heard = Heard()
     plan = Plan(
         target=target,
         transport=transport,
@@ -62,11 +61,10 @@ def _run(
         allowance=allowance,
         journal=path and path.with_suffix(".journal"),
         ledger=path and path.with_suffix(".ledger"),
-        listen=heard.listen,
     )
     run = start(plan)
     try:
-        yield Firing(run, heard, subjects_of(target)), target
+        yield Firing(run, subjects_of(target)), target
     finally:
         for line in run.undone.restore():
             click.echo(f"not put back: {line}", err=True)

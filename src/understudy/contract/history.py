@@ -17,6 +17,7 @@ from understudy.contract.operations import (
     DELETE_AVATAR,
     LIST_AVATARS,
     PROFILES,
+    RESOURCE,
     SET_AVATAR,
     TOKEN,
     UPDATE_AVATAR,
@@ -26,6 +27,10 @@ from understudy.contract.target import Known, Target
 
 MADE_UP = "understudy-made-up"
 """What identifiers begin with that nobody has."""
+
+LEFT_OPEN = "edge case that is left open"
+"""The source of requests to which the contract says nothing, such as one for another host: what
+answers them may have changed something, and is no evidence of anything else."""
 
 NEAR = 60
 """Exchanges of an operation among which a relation is looked for."""
@@ -61,9 +66,14 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """Remembers an exchange."""
         self.exchanges.append(exchange)
-        self._by_operation.setdefault(exchange.operation, []).append(exchange)
-        if exchange.request.method in WRITES and not exchange.answer.is_refusal:
+        is_change = exchange.request.method in WRITES and not exchange.answer.is_refusal
+        if is_change:
             self.last_write = exchange.number
+        if exchange.source != LEFT_OPEN:
+            self._by_operation.setdefault(exchange.operation, []).append(exchange)
+        elif is_change and exchange.site == "resource":
+            for operation in RESOURCE:
+                self._by_operation.pop(operation, None)
         self._note_avatars(exchange)
         self._note_secrets(exchange)
 

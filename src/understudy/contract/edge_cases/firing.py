@@ -13,9 +13,9 @@ from urllib.parse import quote, urlencode
 from understudy.contract.edge_cases import pictures
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.events import Event, Found
 from understudy.contract.exchange import Exchange, Request
-from understudy.contract.findings import ANSWERS, DOCUMENT, Finding
+from understudy.contract.findings import ANSWERS, DOCUMENT
+from understudy.contract.history import LEFT_OPEN
 from understudy.contract.operations import DELETE_AVATAR
 from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.contract.runs import Run
@@ -61,46 +61,17 @@ def subjects_of(target: Target) -> Subjects:
 
 
 @dataclass
-class Heard:
-    """Collects what the rules find, case by case."""
-
-    found: list[Finding] = field(default_factory=list)
-
-    def listen(self, event: Event) -> None:
-        """Takes an event of the run."""
-        if isinstance(event, Found) and not event.finding.is_note:
-            self.found.append(event.finding)
-
-    def take(self, *, by_prose: bool = False) -> list[str]:
-        """Returns what was found since the last time.
-
-        Args:
-            by_prose: Whether the prose rules count too. They judge requests that mean something; of
-                one that is refused for its writing they would ask for what it was about.
-        """
-        taken, self.found = self.found, []
-        return [
-            f"rule {finding.rule.id}: {finding.expected}, came {finding.came}"
-            for finding in taken
-            if finding.rule.id in ALWAYS
-            or (by_prose and not finding.rule.id.startswith(BETWEEN_REQUESTS))
-        ]
-
-
-@dataclass
 class Firing:
     """Fires cases.
 
     Attributes:
         run: A run of verify, with its gateway and its judge.
-        heard: Listens to that run.
         subjects: What the cases are about; ``prepare`` completes them.
         image_id: The avatar that stands for the subjects' now.
         secrets: Values of the variables now; a code is good once.
     """
 
     run: Run
-    heard: Heard
     subjects: Subjects
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
@@ -119,7 +90,6 @@ class Firing:
         secrets = {**self.subjects.secrets, **self._client_token()}
         self.subjects = replace(self.subjects, image_id=self.image_id, secrets=secrets)
         self.secrets = dict(secrets)
-        self.heard.take()
         return self.subjects
 
     def fire(self, cases: Iterable[Case]) -> Iterator[Case]:
@@ -146,7 +116,8 @@ class Firing:
         return self._judged(case, exchange)
 
     def _sent(self, case: Case) -> Exchange:
-        exchange = self.run.gateway.send(self._request(case), SOURCE)
+        source = LEFT_OPEN if case.kind == "open" else SOURCE
+        exchange = self.run.gateway.send(self._request(case), source)
         is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)
@@ -157,12 +128,24 @@ class Firing:
 
     def _judged(self, case: Case, exchange: Exchange) -> str:
         if exchange.status == SLOWED_DOWN and case.kind == "valid":
-            self.heard.take()
             return "not judged: the deployment slows this caller down (429)"
         fault = case.expected.fault(exchange.status, exchange.answer.header("location"))
-        found = self.heard.take(by_prose=case.kind == "valid")
+        found = self._broken(by_prose=case.kind == "valid")
         faults = [fault, *found] if fault else found
         return f"failed: {'; '.join(faults)}" if faults else f"passed: {exchange.status}"
+
+    def _broken(self, *, by_prose: bool) -> list[str]:
+        """Returns what the rules say of the last answer.
+
+        Args:
+            by_prose: Whether the prose rules count too. They judge requests that mean something; of
+                one that is refused for its writing they would ask for what it was about.
+        """
+        return [
+            f"rule {rule}: {verdict.expected}, came {verdict.came}"
+            for rule, verdict in self.run.court.broken
+            if rule in ALWAYS or (by_prose and not rule.startswith(BETWEEN_REQUESTS))
+        ]
 
     def _request(self, case: Case) -> Request:
         request, target = case.request.filled(self.secrets), self.run.plan.target
@@ -196,7 +179,6 @@ class Firing:
             told = self._visit.auth("GET", path).told
         except Refusal:
             return {}
-        self.heard.take()
         return {"code": told["code"]} if "code" in told else {}
 
     def _avatar(self) -> str | None:
