@@ -28,8 +28,8 @@ verify: install  ## judge the mock by the contract
 	$(BIN)/understudy verify --fail-on findings --fail-on not-checked
 
 .PHONY: mutants
-mutants: install  ## run verify on every broken deployment, and print what catches it
-	$(BIN)/python -m tests.mutants
+mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
+	$(BIN)/python -m tests.mutants --controls 20 --schemathesis --matrix build/mutants.csv
 
 .PHONY: check
 check: lint types layers test  ## all that CI runs

@@ -1,97 +1,109 @@
-"""``make mutants``: runs all of verify on every mutant, and prints the matrix mutant x rule.
+"""``make mutants``: runs verify on every mutant, and prints what catches it and how soon.
 
-Also how many are caught after 10, 25, 50, 100 and 1000 requests, and what ``schemathesis run`` finds
-of them with as many requests.
+Then the whole of verify on the unbroken mock, with other seeds. Options set peers beside it: what
+``schemathesis run`` finds with as many requests, and what contract tests from npm find.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
-from tests.mutants.edge import MUTANTS, Mutant
-from tests.mutants.generated import caught_by_schemathesis
-from tests.mutants.verifying import failed, verified
+from tests.mutants import curve
+from tests.mutants.edge import Mutant
+from tests.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
 
-from understudy.contract.outcome import Outcome
-
-HOUR = 420
-"""Requests that verify sends within the published budget, and so what its peer may send."""
-
-STEPS = (10, 25, 50, 100, 1000)
-
-
-def first_sighting(mutant: Mutant, outcome: Outcome) -> int | None:
-    """Returns after how many requests a mutant was caught by a rule that it breaks."""
-    seen = [f.exchange.number for f in outcome.findings if f.rule.id in mutant.rules]
-    return min(seen, default=None)
-
-
-def matrix(console: Console, mutants: Sequence[Mutant], *, is_compared: bool) -> bool:
-    """Prints the matrix; tells whether every mutant was caught by a rule that it breaks."""
-    numbers: list[int | None] = []
-    schemathesis = 0
-    for mutant in track(mutants, console=console, disable=not console.is_terminal):
-        outcome = verified(mutant, is_hour=True)
-        number = first_sighting(mutant, outcome)
-        if number is None:  # an hour's budget is not enough where the limit itself is broken
-            outcome = verified(mutant)
-            number = first_sighting(mutant, outcome)
-            number = None if number is None else max(number, 1001)
-        numbers.append(number)
-        others = sorted(failed(outcome) - set(mutant.rules))
-        caught = sorted(failed(outcome) & set(mutant.rules))
-        note = ""
-        if is_compared:
-            is_seen = caught_by_schemathesis(mutant, HOUR)
-            schemathesis += is_seen
-            note = f"; schemathesis {'too' if is_seen else 'not'}"
-        said = f"request {number}" if number else "NOT CAUGHT"
-        also = f", also {', '.join(others)}" if others else ""
-        kind = "m" if mutant.is_mechanical else " "
-        console.print(
-            f"{kind} {mutant.name}: {said}: {', '.join(caught)}{also}{note}", soft_wrap=True
-        )
-    _sum(console, numbers)
-    if is_compared:
-        console.print(f"schemathesis run, {HOUR} requests each: {schemathesis} of {len(mutants)}")
-    return None not in numbers
-
-
-def _sum(console: Console, numbers: Sequence[int | None]) -> None:
-    whole = len(numbers)
-    for step in STEPS:
-        caught = sum(number is not None and number <= step for number in numbers)
-        console.print(
-            f"caught after {step:4} requests: {caught:3} of {whole} ({caught / whole:.0%})"
-        )
-    caught = sum(number is not None for number in numbers)
-    console.print(f"caught at all: {caught} of {whole}")
-
-
-def controls(console: Console, seeds: int) -> bool:
-    """Runs verify on the unbroken mock; tells whether nothing was found."""
-    found: Counter[str] = Counter()
-    for seed in range(seeds):
-        found.update(
-            finding.rule.id for finding in verified(None, seed=seed, is_whole=True).findings
-        )
-    console.print(f"control runs on the unbroken mock: {seeds}, findings: {dict(found) or 'none'}")
-    return not found
+from understudy.contract.judgement import CHECKS
 
 
 def main() -> int:
-    """Runs what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="part of a name")
-    parser.add_argument("--schemathesis", action="store_true", help="compare; takes hours")
-    parser.add_argument("--controls", type=int, default=5, help="runs on the unbroken mock")
-    asked = parser.parse_args()
-    console = Console(highlight=False, width=160)
-    chosen = [mutant for mutant in MUTANTS if asked.only in mutant.name]
-    is_good = matrix(console, chosen, is_compared=asked.schemathesis)
-    return 0 if controls(console, asked.controls) and is_good else 1
+    """Runs what was asked for; returns 1 where something is not caught, or found without a cause."""
+    asked = _options()
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    mutants = chosen(asked.only, asked.every)
+    is_good = _judge(console, mutants, asked) if mutants else False
+    return 0 if _control(console, asked) and is_good else 1
+
+
+def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> bool:
+    requests = hours_requests()
+    wish = Wish(asked.seeds, asked.schemathesis, requests)
+    work = side_by_side(tried, [(mutant.name, wish) for mutant in mutants], asked.jobs)
+    trials = []
+    quiet = not console.is_terminal
+    for trial in track(work, console=console, total=len(mutants), disable=quiet):
+        trials.append(trial)
+        console.print(str(trial))
+    if asked.matrix:
+        asked.matrix.parent.mkdir(parents=True, exist_ok=True)
+        asked.matrix.write_text(curve.as_csv(trials))
+        for line in curve.as_text(trials):
+            console.print(line)
+    ran = [trial for trial in trials if not trial.crashed]
+    console.print(f"\nverify, an hour's {requests} requests, seeds: {asked.seeds}")
+    for line in curve.curve(trial.sightings for trial in ran):
+        console.print(line)
+    if asked.schemathesis:
+        console.print(
+            f"\nschemathesis run, {requests} requests to each of two addresses,"
+            f" seeds: {asked.schemathesis}"
+        )
+        for line in curve.curve((trial.peers for trial in ran), requests):
+            console.print(line)
+    return _is_whole(console, trials, asked)
+
+
+def _is_whole(console: Console, trials: Sequence[curve.Trial], asked: argparse.Namespace) -> bool:
+    """Tells whether every mutant was caught and every check tripped; where all ran."""
+    missed = [trial.mutant for trial in trials if not trial.is_caught]
+    is_all = not asked.only and asked.every == 1
+    checked = {rule for registered in CHECKS for rule in registered.rules}
+    idle = curve.untripped(trials, checked) if is_all else []
+    console.print(f"\nnot caught with every seed: {', '.join(missed) or 'none'}")
+    if is_all:
+        console.print(f"rules whose check nothing trips: {', '.join(idle) or 'none'}")
+    return not missed and not idle
+
+
+def _control(console: Console, asked: argparse.Namespace) -> bool:
+    found: Counter[str] = Counter()
+    if asked.controls:
+        for rules in side_by_side(control, range(asked.controls), asked.jobs):
+            found.update(rules)
+    told = dict(sorted(found.items())) or "none"
+    console.print(f"control runs on the unbroken mock: {asked.controls}, findings: {told}")
+    return not found
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        msg = f"{text} is less than one"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    add = parser.add_argument
+    add("--jobs", type=_number, default=2, metavar="N", help="processes")
+    add("--seeds", type=_number, default=5, metavar="N", help="runs of verify on each mutant")
+    add("--controls", type=int, default=5, metavar="N", help="runs on the unbroken mock")
+    add("--matrix", type=Path, metavar="FILE", help="write mutant x rule as CSV, and print it")
+    add(
+        "--schemathesis",
+        type=_number,
+        nargs="?",
+        const=1,
+        default=0,
+        metavar="SEEDS",
+        help="compare with plain schemathesis run, once or for so many seeds",
+    )
+    add("--only", default="", metavar="TEXT", help="mutants whose name holds it")
+    add("--every", type=_number, default=1, metavar="N", help="of these, one of N")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,69 +1,127 @@
-"""What ``schemathesis run`` finds of a mutant by itself, with its own checks and no rules of ours."""
+"""What ``schemathesis run`` finds of a mutant by itself, with its own checks and no rules of ours.
 
+It is given what a fair comparison takes: a token, examples in the document that name a person and an
+avatar which exist, and no failure that the unbroken mock shows as well counts.
+"""
+
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import orjson
 import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
-from tests.mutants.edge import AUTHORIZATION, SITE, Mutant
+from schemathesis.engine.recorder import ScenarioRecorder
+from tests.mutants.edge import AUTHORIZATION, LIST, SITE, Mutant
 from tests.mutants.verifying import deployed
 
 from understudy.contract.shapes import bundled
 
-CONFIGURATION = {
-    "seed": 0,
-    "headers": {"Authorization": "Bearer ada-full"},
-    "cache": {"enabled": False},
-    "generation": {"deterministic": True, "database": "none", "max-examples": 30},
-}
-
-
 SITES = (("service.yaml", SITE), ("authorization.yaml", AUTHORIZATION))
+TOKEN = {"authorization": "Bearer ada-full"}
+NUMBER = "x-number"
+"""The header that tells a request's number to whoever reads Schemathesis's events."""
+
+MADE_UP = "3c59dc048e8850243be8079a5c74d079"
+"""The document's example of an avatar, which no fixture has."""
+
+Failure = tuple[str, str]
+"""An operation and the check that failed."""
 
 
-def caught_by_schemathesis(mutant: Mutant, requests: int) -> bool:
-    """Tells whether a check fails on a mutant that does not on the unbroken mock."""
+def sighting(mutant: Mutant, requests: int, seed: int = 0) -> int | None:
+    """Returns after how many requests a check fails that holds for the unbroken mock; None for never.
+
+    Args:
+        mutant: What is sent to.
+        requests: As many may be sent to each of the two addresses.
+        seed: Of the cases.
+
+    Raises:
+        Crashed: The mutant's own code failed.
+    """
+    numbers: list[int] = []
     for name, root in SITES:
-        if _failures(mutant, name, root, requests) - _alarms(name, root, requests):
-            return True
-    return False
+        known = frozenset(alarms(name, root, 2 * requests, seed))
+        with deployed(mutant) as wire:
+            found = _failures(wire, name, root, min([requests, *numbers]), seed, known)
+        numbers += [number for failure, number in found.items() if failure not in known]
+    return min((number for number in numbers if number <= requests), default=None)
 
 
 @cache
-def _alarms(name: str, root: str, requests: int) -> frozenset[tuple[str, str]]:
-    """Returns what fails on the unbroken mock: answers that the document cannot know of."""
-    return _failures(None, name, root, requests)
+def alarms(name: str, root: str, requests: int, seed: int) -> Mapping[Failure, int]:
+    """Returns what fails on the unbroken mock, which keeps rules that its document cannot tell."""
+    with deployed(None) as wire:
+        return _failures(wire, name, root, requests, seed, None)
 
 
 def _failures(
-    mutant: Mutant | None, name: str, root: str, requests: int
-) -> frozenset[tuple[str, str]]:
-    with deployed(mutant) as wire:
-        return _found(wire, name, root, requests)
+    wire: httpx.BaseTransport,
+    name: str,
+    root: str,
+    requests: int,
+    seed: int,
+    known: frozenset[Failure] | None,
+) -> dict[Failure, int]:
+    """Returns what fails, with the first request's number.
 
-
-def _found(
-    wire: httpx.BaseTransport, name: str, root: str, requests: int
-) -> frozenset[tuple[str, str]]:
-    sent = [0]
+    Args:
+        wire: Leads to the deployment.
+        name: Of the bundled document.
+        root: The address that it is about.
+        requests: After which it ends.
+        seed: Of the cases.
+        known: A failure that is not of these ends it; none does where this is None.
+    """
+    configuration = {
+        "seed": seed,
+        "headers": TOKEN,
+        "cache": {"enabled": False},
+        "generation": {"database": "none", "max-examples": 30},
+    }
     schema = schemathesis.openapi.from_dict(
-        {**bundled(name).raw, "servers": [{"url": root}]},
-        config=SchemathesisConfig.from_dict(CONFIGURATION),
+        {**_document(name, wire), "servers": [{"url": root}]},
+        config=SchemathesisConfig.from_dict(configuration),
     )
+    sent = [0]
     schema.app = _application(wire, root, sent)
-    found: set[tuple[str, str]] = set()
+    found: dict[Failure, int] = {}
     stream = from_schema(schema).execute()
     for event in stream:
-        if sent[0] >= requests:
+        if isinstance(event, events.ScenarioFinished):
+            for failure, number in _numbered(event.recorder):
+                found[failure] = min(number, found.get(failure, number))
+        is_new = known is not None and bool(found.keys() - known)
+        if is_new or sent[0] >= requests:
             stream.stop()
-        elif isinstance(event, events.ScenarioFinished):
-            nodes = [node for nodes in event.recorder.checks.values() for node in nodes]
-            found |= {(event.recorder.label, n.name) for n in nodes if n.failure_info is not None}
-    return frozenset(found)
+    return found
+
+
+def _numbered(recorder: ScenarioRecorder) -> Iterable[tuple[Failure, int]]:
+    for case, nodes in recorder.checks.items():
+        interaction = recorder.interactions.get(case)
+        answer = interaction.response if interaction else None
+        number = answer.headers.get(NUMBER) if answer else None
+        for node in nodes:
+            if node.failure_info is not None and number:
+                yield (recorder.label, node.name), int(number[0])
+
+
+def _document(name: str, wire: httpx.BaseTransport) -> dict[str, Any]:
+    """Returns a document whose example of an avatar is one that the caller has."""
+    document = copy.deepcopy(dict(bundled(name).raw))
+    listed = wire.handle_request(httpx.Request("GET", SITE + LIST, headers=TOKEN))
+    avatars = orjson.loads(listed.read()) if listed.is_success else []
+    for item in document["paths"].values():
+        for parameter in item.get("parameters", []):
+            if parameter.get("example") == MADE_UP and avatars:
+                parameter["example"] = avatars[-1]["image_id"]
+    return document
 
 
 def _application(
@@ -88,7 +146,8 @@ def _application(
         body = environ["wsgi.input"].read()
         request = httpx.Request(environ["REQUEST_METHOD"], url, headers=headers, content=body)
         response = wire.handle_request(request)
-        start(f"{response.status_code} -", list(response.headers.items()))
+        named = [*response.headers.items(), (NUMBER, str(sent[0]))]
+        start(f"{response.status_code} -", named)
         return [response.read()]
 
     return answer

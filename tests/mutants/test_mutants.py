@@ -10,6 +10,8 @@ from tests.mutants.verifying import failed, verified
 from understudy.contract.judgement import CHECKS
 
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
+ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}
+"""Rules that some mutant breaks alone: that it is caught says that their checks can fail."""
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -20,6 +22,12 @@ def test_a_mutant_is_caught_by_the_rule_that_it_breaks(mutant):
 
 def test_every_rule_that_has_a_check_has_a_mutant_that_trips_it():
     assert CHECKED - {rule for mutant in MUTANTS for rule in mutant.rules} == set()
+
+
+@pytest.mark.parametrize("rule", sorted(CHECKED - ALONE))
+def test_a_rule_that_is_broken_beside_others_only_has_a_check_that_fails_too(rule):
+    breaking = (mutant for mutant in MUTANTS if rule in mutant.rules)
+    assert any(rule in failed(verified(mutant, (rule,))) for mutant in breaking)
 
 
 def test_half_of_the_mutants_are_made_from_the_documents():
