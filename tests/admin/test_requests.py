@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tests.admin.conftest import AUTHORIZATION, Driver
+from tests.contract.packages import har_faults
 
 from understudy.settings import Settings
 
@@ -127,6 +128,13 @@ def test_the_journal_is_taken_out_as_an_archive(asked: Driver) -> None:
     assert entry["request"]["url"] == "http://127.0.0.1:8080/v3/me/profile"
     assert json.loads(entry["request"]["postData"]["text"]) == {"location": "Here"}
     assert json.loads(entry["response"]["content"]["text"])["location"] == "Here"
+
+
+def test_the_archive_is_har(asked: Driver) -> None:
+    asked.get("/v3/qr-code/ada?size=240")
+    asked.ask("POST", "/v3/me/avatars", content=b"\xff\x00", token="ada-full")
+    asked.ask("DELETE", "/v3/nowhere")
+    assert har_faults(json.dumps(asked.admin("GET", "/requests/har"))) == ""
 
 
 def test_a_picture_in_an_archive_is_base64(driver: Driver) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from xml.etree import ElementTree as ET
 import jsonschema_rs
 import orjson
 import pytest
+import xmlschema
 from tests.contract.conftest import PATIENT, Wire
+from tests.contract.packages import har_faults, package
 from tests.mutants import generous, own_profile
 from tests.mutants.edge import MUTANTS, Edge
 
@@ -26,6 +29,7 @@ from understudy.engine.clock import machine_time
 REGISTERED = (generous, own_profile)
 SECRETS = in_process.TARGET.secrets()
 RULES = ("qr-default-size", "code-single-use", "avatar-delete-status", "profile-patch-partial")
+SCHEMAS = Path(__file__).with_name("schemas")
 SCHEMA = Path(reports.__file__).with_name("report.schema.json").read_bytes()
 
 
@@ -76,10 +80,36 @@ def test_the_json_report_keeps_to_its_schema(outcome):
     }
 
 
+def test_the_junit_report_keeps_to_what_its_readers_take(outcome):
+    xmlschema.XMLSchema(SCHEMAS / "junit.xsd").validate(reports.FORMATS["junit"](outcome, SECRETS))
+
+
+def test_sarif_keeps_to_its_schema(outcome):
+    path = package("@microsoft/jest-sarif") / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
+    schema = orjson.loads(path.read_bytes())
+    for name in ("run", "toolComponent"):
+        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is no regex
+    log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
+    jsonschema_rs.validator_for(schema, validate_formats=True).validate(log)
+
+
+def test_the_code_quality_report_has_gitlab_s_shape_and_shows_every_finding(outcome):
+    twice = replace(outcome, findings=outcome.findings * 2)
+    said = orjson.loads(reports.FORMATS["gitlab"](twice, SECRETS))
+    schema = SCHEMAS / "gitlab-code-quality.schema.json"
+    jsonschema_rs.validate(orjson.loads(schema.read_bytes()), said)
+    assert len({entry["fingerprint"] for entry in said}) == len(said) == 2 * len(outcome.findings)
+
+
+def test_all_traffic_is_har(outcome):
+    assert har_faults(reports.FORMATS["har"](outcome, SECRETS)) == ""
+
+
 def test_junit_has_a_test_case_a_rule(outcome):
     suite = ET.fromstring(reports.FORMATS["junit"](outcome, SECRETS))[0]
-    failed = {case.get("name") for case in suite if case.find("failure") is not None}
-    assert {case.get("name") for case in suite} == set(RULES)
+    cases = suite.findall("testcase")
+    failed = {case.get("name") for case in cases if case.find("failure") is not None}
+    assert {case.get("name") for case in cases} == set(RULES)
     assert failed == {"code-single-use", "profile-patch-partial"}
 
 

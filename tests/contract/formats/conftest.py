@@ -1,8 +1,4 @@
-"""A mock in a process of its own, and the tools that the formats are for.
-
-The tools lie in ``~/.cache/understudy-formats``, never in the repository; ``.ci/run`` puts them
-there, and elsewhere a test whose tool is missing is skipped.
-"""
+"""A mock in a process of its own, and the tools that the formats are for."""
 
 import os
 import shutil
@@ -14,12 +10,10 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.cli.conftest import Running
+from tests.contract.packages import MODULES, missing
 
 from understudy.cli import main
 from understudy.contract.edge_cases.subjects import Subjects
-
-TOOLS = Path.home() / ".cache" / "understudy-formats" / "node_modules" / ".bin"
-IS_REQUIRED = "UNDERSTUDY_REQUIRE_FORMATS" in os.environ
 
 REPEATABLE = (
     *("getProfile", "getQrCode", "listAvatars", "uploadAvatar", "updateAvatar"),
@@ -76,12 +70,9 @@ def tool() -> Callable[[str], str]:
     """Finds a tool, or skips the test."""
 
     def find(name: str) -> str:
-        found = shutil.which(name) or shutil.which(name, path=str(TOOLS))
+        found = shutil.which(name) or shutil.which(name, path=str(MODULES / ".bin"))
         if found is None:
-            message = f"{name} is not installed; .ci/run puts it into {TOOLS.parents[1]}"
-            if IS_REQUIRED:
-                pytest.fail(message)
-            pytest.skip(message)
-        return found
+            missing(name)
+        return str(found)
 
     return find

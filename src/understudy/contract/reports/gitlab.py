@@ -1,22 +1,30 @@
 """Findings as GitLab's code quality widget reads them, and as GitHub's log annotates them."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import orjson
 
-from understudy.contract.findings import curl
+from understudy.contract.findings import Finding, curl
 from understudy.contract.outcome import Outcome
 
 PLACE = {"path": "openapi/rules.yaml", "lines": {"begin": 1}}
 
 
 def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
-    """Returns the findings as a code quality report."""
+    """Returns the findings as a code quality report; of two with one fingerprint it shows one."""
+    seen: Counter[str] = Counter()
+
+    def fingerprint(finding: Finding) -> str:
+        seen[finding.fingerprint] += 1
+        again = seen[finding.fingerprint] - 1
+        return f"{finding.fingerprint}-{again}" if again else finding.fingerprint
+
     entries = [
         {
             "check_name": finding.rule.id,
             "description": f"{finding.summary}\n{curl(finding.exchange.request, secrets)}",
-            "fingerprint": finding.fingerprint,
+            "fingerprint": fingerprint(finding),
             "severity": "info" if finding.is_note else "major",
             "location": PLACE,
         }

@@ -1,13 +1,13 @@
 """All traffic of a run as an HTTP archive (HAR 1.2), secrets masked; and archives read again."""
 
-import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from understudy import har as writer
 from understudy.contract.exchange import (
     Answer,
     Exchange,
@@ -28,67 +28,53 @@ KEPT = 512 * 1024
 
 def har(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     """Returns the traffic as HAR."""
-    entries = [_entry(exchange, secrets) for exchange in outcome.exchanges]
-    creator = {"name": "understudy verify", "version": "1"}
-    log = {"log": {"version": "1.2", "creator": creator, "entries": entries}}
+    entries = (_entry(exchange, secrets) for exchange in outcome.exchanges)
+    log = writer.archive("understudy verify", entries)
     return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()
 
 
 def _entry(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
     request, answer = exchange.request, exchange.answer
-    entry: dict[str, Any] = {
-        "startedDateTime": exchange.at.isoformat(),
-        "time": exchange.elapsed_ms,
-        "request": {
-            "method": request.method,
-            "url": masked(request.url, secrets),
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": _pairs(request.headers, secrets),
-            "queryString": [
-                {"name": name, "value": masked(f"{name}={text}", secrets).partition("=")[2]}
-                for name, text in request.pairs
-            ],
-            "headersSize": -1,
-            "bodySize": len(request.body),
-        },
-        "response": {
-            "status": answer.status,
-            "statusText": "",
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": _pairs(answer.headers, secrets),
-            "content": {
-                "size": len(answer.body),
-                "mimeType": answer.header("content-type"),
-                **_body(answer.body, secrets),
-            },
-            "redirectURL": masked(answer.header("location"), secrets),
-            "headersSize": -1,
-            "bodySize": len(answer.body),
-        },
-        "cache": {},
-        "timings": {"send": 0, "wait": exchange.elapsed_ms, "receive": 0},
-        "_source": exchange.source,
-        "_identity": exchange.identity.name,
-    }
-    if request.body:
-        posted = {"mimeType": request.header("content-type"), **_body(request.body, secrets)}
-        entry["request"]["postData"] = posted
-    return entry
+    query = [
+        (name, masked(f"{name}={text}", secrets).partition("=")[2]) for name, text in request.pairs
+    ]
+    asked = writer.request(
+        request.method,
+        masked(request.url, secrets),
+        _masked(request.headers, secrets),
+        query,
+        _body(request.body, secrets, writer.posted_text) if request.body else None,
+        len(request.body),
+    )
+    answered = writer.response(
+        answer.status,
+        _masked(answer.headers, secrets),
+        _body(answer.body, secrets, writer.text),
+        len(answer.body),
+    )
+    return writer.entry(
+        exchange.at.isoformat(),
+        exchange.elapsed_ms,
+        asked,
+        answered,
+        _source=exchange.source,
+        _identity=exchange.identity.name,
+    )
 
 
-def _pairs(headers: tuple[tuple[str, str], ...], secrets: Mapping[str, str]) -> list[Any]:
-    return [{"name": name, "value": masked(text, secrets)} for name, text in headers]
+def _masked(headers: Headers, secrets: Mapping[str, str]) -> Headers:
+    return tuple((name, masked(text, secrets)) for name, text in headers)
 
 
-def _body(body: bytes, secrets: Mapping[str, str]) -> dict[str, str]:
+def _body(
+    body: bytes, secrets: Mapping[str, str], write: Callable[[bytes], dict[str, str]]
+) -> dict[str, str]:
     if len(body) > KEPT:
         return {"text": "", "comment": "left out, as it is large"}
     try:
-        return {"text": masked(body.decode(), secrets)}
+        return write(masked(body.decode(), secrets).encode())
     except UnicodeDecodeError:
-        return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+        return write(body)
 
 
 def read_har(path: Path, target: Target, routes: Routes) -> list[Exchange]:
@@ -142,7 +128,8 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
 
 
 def _content(holder: dict[str, Any], secrets: Mapping[str, str]) -> bytes:
-    text = str(holder.get("text") or "")
-    if holder.get("encoding") == "base64":
-        return base64.b64decode(text)
-    return unmasked(text, secrets).encode()
+    body = writer.body(holder)
+    try:
+        return unmasked(body.decode(), secrets).encode()
+    except UnicodeDecodeError:
+        return body
