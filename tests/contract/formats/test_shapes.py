@@ -16,6 +16,7 @@ from tests.contract.packages import har_faults
 import understudy.contract.formats.jsonl
 from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case, Expected, Request
+from understudy.contract.edge_cases.library import edge_cases
 from understudy.contract.edge_cases.subjects import Subjects
 from understudy.contract.formats.files import save
 from understudy.contract.formats.registry import FORMATS
@@ -51,9 +52,56 @@ def test_json_lines_hold_every_case_as_the_schema_describes():
     assert left == []
     for line, case in zip(lines, cases, strict=True):
         validator.validate(line)
-        body = line["request"]["body"] or {"text": ""}
-        sent = base64.b64decode(body["base64"]) if "base64" in body else body["text"].encode()
-        assert sent == (case.request.body or b"")
+        assert sent(line["request"]["body"]) == (case.request.body or b"")
+
+
+def sent(body: dict[str, Any] | None) -> bytes:
+    """Reads a body as the schema describes it."""
+    if body is None or "text" in body:
+        return (body or {"text": ""})["text"].encode()
+    pieces = body.get("pieces", [{**body, "times": 1}])
+    return b"".join(base64.b64decode(piece["base64"]) * piece["times"] for piece in pieces)
+
+
+def of_megabytes() -> list[Case]:
+    made = edge_cases("uploadAvatar", count=200)
+    return [case for case in made if len(case.request.body or b"") > 9_000_000]
+
+
+def test_uploads_around_ten_megabytes_are_among_the_cases():
+    found = {case.kind: case for case in of_megabytes()}
+    assert set(found) == {"valid", "open", "invalid"}
+    assert found["invalid"].expected.statuses == ("413",)
+
+
+@pytest.mark.parametrize("form", ["curl", "k6", "pytest", "jsonl", "csv"])
+def test_ten_megabytes_of_zeros_take_kilobytes_in_a_file(form: str):
+    cases = of_megabytes()
+    content, left = written(form, cases)
+    assert left == []
+    assert len(content) < 15_000
+
+
+def test_ten_megabytes_in_pieces_are_the_same_bytes():
+    cases = of_megabytes()
+    content, _ = written("jsonl", cases)
+    for line, case in zip(content.splitlines(), cases, strict=True):
+        assert sent(json.loads(line)["request"]["body"]) == case.request.body
+
+
+@pytest.mark.parametrize("form", ["http", "postman"])
+def test_ten_megabytes_lie_in_a_file_beside(form: str):
+    cases = of_megabytes()
+    pieces = list(FORMATS[form].write(cases, JOB))
+    beside = [piece.content for piece in pieces if isinstance(piece, Piece) and piece.name]
+    assert beside == [case.request.body for case in cases]
+
+
+def test_har_leaves_ten_megabytes_out_and_says_so():
+    _, left = written("har", of_megabytes())
+    assert {said.reason for said in left} == {
+        "a body of megabytes, which a HAR would hold in base64"
+    }
 
 
 def test_a_row_of_csv_holds_every_case_and_no_formula():

@@ -19,6 +19,9 @@ Site = Literal["resource", "authorization"]
 Location = Literal["", "without error", "with error"]
 """What a redirect's address must hold; empty where it does not matter."""
 
+LARGE = 1_000_000
+"""Bytes of a body beyond which nobody wants to read it, or to have it in a file again and again."""
+
 VARIABLE = re.compile(r"~~([a-z_]+)~~")
 
 

@@ -1,4 +1,7 @@
-"""Pictures that break uploads, drawn here: the same bytes in every run, and none of them large."""
+"""Pictures that break uploads, drawn here: the same bytes in every run.
+
+None of them is large, but those whose size is the matter: these are zeros but for a few bytes.
+"""
 
 import struct
 import zlib
@@ -7,6 +10,9 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 SIDE = 8
+LARGEST = 10_000_000
+"""Bytes that are surely taken (rule upload-size-limit): what 10 MB are, read as the fewest."""
+
 BOMB_SIDE = 20_000
 """400 million pixels that are one colour: 50 KB before they are unfolded."""
 
@@ -114,6 +120,12 @@ def oblong() -> tuple[Picture, ...]:
         Picture("a PNG of 64 x 63 pixels", png(64, 63), "a.png", "image/png"),
         Picture("a PNG of 1 x 4000 pixels", png(1, 4000), "a.png", "image/png"),
     )
+
+
+def padded(size: int) -> Picture:
+    """Returns a PNG of so many bytes; a chunk that nobody reads fills it with zeros."""
+    filling = bytes(size - len(png()) - len(_chunk(b"paDd", b"")))
+    return Picture(f"{size:,} bytes", png(extra=_chunk(b"paDd", filling)), "a.png", "image/png")
 
 
 def png(

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from random import Random  # noqa: TID251 - seeded, and never the world's own
 
 from understudy.contract.edge_cases.bodies import WRITING
-from understudy.contract.edge_cases.case import Case, Expected, Kind
+from understudy.contract.edge_cases.case import LARGE, Case, Expected, Kind, Request
 from understudy.contract.edge_cases.pairs import covering
 from understudy.contract.edge_cases.plans import Plan
 from understudy.contract.edge_cases.turns import OPEN, Turn
@@ -139,5 +139,7 @@ def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expect
     return accepted._replace(statuses=statuses, because=plan.standing(because))
 
 
-def _digest(request: object) -> str:
+def _digest(request: Request) -> str:
+    if len(request.body or b"") > LARGE:  # written out, ten megabytes would be forty
+        request = request._replace(body=hashlib.sha256(request.body or b"").digest())
     return hashlib.sha256(repr(request).encode("utf-8", "replace")).hexdigest()[:12]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
 from understudy.contract.edge_cases import pictures
+from understudy.contract.edge_cases.case import Kind
 from understudy.contract.edge_cases.drafts import Draft, Part, Parts
 from understudy.contract.edge_cases.parameters import written
 from understudy.contract.edge_cases.pictures import Picture
@@ -13,10 +14,12 @@ from understudy.document.loader import Node
 
 BODY = "body"
 WRITING = "writing"
+TOO_LARGE = ("413",)
 MULTIPART_RFC = "RFC 7578, 4"
 
 TYPES = "upload-image-types"
 SQUARE = "upload-square"
+SIZE = "upload-size-limit"
 
 Change = Callable[[Parts], Parts]
 
@@ -68,6 +71,8 @@ def turns(scene: Scene, schema: Node, file_name: str) -> Iterator[Turn]:
         _to_file(file_name, lambda part: _headed(part, file_name, file_name.upper())),
     )
     yield from _files(scene, file_name)
+    if scene.is_ours:
+        yield from _sizes(file_name)
     yield from _writing(scene, file_name)
     yield from _broken(scene, file_name)
 
@@ -99,6 +104,22 @@ def _files(scene: Scene, name: str) -> Iterator[Turn]:
         turn = _file(scene, name, picture, TYPES, is_good=True)
         because = "the interface does not say"
         yield turn._replace(kind="open", statuses=OPEN, because=because, is_option=False)
+
+
+def _sizes(name: str) -> Iterator[Turn]:
+    """Yields the sizes around the limit; whether 10 MB are 10,000,000 bytes or 2^20 more is open."""
+
+    def sized(what: str, size: int, kind: Kind, statuses: tuple[str, ...] = ()) -> Turn:
+        args = (f"{BODY} {name}", "image", f"{name}: {what}", SIZE, rule(SIZE))
+        # drawn when it is wanted: turns are kept, and ten megabytes need not be
+        apply = _to_file(name, lambda _: file_part(name, pictures.padded(size)))
+        return Turn(*args, kind, apply, statuses, is_alone=True)
+
+    most = pictures.LARGEST
+    yield sized(f"a PNG of {most:,} bytes, the most that is taken", most, "valid")
+    yield sized(f"a PNG of {most + 1:,} bytes, one beyond 10 MB", most + 1, "open", OPEN)
+    large = most + 1_000_000
+    yield sized(f"a PNG of {large:,} bytes, more than 10 MB", large, "invalid", TOO_LARGE)
 
 
 def _file(scene: Scene, name: str, picture: Picture, rule_id: str, *, is_good: bool) -> Turn:

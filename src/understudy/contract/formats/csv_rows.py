@@ -1,12 +1,11 @@
 """CSV (RFC 4180) for the import of a test-management tool: a row a case."""
 
-import base64
 import csv
 from collections.abc import Iterable
 from io import StringIO
 
 from understudy.contract.edge_cases.case import Case
-from understudy.contract.formats.writing import Job, Piece, Pieces, plain_text
+from understudy.contract.formats.writing import Job, Piece, Pieces, plain_text, runs_of
 
 COLUMNS = (
     *("id", "title", "operation", "category", "kind", "part", "source", "method", "url"),
@@ -23,17 +22,25 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
 
 def _cells(case: Case, job: Job) -> tuple[str, ...]:
     request = case.request.filled(job.secrets)
-    body = plain_text(request.body)
-    encoding = "" if request.body is None else "text" if body is not None else "base64"
-    if encoding == "base64":
-        body = base64.b64encode(request.body or b"").decode()
+    body, encoding = _body(request.body)
     return (
         *(case.id, case.description, case.operation, case.category, case.kind, case.part),
         *(case.source, request.method, job.base_urls[request.site] + request.target),
         "\n".join(f"{name}: {text}" for name, text in request.headers),
-        *(body or "", encoding, " or ".join(case.expected.statuses), case.expected.because),
+        *(body, encoding, " or ".join(case.expected.statuses), case.expected.because),
         case.outcome,
     )
+
+
+def _body(content: bytes | None) -> tuple[str, str]:
+    """Returns a body as a cell, and how it is written there; a large one in pieces and how often."""
+    text = plain_text(content)
+    if content is None or text is not None:
+        return text or "", "" if content is None else "text"
+    first, *others = runs_of(content)
+    if not others:
+        return first.in_base64, "base64"
+    return " ".join(f"{run.in_base64}*{run.times}" for run in (first, *others)), "base64 pieces"
 
 
 def _row(cells: Iterable[str]) -> Piece:

@@ -3,7 +3,6 @@
 What would not survive a shell's quoting stands in base64, so that the script is one file.
 """
 
-import base64
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -20,8 +19,10 @@ from understudy.contract.formats.writing import (
     hides_secret,
     line,
     plain_text,
+    runs_of,
 )
 
+BODY_FILE = '"@$body"'
 LONGEST = 100_000
 """Bytes of one argument; Linux takes 128 KB."""
 
@@ -98,10 +99,10 @@ def _lines(case: Case) -> Iterator[str]:
     yield f"\n# {case.operation}, {case.kind}: {comment(case)}"
     if request.variables:
         yield f"has {' '.join(name.upper() for name in request.variables)} &&"
-    body = list(_body(case))
-    if body and body[0].startswith("base64"):
+    inline = _inline(request.body)
+    if request.body is not None and inline is None:
         yield "{"
-        yield from body
+        yield from _piecewise(request.body)
     said = [_quoted(case.id), _quoted(_plain(case.description))]
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
     said += [_quoted(statuses), _quoted(case.expected.location)]
@@ -110,13 +111,12 @@ def _lines(case: Case) -> Iterator[str]:
     for name, text in _headers(case):
         yield f"  --header {_quoted(f'{name}: {text}' if text.strip() else f'{name};')} \\"
     if request.body is not None:
-        inline = body[0] if body and not body[0].startswith("base64") else '"@$body"'
-        yield f"  --data-binary {inline} \\"
+        yield f"  --data-binary {_quoted(inline) if inline is not None else BODY_FILE} \\"
         if not any(name.lower() == "content-type" for name, _ in request.headers):
             yield "  --header 'Content-Type:' \\"
     base = "$BASE_URL" if request.site == "resource" else "$AUTH_URL"
     yield f'  "{base}"{_quoted(request.target)}'
-    if body and body[0].startswith("base64"):
+    if request.body is not None and inline is None:
         yield "}"
 
 
@@ -125,18 +125,23 @@ def _headers(case: Case) -> Iterator[tuple[str, str]]:
         yield name, re.sub(r"[\r\n]", " ", text)
 
 
-def _body(case: Case) -> Iterator[str]:
-    content = case.request.body
-    if content is None:
-        return
+def _inline(content: bytes | None) -> str | None:
+    """Returns a body that can be an argument, or None."""
     text = plain_text(content)
-    if text is not None and len(content) < LONGEST and not text.startswith("@"):
-        yield _quoted(text)
-        return
-    encoded = base64.b64encode(content).decode()
-    yield "base64 -d > \"$body\" <<'EOF'"
-    yield from textwrap.wrap(encoded, 100) or [""]
-    yield "EOF"
+    is_argument = text is not None and len(content or b"") < LONGEST and not text.startswith("@")
+    return text if is_argument else None
+
+
+def _piecewise(content: bytes) -> Iterator[str]:
+    """Yields what puts a body into a file; zeros are counted out."""
+    yield ': > "$body"'
+    for run in runs_of(content):
+        if run.times > 1:
+            yield f'head -c {run.times} /dev/zero >> "$body"'
+            continue
+        yield "base64 -d >> \"$body\" <<'EOF'"
+        yield from textwrap.wrap(run.in_base64, 100) or [""]
+        yield "EOF"
 
 
 def _quoted(text: str) -> str:

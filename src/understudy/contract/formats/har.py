@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from understudy import har
-from understudy.contract.edge_cases.case import Case
+from understudy.contract.edge_cases.case import LARGE, Case
 from understudy.contract.edge_cases.drafts import dumps
 from understudy.contract.formats.writing import (
     HIDDEN,
@@ -35,8 +35,11 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
     yield Piece("", f"{_HEAD}[\n".encode())
     joint = ""
     for case in cases:
-        if hides_secret(case):
-            yield LeftOut(case, HIDDEN)
+        reason = HIDDEN if hides_secret(case) else ""
+        if len(case.request.body or b"") > LARGE:
+            reason = "a body of megabytes, which a HAR would hold in base64"
+        if reason:
+            yield LeftOut(case, reason)
             continue
         yield Piece("", (joint + dumps(_entry(case, job))).encode())
         joint = ",\n"

@@ -1,12 +1,11 @@
 """JSON Lines: one case a line, as ``case.schema.json`` beside this module describes it."""
 
-import base64
 from collections.abc import Iterable
 from typing import Any
 
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.drafts import dumps
-from understudy.contract.formats.writing import Job, Piece, Pieces, plain_text
+from understudy.contract.formats.writing import Job, Piece, Pieces, plain_text, runs_of
 
 
 def write(cases: Iterable[Case], job: Job) -> Pieces:
@@ -43,11 +42,15 @@ def said(case: Case, job: Job) -> dict[str, Any]:
     }
 
 
-def body(content: bytes | None) -> dict[str, str] | None:
-    """Returns a body as text where it is text, in base64 where it is not."""
+def body(content: bytes | None) -> dict[str, Any] | None:
+    """Returns a body as text where it is text, in base64 where it is not, in pieces where it is large."""
     if content is None:
         return None
     text = plain_text(content)
-    if text is None:
-        return {"base64": base64.b64encode(content).decode()}
-    return {"text": text}
+    if text is not None:
+        return {"text": text}
+    first, *others = runs_of(content)
+    if not others:
+        return {"base64": first.in_base64}
+    pieces = ({"base64": run.in_base64, "times": run.times} for run in (first, *others))
+    return {"pieces": [*pieces]}

@@ -4,7 +4,6 @@ Secrets come from the environment (``k6 run -e TOKEN=…``). A body that is no t
 is sent as bytes.
 """
 
-import base64
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +20,7 @@ from understudy.contract.formats.writing import (
     line,
     plain_text,
     repeated_header,
+    runs_of,
 )
 
 _HEAD = """// {title}. Run: k6 run -e TOKEN=... this file
@@ -57,13 +57,24 @@ function fits(answer, one) {
   return /[?&#]error=/.test(location) === (one.location === 'with error');
 }
 
+function joined(pieces) {
+  const parts = pieces.map(([text, times]) => [new Uint8Array(encoding.b64decode(text, 'std')), times]);
+  const bytes = new Uint8Array(parts.reduce((size, [part, times]) => size + part.length * times, 0));
+  let place = 0;
+  for (const [part, times] of parts) {
+    if (times === 1) bytes.set(part, place); // the others are zeros, which it is full of
+    place += part.length * times;
+  }
+  return bytes.buffer;
+}
+
 export default function () {
   for (const one of cases) {
     const headers = {};
     for (const [name, text] of one.headers) headers[name] = filled(text);
     let body = null;
     if (one.text !== undefined) body = filled(one.text);
-    if (one.base64 !== undefined) body = encoding.b64decode(one.base64, 'std');
+    if (one.pieces !== undefined) body = joined(one.pieces);
     const answer = http.request(one.method, sites[one.site] + filled(one.target), body, {
       headers,
       redirects: 0,
@@ -117,7 +128,7 @@ def _said(case: Case) -> dict[str, Any]:
     if request.body is not None:
         text = plain_text(request.body)
         if text is None:
-            said["base64"] = base64.b64encode(request.body).decode()
+            said["pieces"] = [[run.in_base64, run.times] for run in runs_of(request.body)]
         else:
             said["text"] = text
     return said

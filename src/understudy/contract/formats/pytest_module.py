@@ -3,12 +3,11 @@
 ``http.client`` sends what it is told, where friendlier clients would encode, sort and join.
 """
 
-import base64
 from collections.abc import Iterable
 from typing import Any
 
 from understudy.contract.edge_cases.case import Case
-from understudy.contract.formats.writing import TITLE, Job, Pieces, line
+from understudy.contract.formats.writing import TITLE, Job, Pieces, line, runs_of
 
 _HEAD = '''"""{title}.
 
@@ -50,7 +49,8 @@ def send(site, method, target, headers, body):
         connection.putheader(name, filled(text).encode("latin-1", "replace"))
     content = None
     if body is not None:
-        content = filled(base64.b64decode(body).decode("latin-1")).encode("latin-1")
+        content = b"".join(base64.b64decode(text) * times for text, times in body)
+        content = filled(content.decode("latin-1")).encode("latin-1")
         connection.putheader("Content-Length", str(len(content)))
     connection.endheaders(content)
     answer = connection.getresponse()
@@ -92,7 +92,9 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
 def _said(case: Case) -> tuple[Any, ...]:
     request = case.request
     statuses = "|".join(status.replace("X", "[0-9]") for status in case.expected.statuses)
-    body = None if request.body is None else base64.b64encode(request.body).decode()
+    body = None
+    if request.body is not None:
+        body = [(run.in_base64, run.times) for run in runs_of(request.body)]
     return (
         *(case.id, case.description, statuses, case.expected.location),
         *(request.site, request.method, request.target, list(request.headers), body),

@@ -3,14 +3,18 @@
 A format is a generator over a generator, so that a million cases take no more memory than one.
 """
 
+import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from understudy.contract.edge_cases.case import VARIABLE, Case, Site
+from understudy.contract.edge_cases.case import LARGE, VARIABLE, Case, Site
 
 TITLE = "Edge cases, made by understudy generate"
+
+
+_ZEROS = re.compile(rb"\0{65536,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,29 @@ def plain_text(body: bytes | None) -> str | None:
         return None
     is_plain = not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", text)
     return text if is_plain else None
+
+
+class Run(NamedTuple):
+    """Bytes of a body, and how often they stand there."""
+
+    content: bytes
+    times: int = 1
+
+    @property
+    def in_base64(self) -> str:
+        """The bytes, once, in base64."""
+        return base64.b64encode(self.content).decode()
+
+
+def runs_of(body: bytes) -> list[Run]:
+    """Returns a body in pieces: a large one's zeros, which fill it, stand there once."""
+    if len(body) <= LARGE:
+        return [Run(body)]
+    found, end = [], 0
+    for zeros in _ZEROS.finditer(body):
+        found += [Run(body[end : zeros.start()]), Run(b"\0", len(zeros[0]))]
+        end = zeros.end()
+    return [run for run in (*found, Run(body[end:])) if run.content]
 
 
 def with_variables(text: str, write: Callable[[str], str]) -> str:
