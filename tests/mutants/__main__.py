@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
-from tests.mutants import curve
+from tests.mutants import curve, peers
 from tests.mutants.edge import Mutant
 from tests.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
 
@@ -23,6 +23,8 @@ def main() -> int:
     asked = _options()
     console = Console(highlight=False, markup=False, soft_wrap=True)
     mutants = chosen(asked.only, asked.every)
+    if asked.tool:
+        return _contract_tests(console, mutants, asked)
     is_good = _judge(console, mutants, asked) if mutants else False
     return 0 if _control(console, asked) and is_good else 1
 
@@ -67,6 +69,24 @@ def _is_whole(console: Console, trials: Sequence[curve.Trial], asked: argparse.N
     return not missed and not idle
 
 
+def _contract_tests(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> int:
+    """Prints what a tool from npm catches; returns 2 where it cannot run."""
+    try:
+        peers.install(asked.tool)
+    except peers.NotRun as reason:
+        console.print(f"{asked.tool}: {reason}")
+        return 2
+    work = [(asked.tool, mutant.name) for mutant in mutants]
+    verdicts = []
+    for verdict in side_by_side(peers.judged, work, asked.jobs):
+        verdicts.append(verdict)
+        console.print(str(verdict))
+    lost = sum(bool(verdict.crashed) for verdict in verdicts)
+    caught = sum(bool(verdict.failures) for verdict in verdicts)
+    console.print(f"\n{asked.tool}: caught {caught} of {len(verdicts)}, not run {lost}")
+    return 1 if lost else 0
+
+
 def _control(console: Console, asked: argparse.Namespace) -> bool:
     found: Counter[str] = Counter()
     if asked.controls:
@@ -101,6 +121,7 @@ def _options() -> argparse.Namespace:
         metavar="SEEDS",
         help="compare with plain schemathesis run, once or for so many seeds",
     )
+    add("--tool", choices=peers.TOOLS, help="run contract tests from npm, and nothing else")
     add("--only", default="", metavar="TEXT", help="mutants whose name holds it")
     add("--every", type=_number, default=1, metavar="N", help="of these, one of N")
     return parser.parse_args()
