@@ -4,15 +4,18 @@
 mutant, of those that somebody thought up: mechanical ones are about answers and no requests.
 """
 
-import sys
-from collections.abc import Iterator
-from dataclasses import replace
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import httpx
 from rich.console import Console
 from tests.mutants.edge import MUTANTS, Mutant
-from tests.mutants.verifying import MOCK, PATIENT, deployed
+from tests.mutants.generated import sighting
+from tests.mutants.runner import chosen, side_by_side
+from tests.mutants.verifying import MOCK, PATIENT, Crashed, deployed
 
 from understudy.cli import in_process
 from understudy.contract.edge_cases import selection
@@ -21,6 +24,56 @@ from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.runs import Plan, start
 from understudy.engine.clock import machine_time
 
+UNBROKEN = "the unbroken mock"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted of each mutant.
+
+    Attributes:
+        count: Cases of each operation.
+        peer: As many requests Schemathesis may send to each of the two addresses, or None.
+    """
+
+    count: int
+    peer: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What is seen of a mutant.
+
+    Attributes:
+        mutant: Its name.
+        found: The first case that failed, and how; nothing where none did.
+        peer: After how many requests a check of Schemathesis failed, or None.
+        crashed: What the mutant's own code failed on.
+    """
+
+    mutant: str
+    found: str = ""
+    peer: int | None = None
+    crashed: str = ""
+
+    def __str__(self) -> str:
+        if self.crashed:
+            return f"{self.mutant}: CRASHED: {self.crashed}"
+        also = f"; Schemathesis: request {self.peer}" if self.peer else ""
+        return f"{self.mutant}: {self.found or 'NOT CAUGHT'}{also}"
+
+
+def seen(asked: tuple[str, Wish]) -> Sight:
+    """Sends cases to the mutant of this name, or to the unbroken mock."""
+    name, wish = asked
+    mutant = next((mutant for mutant in MUTANTS if mutant.name == name), None)
+    try:
+        found = caught_by_cases(mutant, wish.count)
+        peer = sighting(mutant, wish.peer) if mutant and wish.peer else None
+    except Crashed as crash:
+        return Sight(name, crashed=str(crash))
+    return Sight(name, found, peer)
+
 
 def caught_by_cases(mutant: Mutant | None, count: int) -> str:
     """Returns what the first failing case finds; nothing where none fails.
@@ -28,6 +81,9 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
     Args:
         mutant: None for the unbroken mock.
         count: Cases of each operation.
+
+    Raises:
+        Crashed: The mutant's own code failed.
     """
     with deployed(mutant) as wire:
         found = next((case for case in fired(wire, count) if case.has_failed), None)
@@ -55,18 +111,53 @@ def some(image_id: str, count: int) -> tuple[Case, ...]:
     return tuple(selection.generate(plans, count, 0, selection.WORDS["all"]))
 
 
-def main(count: int) -> None:
-    """Prints what is caught, mutant by mutant, and how many."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"unbroken: {caught_by_cases(None, count) or 'nothing found'}", markup=False)
-    meant = [mutant for mutant in MUTANTS if not mutant.is_mechanical]
-    caught = 0
-    for mutant in meant:
-        found = caught_by_cases(mutant, count)
-        caught += bool(found)
-        console.print(f"{mutant.name}: {found or 'NOT CAUGHT'}", markup=False)
-    console.print(f"caught by {count} cases of each operation: {caught} of {len(meant)}")
+def sites(count: int) -> tuple[int, int]:
+    """Returns how many of the cases go to the resource API, and to the authorization server."""
+    counted = Counter(
+        case.request.site for case in some(subjects_of(in_process.TARGET).image_id, count)
+    )
+    return counted["resource"], counted["authorization"]
+
+
+def main() -> int:
+    """Prints what is caught, mutant by mutant; returns 2 where the unbroken mock fails a case."""
+    asked = _options()
+    console = Console(highlight=False, soft_wrap=True, markup=False)
+    alarm = seen((UNBROKEN, Wish(asked.count)))
+    if alarm.found:
+        console.print(f"{alarm}\nSo a failure says nothing of a mutant; nothing was counted.")
+        return 2
+    wish = Wish(asked.count, sites(asked.count) if asked.schemathesis else None)
+    meant = [mutant for mutant in chosen(asked.only, 1) if not mutant.is_mechanical]
+    work = [(mutant.name, wish) for mutant in meant[:: asked.every]]
+    sights = []
+    for sight in side_by_side(seen, work, asked.jobs):
+        sights.append(sight)
+        console.print(str(sight))
+    _sum(console, sights, wish)
+    return 1 if any(sight.crashed for sight in sights) else 0
+
+
+def _sum(console: Console, sights: Sequence[Sight], wish: Wish) -> None:
+    ours = sum(bool(sight.found) for sight in sights)
+    of = f"{sum(sites(wish.count))} cases, {wish.count} of each operation"
+    console.print(f"\ncaught by {of}: {ours} of {len(sights)}")
+    if wish.peer:
+        theirs = sum(sight.peer is not None for sight in sights)
+        to = " and ".join(map(str, wish.peer))
+        console.print(f"caught by schemathesis run, {to} requests: {theirs} of {len(sights)}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.edge_cases", description=__doc__)
+    add = parser.add_argument
+    add("count", type=int, metavar="N", help="cases of each operation")
+    add("--schemathesis", action="store_true", help="beside as many requests of its own")
+    add("--jobs", type=int, default=2, metavar="N", help="processes")
+    add("--only", default="", metavar="TEXT", help="mutants whose name holds it")
+    add("--every", type=int, default=1, metavar="N", help="of these, one of N")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    raise SystemExit(main())

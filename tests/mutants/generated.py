@@ -21,7 +21,10 @@ from tests.mutants.verifying import deployed
 
 from understudy.contract.shapes import bundled
 
-SITES = (("service.yaml", SITE), ("authorization.yaml", AUTHORIZATION))
+Site = tuple[str, str]
+"""A bundled document, and the address that it is about."""
+
+SITES: tuple[Site, Site] = (("service.yaml", SITE), ("authorization.yaml", AUTHORIZATION))
 TOKEN = {"authorization": "Bearer ada-full"}
 NUMBER = "x-number"
 """The header that tells a request's number to whoever reads Schemathesis's events."""
@@ -29,63 +32,73 @@ NUMBER = "x-number"
 MADE_UP = "3c59dc048e8850243be8079a5c74d079"
 """The document's example of an avatar, which no fixture has."""
 
+LEAST = 30
+"""Cases of an operation at least, of which there are more where more requests are to be sent."""
+
 Failure = tuple[str, str]
 """An operation and the check that failed."""
 
 
-def sighting(mutant: Mutant, requests: int, seed: int = 0) -> int | None:
+def sighting(mutant: Mutant, requests: tuple[int, int], seed: int = 0) -> int | None:
     """Returns after how many requests a check fails that holds for the unbroken mock; None for never.
 
     Args:
         mutant: What is sent to.
-        requests: As many may be sent to each of the two addresses.
+        requests: As many may be sent to the one address and to the other.
         seed: Of the cases.
 
     Raises:
         Crashed: The mutant's own code failed.
     """
     numbers: list[int] = []
-    for name, root in SITES:
-        known = frozenset(alarms(name, root, 2 * requests, seed))
+    for site, most in zip(SITES, requests, strict=True):
+        known = frozenset(alarms(site, most, seed))
         with deployed(mutant) as wire:
-            found = _failures(wire, name, root, min([requests, *numbers]), seed, known)
-        numbers += [number for failure, number in found.items() if failure not in known]
-    return min((number for number in numbers if number <= requests), default=None)
+            found = _failures(wire, site, most, seed, known)
+        new = (number for failure, number in found.items() if failure not in known)
+        numbers += [number for number in new if number <= most]
+    return min(numbers, default=None)
 
 
 @cache
-def alarms(name: str, root: str, requests: int, seed: int) -> Mapping[Failure, int]:
-    """Returns what fails on the unbroken mock, which keeps rules that its document cannot tell."""
+def alarms(site: Site, requests: int, seed: int) -> Mapping[Failure, int]:
+    """Returns what fails on the unbroken mock, which keeps rules that its document cannot tell.
+
+    Of twice as many requests, because a mutant's may end elsewhere.
+    """
     with deployed(None) as wire:
-        return _failures(wire, name, root, requests, seed, None)
+        return _failures(wire, site, requests, seed, None, times=2)
 
 
 def _failures(
     wire: httpx.BaseTransport,
-    name: str,
-    root: str,
+    site: Site,
     requests: int,
     seed: int,
     known: frozenset[Failure] | None,
+    times: int = 1,
 ) -> dict[Failure, int]:
     """Returns what fails, with the first request's number.
 
     Args:
         wire: Leads to the deployment.
-        name: Of the bundled document.
-        root: The address that it is about.
+        site: What it is about.
         requests: After which it ends.
         seed: Of the cases.
+        times: So many times as many requests, of the same cases.
         known: A failure that is not of these ends it; none does where this is None.
     """
+    name, root = site
+    document = _document(name, wire)
+    operations = sum(len(item.keys() - {"parameters"}) for item in document["paths"].values())
     configuration = {
         "seed": seed,
         "headers": TOKEN,
         "cache": {"enabled": False},
-        "generation": {"database": "none", "max-examples": 30},
+        "generation": {"database": "none", "max-examples": max(LEAST, requests // operations)},
     }
     schema = schemathesis.openapi.from_dict(
-        {**_document(name, wire), "servers": [{"url": root}]},
+        {**document, "servers": [{"url": root}]},
         config=SchemathesisConfig.from_dict(configuration),
     )
     sent = [0]
@@ -97,7 +110,7 @@ def _failures(
             for failure, number in _numbered(event.recorder):
                 found[failure] = min(number, found.get(failure, number))
         is_new = known is not None and bool(found.keys() - known)
-        if is_new or sent[0] >= requests:
+        if is_new or sent[0] >= times * requests:
             stream.stop()
     return found
 

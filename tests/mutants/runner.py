@@ -63,7 +63,9 @@ def tried(asked: tuple[str, Wish]) -> Trial:
 
 def _tried(mutant: Mutant, wish: Wish) -> Trial:
     runs = [_judged(mutant, seed) for seed in range(wish.seeds)]
-    peers = [sighting(mutant, wish.requests, seed) for seed in range(wish.peer_seeds)]
+    peers = [
+        sighting(mutant, (wish.requests, wish.requests), seed) for seed in range(wish.peer_seeds)
+    ]
     return Trial(
         mutant.name,
         mutant.is_mechanical,
