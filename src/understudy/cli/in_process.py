@@ -64,6 +64,7 @@ TARGET = Target(
         other_emails=("olu@example.com", "Olu.Work@Example.com", "olu@example.net"),
         people=("nora", "greta", "tomas"),
         private_slug="hush",
+        disabled_slug="gone",
         hidden_contact_slug="mei",
     ),
     permit=Permit(uploads=True, tokens=True, exhaust_rate_limit=True),

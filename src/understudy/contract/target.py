@@ -84,6 +84,7 @@ class Known(Part, frozen=True):
         other_hashes: The same as hashes.
         people: Slugs of further public profiles to look at.
         private_slug: Of a private profile.
+        disabled_slug: Of a disabled profile.
         hidden_contact_slug: Of a profile whose contact details are not public.
     """
 
@@ -95,6 +96,7 @@ class Known(Part, frozen=True):
     other_hashes: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     private_slug: str | None = None
+    disabled_slug: str | None = None
     hidden_contact_slug: str | None = None
 
     @property

@@ -1,6 +1,7 @@
 """``generate --send``: what it sends, what it judges, and that everything is as before."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,18 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 from tests.cli.conftest import Running
 
 from understudy.app import Mock
 from understudy.cli import in_process, main
+from understudy.contract.edge_cases import subjects
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.edge_cases.library import edge_cases
 from understudy.contract.runs import Plan
 from understudy.contract.runs import start as start_run
+from understudy.contract.target import Known
 from understudy.engine.clock import machine_time
 
 TARGET = """
@@ -144,8 +148,19 @@ def test_avatars_are_deleted_one_after_the_other():
     assert {line["outcome"] for line in lines} == {"passed: 204"}
 
 
+def test_an_assumption_of_ours_fails_no_other_deployment(deployed: Start):
+    _, target = deployed("--choose", "scopes=ignored")
+    done, lines = send("getOwnProfile", "--target", target, "--count", 150)
+    assert done.exit_code == 0
+    assert {line["outcome"] for line in lines if line["outcome"].startswith("not judged")} == {
+        "not judged: rule scope-per-operation, an assumption of ours, is not shared: "
+        "answered 200, expected 403"
+    }
+
+
 def test_only_what_failed_is_kept_and_the_exit_code_is_1(deployed: Start):
     _, target = deployed("--choose", "scopes=ignored", "--choose", "unknown-profile-members=ignore")
+    target.write_text(f"ours = true\n{target.read_text()}")
     done, lines = send("updateOwnProfile", "--target", target, "--count", 300, "--only-failing")
     assert done.exit_code == 1
     assert {line["outcome"] for line in lines} == {
@@ -189,6 +204,31 @@ def test_subjects_are_those_of_the_target():
     assert (found.slug, found.client_id, found.username) == ("ada", "server-app", "ada")
     assert found.secrets["read_token"] == "ada-read-only"
     assert "client_token" not in found.secrets
+    assert (found.private_slug, found.disabled_slug) == ("hush", "gone")
+    assert found.second_hash == subjects.digest("ada.merrowdale@example.org")
+    assert found.other_hash == subjects.digest("olu@example.com")
+
+
+def test_there_are_no_cases_of_people_that_a_target_does_not_name():
+    known = replace(in_process.TARGET, known=Known(slug="ada", emails=("ada@example.com",)))
+    made = edge_cases("getProfile", "setAvatarForEmail", count=250, subjects=subjects_of(known))
+    told = {case.description for case in made}
+    assert "profileIdentifier: the hash of the e-mail" in told
+    assert not [said for said in told if re.search("private profile|disabled|second e-mail", said)]
+
+
+@pytest.mark.parametrize(
+    ("description", "statuses"),
+    [
+        ("profileIdentifier: a private profile", ("403",)),
+        ("profileIdentifier: a private profile, with its owner's token", ("2XX",)),
+        ("profileIdentifier: a disabled profile", ("404",)),
+        ("profileIdentifier: the hash of a second e-mail of that person", ("2XX",)),
+    ],
+)
+def test_people_whose_profile_is_special_are_looked_up(description, statuses):
+    found = {case.description: case for case in edge_cases("getProfile", count=250)}
+    assert found[description].expected.statuses == statuses
 
 
 def test_only_failing_without_send_is_refused():

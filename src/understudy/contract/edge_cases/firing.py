@@ -45,6 +45,8 @@ def subjects_of(target: Target) -> Subjects:
         "expired_token": given.expired_token,
         "api_key": given.api_key,
         "other_token": given.other_access_token,
+        "private_token": given.private_access_token,
+        "disabled_token": given.disabled_access_token,
         "client_secret": app.client_secret,
         "password": app.password,
     }
@@ -56,6 +58,10 @@ def subjects_of(target: Target) -> Subjects:
         client_id=app.client_id or mock.client_id,
         redirect_uri=app.redirect_uri or mock.redirect_uri,
         username=app.username or mock.username,
+        second_hash=next(iter(known.own_hashes[1:]), ""),
+        other_hash=next(iter(known.others_hashes), ""),
+        private_slug=known.private_slug or "",
+        disabled_slug=known.disabled_slug or "",
         secrets={name: text for name, text in secrets.items() if text is not None},
     )
 
@@ -131,8 +137,16 @@ class Firing:
             return "not judged: the deployment slows this caller down (429)"
         fault = case.expected.fault(exchange.status, exchange.answer.header("location"))
         found = self._broken(by_prose=case.kind == "valid")
+        if fault and not found and self._is_assumed(case.expected.because):
+            return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {fault}"
         faults = [fault, *found] if fault else found
         return f"failed: {'; '.join(faults)}" if faults else f"passed: {exchange.status}"
+
+    def _is_assumed(self, because: str) -> bool:
+        """Tells whether a reason is an assumption that the target is not held to."""
+        court = self.run.court
+        ruled = court.rules.get(because.removeprefix("rule "))
+        return not court.is_held_to_assumptions and ruled is not None and ruled.status == "assumed"
 
     def _broken(self, *, by_prose: bool) -> list[str]:
         """Returns what the rules say of the last answer.

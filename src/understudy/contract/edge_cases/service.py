@@ -1,16 +1,15 @@
 """What the interface's prose says of the resource API, by method and path: base values and oddities."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from understudy.contract.edge_cases import changes
+from understudy.contract.edge_cases import changes, identifiers
 from understudy.contract.edge_cases.case import variable
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.credentials import HEADER, SLOT, sending
 from understudy.contract.edge_cases.drafts import Draft, encoded
 from understudy.contract.edge_cases.scenes import Meaning, Scene
-from understudy.contract.edge_cases.subjects import Subjects, digest
+from understudy.contract.edge_cases.subjects import Subjects
 from understudy.contract.edge_cases.turns import Turn, rule
 
 LOOKUP = ("GET", "/profiles/{}")
@@ -27,6 +26,14 @@ ASSOCIATED_EMAIL = ("GET", "/me/associated-email")
 READING = (LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL)
 EDITING = (UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR, UPDATE_PROFILE)
 KNOWN = frozenset({LOOKUP, QR_CODE, *READING, *EDITING})
+
+EMAIL_SLOTS = {
+    LIST_AVATARS: "query selected_email_hash",
+    UPLOAD_AVATAR: "query selected_email_hash",
+    SET_AVATAR: "body email_hash",
+    ASSOCIATED_EMAIL: "query email_hash",
+}
+"""Where an operation takes the hash of an e-mail address."""
 
 QR_TEXT = 250
 """Bytes of a text that surely fit a QR code, percent-encoded and all (ISO/IEC 18004, 7.4)."""
@@ -72,7 +79,9 @@ def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) ->
 
     def oddities(scene: Scene) -> Iterator[Turn]:
         if key in {LOOKUP, QR_CODE}:
-            yield from _identifiers(scene, slot, name, known)
+            yield from identifiers.turns(scene, slot, name, known)
+        if key in EMAIL_SLOTS:
+            yield from identifiers.email_turns(scene, EMAIL_SLOTS[key], known)
         if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
             yield from _image_ids(scene, slot, name, known)
         yield from _tokens(scene, key)
@@ -81,9 +90,8 @@ def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) ->
 
 
 def _meanings(key: tuple[str, str], slot: str, known: Subjects) -> dict[str, Meaning]:
-    identifiers = frozenset({known.slug, known.email_hash})
-    hashes = frozenset({known.email_hash})
-    chosen = frozenset({"", known.email_hash})
+    hashes = frozenset({known.email_hash, known.second_hash} - {""})
+    found, chosen = hashes | {known.slug}, hashes | {""}
     foreign = Meaning("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
     unknown_avatar = Meaning(
         "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({known.image_id})
@@ -92,7 +100,7 @@ def _meanings(key: tuple[str, str], slot: str, known: Subjects) -> dict[str, Mea
     anything = Meaning("valid", rule("associated-email"))
     utm = Meaning("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
     by_key: dict[tuple[str, str], dict[str, Meaning]] = {
-        LOOKUP: {slot: Meaning("invalid", rule("profile-unknown-404"), NOT_FOUND, identifiers)},
+        LOOKUP: {slot: Meaning("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
         QR_CODE: {
             slot: Meaning("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
             "query utm_medium": utm,
@@ -118,51 +126,6 @@ def _base(key: tuple[str, str], draft: Draft, name: str, known: Subjects) -> Dra
     if key == ASSOCIATED_EMAIL:
         return draft.with_query("email_hash", known.email_hash)
     return draft
-
-
-def _identifiers(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
-    meaning = scene.meanings[slot]
-
-    def looked_up(what: str, text: str, kind: str) -> Turn:
-        source = meaning.because.removeprefix("rule ")
-        args = (slot, "hash", f"{name}: {what}", source)
-
-        def apply(draft: Draft) -> Draft:
-            return draft.with_place(name, encoded(text))
-
-        if kind == "known" or meaning.kind == "valid":
-            return scene.accepted_turn(*args, rule("profile-by-hash-or-slug"), apply)
-        if kind == "open":
-            return scene.left_open(*args, "the interface names no notation", apply)
-        return scene.refused(*args, meaning.because, apply)._replace(statuses=meaning.statuses)
-
-    email, found = known.email.strip(), known.email_hash
-    yield looked_up("the hash of the e-mail", found, "known")._replace(is_option=True)
-    yield looked_up("the slug", known.slug, "known")._replace(is_option=True)
-    yield looked_up("the hash in capitals", found.upper(), "open")
-    yield looked_up("the slug in capitals", known.slug.upper(), "open")
-    yield looked_up("the hash with 0x before it", f"0x{found}", "unknown")
-    yield looked_up("the hash without its last digit", found[:-1], "unknown")
-    yield looked_up("the hash with a digit too many", f"{found}0", "unknown")
-    yield looked_up("the hash with a letter that is no digit", f"{found[:-1]}g", "unknown")
-    yield looked_up("the hash with spaces around it", f" {found} ", "open")
-    yield looked_up("the MD5 of the e-mail", _md5(email.lower()), "unknown")
-    yield looked_up(
-        "the hash of the e-mail before trimming", digest(f" {email.lower()} "), "unknown"
-    )
-    yield looked_up("the hash of the e-mail in capitals", digest(email.upper()), "unknown")
-    yield looked_up("the hash of the hash", digest(found), "unknown")
-    yield looked_up("the hash of nothing", digest(""), "unknown")
-    yield looked_up("the e-mail itself", email, "unknown")
-    yield looked_up("a slug that looks like a hash", "deadbeef" * 8, "unknown")
-    yield looked_up("a slug that looks like an MD5", "deadbeef" * 4, "unknown")
-    yield looked_up("64 zeros", "0" * 64, "unknown")
-    yield looked_up("the slug with a space behind it", f"{known.slug} ", "open")
-    yield looked_up("the slug with .json behind it", f"{known.slug}.json", "unknown")
-    yield looked_up(
-        "the slug with a letter of another script", "\u0430" + known.slug[1:], "unknown"
-    )
-    yield looked_up("a wildcard", "*", "unknown")
 
 
 def _image_ids(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
@@ -227,6 +190,17 @@ def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
         yield with_token("an API key", "api_key", "profile-lookup-open", ())
         yield with_token("a token of few scopes", "auth_token", "profile-lookup-open", ())
         return
+    if key == OWN_PROFILE:
+        disabled = "own-profile-disabled-404"
+        yield with_token(
+            "the token of somebody whose profile is disabled", "disabled_token", disabled, NOT_FOUND
+        )
+        yield with_token(
+            "the token of somebody whose profile is private",
+            "private_token",
+            "own-profile-is-full",
+            (),
+        )
     yield with_token("an API key", "api_key", "me-needs-oauth-token", unauthorized)
     if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
         yield with_token(
@@ -237,7 +211,3 @@ def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
     )
     may_read: tuple[str, ...] = () if key in READING else FORBIDDEN
     yield with_token("a token that may only read", "read_token", "scope-per-operation", may_read)
-
-
-def _md5(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

@@ -15,6 +15,8 @@ SECRETS: Mapping[str, str] = {
     "expired_token": "an OAuth token that has expired",
     "api_key": "an API key",
     "other_token": "an OAuth token of another person",
+    "private_token": "an OAuth token of the person whose profile is private",
+    "disabled_token": "an OAuth token of a person whose profile is disabled",
     "client_secret": "the secret of the application",
     "password": "the password of the application's owner",
     "client_token": "a token that was issued to the application",
@@ -30,6 +32,8 @@ _OF_THE_MOCK = {
     "expired_token": "ada-expired",
     "api_key": "ada-api-key",
     "other_token": "ben-full",
+    "private_token": "hush-full",
+    "disabled_token": "gone-full",
     "client_secret": "server-app-secret",
     "password": "ada-password",
 }
@@ -49,6 +53,10 @@ class Subjects:
         secrets: Name of a variable to its value, of those that are known.
         email_hash: The hash by which the profile is found (rule email-hash-normalised); worked out
             from the address where it is left out.
+        second_hash: Of a further address of that person; empty for none that is known.
+        other_hash: Of an address of another person; empty as above, and so on.
+        private_slug: Of a private profile.
+        disabled_slug: Of a disabled profile.
     """
 
     slug: str = "ada"
@@ -59,6 +67,10 @@ class Subjects:
     username: str = "ada"
     secrets: Mapping[str, str] = field(default_factory=lambda: dict(_OF_THE_MOCK))
     email_hash: str = ""
+    second_hash: str = field(default_factory=lambda: digest("ada.merrowdale@example.org"))
+    other_hash: str = field(default_factory=lambda: digest("ben@example.com"))
+    private_slug: str = "hush"
+    disabled_slug: str = "gone"
 
     def __post_init__(self) -> None:
         if not self.email_hash:
