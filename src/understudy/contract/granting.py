@@ -50,7 +50,15 @@ def code(visit: Visit, **changes: str | None) -> str:
     Raises:
         NotPermitted: None came; the check of the redirect says more.
     """
-    redirect = decide(visit, parameters(visit.app, **changes))
+    return code_in(decide(visit, parameters(visit.app, **changes)))
+
+
+def code_in(redirect: Exchange) -> str:
+    """Returns the code of a redirect.
+
+    Raises:
+        NotPermitted: There is none; the check of the redirect says more.
+    """
     if "code" not in redirect.told:
         msg = f"no code came of an authorization request, but status {redirect.status}"
         raise NotPermitted(msg)

@@ -46,7 +46,8 @@ class History:
     Attributes:
         target: What is judged, for what is known of it.
         exchanges: All of them.
-        last_write: Number of the last exchange that may have changed something.
+        last_write: Number of the last exchange that may have changed something a resource shows;
+            a token that is issued changes none.
     """
 
     target: Target
@@ -67,7 +68,7 @@ class History:
         """Remembers an exchange."""
         self.exchanges.append(exchange)
         is_change = exchange.request.method in WRITES and not exchange.answer.is_refusal
-        if is_change:
+        if is_change and exchange.site != "authorization":
             self.last_write = exchange.number
         if exchange.source != LEFT_OPEN:
             self._by_operation.setdefault(exchange.operation, []).append(exchange)

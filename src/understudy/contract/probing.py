@@ -1,18 +1,43 @@
 """Registers probes: a well-chosen request, or a short sequence, for the rules it settles.
 
 A probe only sends. What its exchanges mean is for the checks to say, so that a generated case or a
-recording can settle the same rules.
+recording can settle the same rules. A probe of several parts is a generator: at each ``yield``
+another probe may go on, so that what reveals much is sent before what repeats it in other words.
 """
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from understudy.contract.clock import Time
 from understudy.contract.target import Target
 from understudy.contract.visit import Visit
 
-Run = Callable[[Visit], None]
+Parts = Iterator[object]
+"""What each part sent, for nobody to look at: after it another probe may go on."""
+
+Run = Callable[[Visit], Parts | None]
+
+import os
+
+WRITING = float(os.environ.get("WW", "0.5"))
+AGAIN = float(os.environ.get("AG", "0.25"))
+"""What asking a rule once more is worth, beside asking it the time before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a probe sends before another may go on.
+
+    Attributes:
+        rules: Ids of the rules that it settles.
+        cost: How many requests it sends, about.
+    """
+
+    rules: tuple[str, ...]
+    cost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +46,25 @@ class Probe:
 
     Attributes:
         name: What reports call it.
-        rules: Their ids.
+        parts: What it sends, in order; it may turn out to be more, which then comes at the end.
         needs: What the target must give or permit, as named in ``NEEDS``.
-        cost: How many requests it sends, about.
         run: The function.
     """
 
     name: str
-    rules: tuple[str, ...]
+    parts: tuple[Part, ...]
     needs: tuple[str, ...]
-    cost: int
     run: Run
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The ids of the rules that it settles."""
+        return tuple(dict.fromkeys(rule for part in self.parts for rule in part.rules))
+
+    @property
+    def cost(self) -> int:
+        """How many requests it sends, about."""
+        return sum(part.cost for part in self.parts)
 
     @property
     def is_last(self) -> bool:
@@ -42,25 +75,85 @@ class Probe:
 PROBES: Final[list[Probe]] = []
 
 
-def probe(*rules: str, needs: tuple[str, ...] = (), cost: int = 1) -> Callable[[Run], Run]:
-    """Registers a probe.
+def part(*rules: str, cost: int = 1) -> Part:
+    """Returns a part of a probe.
 
     Args:
         rules: Ids of ``rules.yaml``.
-        needs: What the target must give or permit.
         cost: How many requests it sends, about.
+    """
+    return Part(rules, cost)
+
+
+def probe(
+    *rules: str, needs: tuple[str, ...] = (), cost: int = 1, then: Sequence[Part] = ()
+) -> Callable[[Run], Run]:
+    """Registers a probe.
+
+    Args:
+        rules: Ids of ``rules.yaml`` that it settles; where it has parts, that its first one does.
+        needs: What the target must give or permit.
+        cost: How many requests that takes, about.
+        then: Its further parts, one for each ``yield``.
     """
 
     def register(run: Run) -> Run:
-        PROBES.append(Probe(run.__name__, rules, needs, cost, run))
+        PROBES.append(Probe(run.__name__, (Part(rules, cost), *then), needs, run))
         return run
 
     return register
 
 
-def in_order() -> list[Probe]:
-    """Returns the probes, those first that reveal the most for a request."""
-    return sorted(PROBES, key=lambda one: (one.is_last, -len(one.rules) / one.cost))
+def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
+    """Yields whose turn it is: of whom the next parts settle most for a request.
+
+    A rule that was asked before counts less and less. What writes comes after what reads, and what
+    moves time or uses up a limit comes last.
+
+    Args:
+        probes: All that may run.
+        over: Names of those that came to their end; looked at after each turn.
+    """
+    asked: Counter[str] = Counter()
+    for is_last in (False, True):
+        staged = [probe for probe in probes if probe.is_last == is_last]
+        waiting = [(-_worth(probe, 0, asked), place, 0) for place, probe in enumerate(staged)]
+        heapify(waiting)
+        while waiting:
+            _, place, done = heappop(waiting)
+            now = (-_worth(staged[place], done, asked), place, done)
+            if waiting and now > waiting[0]:  # worth only ever falls, so nothing else need be asked
+                heappush(waiting, now)
+                continue
+            yield staged[place]
+            asked.update(
+                rule for part in staged[place].parts[done : done + 1] for rule in part.rules
+            )
+            if staged[place].name not in over:
+                heappush(waiting, (-_worth(staged[place], done + 1, asked), place, done + 1))
+
+
+def in_order(probes: Sequence[Probe]) -> list[Probe]:
+    """Returns the probes in the order in which they begin, if each has the parts it declares."""
+    over: set[str] = set()
+    begun: dict[str, int] = {}
+    for whose in turns(probes, over):
+        begun[whose.name] = begun.get(whose.name, 0) + 1
+        if begun[whose.name] == len(whose.parts):
+            over.add(whose.name)
+    return sorted(probes, key=lambda whose: list(begun).index(whose.name))
+
+
+def _worth(probe: Probe, done: int, asked: Mapping[str, int]) -> float:
+    """Returns the most that the next parts settle for a request, however far one looks ahead."""
+    best = settled = cost = 0.0
+    here: Counter[str] = Counter()
+    for ahead in probe.parts[done:]:
+        settled += sum(AGAIN ** (asked.get(rule, 0) + here[rule]) for rule in ahead.rules)
+        here.update(ahead.rules)
+        cost += ahead.cost
+        best = max(best, settled / cost)
+    return best * (WRITING if "writes" in probe.needs else 1)
 
 
 def _app(target: Target) -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime
 from understudy.contract import probes
 from understudy.contract.events import PhaseStarted
 from understudy.contract.outcome import Outcome
-from understudy.contract.probing import Probe, in_order, lacking
+from understudy.contract.probing import PROBES, Parts, Probe, in_order, lacking, turns
 from understudy.contract.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.contract.runs import Plan, Run, catalogue, start
 from understudy.contract.unjudged import UNJUDGED
@@ -19,6 +19,8 @@ from understudy.errors import StartupError
 
 LOADED = probes.MODULES
 """Named, so that importing the runner registers every probe."""
+
+_OVER = object()
 
 
 def carry_out(plan: Plan) -> Outcome:
@@ -52,7 +54,6 @@ def go_on(run: Run) -> Outcome:
     started = run.plan.machine_time()
     stopped = ""
     try:
-        _knock(run)
         for name, phase in (("probes", _probes), *run.plan.phases):
             run.tell(PhaseStarted(name))
             try:
@@ -62,61 +63,82 @@ def go_on(run: Run) -> Outcome:
     except KeyboardInterrupt:
         stopped = "stopped by Ctrl-C"
     except Unreachable as refusal:
+        if _is_mute(run):
+            msg = f"{run.plan.target.base_url} does not answer: {refusal}."
+            raise StartupError(msg) from refusal
         stopped = str(refusal)
     return _outcome(run, started, stopped)
 
 
 def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
-    """Returns the probes for the rules asked for, in order, each with why it cannot run."""
+    """Returns the probes for the rules asked for, each with why it cannot run.
+
+    They are in the order in which they begin; those that cannot run come last.
+    """
+    found = _asked_for(plan)
+    ready = in_order([probe for probe, reason in found if reason is None])
+    return [(probe, None) for probe in ready] + [entry for entry in found if entry[1] is not None]
+
+
+def _asked_for(plan: Plan) -> list[tuple[Probe, str | None]]:
     wanted = catalogue(plan.rules)
     return [
         (probe, lacking(probe.needs, plan.target, plan.time))
-        for probe in in_order()
+        for probe in PROBES
         if any(rule in wanted for rule in probe.rules)
     ]
 
 
-def _knock(run: Run) -> None:
-    """Sends one request first, so that a wrong address is said in one line.
-
-    Raises:
-        StartupError: Nobody answers.
-    """
-    try:
-        exchange = Visit(run.gateway, "knock").get("/openapi")
-    except Unreachable as refusal:
-        msg = f"{run.plan.target.base_url} does not answer: {refusal}."
-        raise StartupError(msg) from refusal
-    except Refusal:
-        return
-    if exchange.answer.media_type == "text/html" and not exchange.answer.is_success:
-        return
+def _is_mute(run: Run) -> bool:
+    """Tells whether the resource API never answered, so that a wrong address is said in one line."""
+    return not any(exchange.site == "resource" for exchange in run.exchanges)
 
 
 def _probes(run: Run) -> None:
-    for probe, reason in chosen(run.plan):
-        why = reason or _probe(run, probe)
-        if why is None or reason is None:
+    ready: list[Probe] = []
+    for probe, reason in _asked_for(run.plan):
+        if reason is None:
+            ready.append(probe)
             run.checkable |= set(probe.rules)
-        if why is not None:
-            for rule in probe.rules:
-                run.reasons.setdefault(rule, why)
+        else:
+            run.reasons |= dict.fromkeys(probe.rules, reason)
+    under_way = {
+        probe.name: _begun(probe, Visit(run.gateway, f"probe {probe.name}", run.exchanges))
+        for probe in ready
+    }
+    over: set[str] = set()
+    for probe in turns(ready, over):
+        try:
+            is_over = next(under_way[probe.name], _OVER) is _OVER
+        except Refusal as refusal:
+            _cut_short(run, probe, refusal)
+            is_over = True
+        else:
+            run.lost = 0
+        if is_over:
+            over.add(probe.name)
 
 
-def _probe(run: Run, probe: Probe) -> str | None:
-    """Runs a probe, and returns why it was cut short, or None."""
-    try:
-        probe.run(Visit(run.gateway, f"probe {probe.name}"))
-    except (BudgetSpent, OutOfTime) as refusal:
+def _begun(probe: Probe, visit: Visit) -> Parts:
+    """Returns the parts of a probe; one that is no generator is all one part."""
+    parts = probe.run(visit)
+    if parts is not None:
+        yield from parts
+
+
+def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
+    """Notes why a probe did not come to its end.
+
+    Raises:
+        Unreachable: Nobody answered, at all or too often in a row.
+    """
+    if isinstance(refusal, (BudgetSpent, OutOfTime)):
         run.more.append(probe.name)
-        return str(refusal)
-    except Unreachable as refusal:
+    if isinstance(refusal, Unreachable):
+        if _is_mute(run) and refusal.exchange.site == "resource":
+            raise refusal
         run.lose(refusal)
-        return str(refusal)
-    except Refusal as refusal:
-        return str(refusal)
-    run.lost = 0
-    return None
+    run.reasons |= dict.fromkeys(probe.rules, str(refusal))
 
 
 def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:

@@ -11,6 +11,7 @@ import orjson
 
 from understudy.contract.exchange import Exchange, Identity, Request, headers_of
 from understudy.contract.gateway import Gateway
+from understudy.contract.permits import SAFE
 from understudy.contract.refusals import NotPermitted
 from understudy.contract.target import Application, Known, Target
 
@@ -24,10 +25,12 @@ class Visit:
     Attributes:
         gateway: The way onto the wire.
         source: What reports call the sender.
+        earlier: What the run exchanged so far, for what need not be asked again.
     """
 
     gateway: Gateway
     source: str
+    earlier: Sequence[Exchange] = ()
 
     @property
     def target(self) -> Target:
@@ -48,7 +51,34 @@ class Visit:
         """Reads something of the resource API."""
         return self.send("GET", path, who, query=query, **more)
 
-    def send(  # noqa: PLR0913 - what a request can carry
+    def recall(self, path: str, who: str = "nobody", query: Pairs = ()) -> Exchange:
+        """Reads something, or returns what this run read there, if nothing was written since.
+
+        For what a later exchange is judged beside: the judge remembers it, whoever asked.
+        """
+        asked = self._request("GET", path, who, query=query)
+        for exchange in reversed(self.earlier):
+            if exchange.site == "resource" and exchange.request.method not in SAFE:
+                break
+            if exchange.request == asked and exchange.answer.is_success:
+                return exchange
+        return self.gateway.send(asked, self.source)
+
+    def send(self, method: str, path: str, who: str = "nobody", **more: Any) -> Exchange:
+        """Sends a request.
+
+        Args:
+            method: In upper case.
+            path: Below the resource API's address; a whole address is taken as it is.
+            who: Name of a credential of the target, or a token that was issued during the run.
+            more: As ``_request`` takes it; and ``is_exhausting`` where it is meant to use up the
+                limit.
+        """
+        is_exhausting = bool(more.pop("is_exhausting", False))
+        request = self._request(method, path, who, **more)
+        return self.gateway.send(request, self.source, is_exhausting=is_exhausting)
+
+    def _request(  # noqa: PLR0913 - what a request can carry
         self,
         method: str,
         path: str,
@@ -59,9 +89,8 @@ class Visit:
         form: Pairs | None = None,
         files: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-        is_exhausting: bool = False,
-    ) -> Exchange:
-        """Sends a request.
+    ) -> Request:
+        """Makes a request.
 
         Args:
             method: In upper case.
@@ -72,7 +101,9 @@ class Visit:
             form: The body, where it is a URL-encoded form.
             files: The body, where it is multipart, as httpx takes it.
             headers: Further ones.
-            is_exhausting: Whether it is meant to use up the limit.
+
+        Raises:
+            NotPermitted: Its address is none.
         """
         url = path if path.startswith("http") else self.target.base_url.rstrip("/") + path
         pairs = list(query.items()) if isinstance(query, Mapping) else list(query)
@@ -95,10 +126,7 @@ class Visit:
         except (httpx.InvalidURL, ValueError) as error:
             msg = f"the deployment gave an address that is none: {url[:80]!r}"
             raise NotPermitted(msg) from error
-        request = Request(
-            method, str(made.url), headers_of(made.headers.multi_items()), made.read()
-        )
-        return self.gateway.send(request, self.source, is_exhausting=is_exhausting)
+        return Request(method, str(made.url), headers_of(made.headers.multi_items()), made.read())
 
     def token(self, who: str) -> str | None:
         """Returns the token of a name; a name that the target does not know is a token itself."""

@@ -137,13 +137,13 @@ def _unselects(exchange: Exchange, history: History) -> Verdict | None:
         return None
     asked = exchange.request.query.get("selected_email_hash", "")
     later = history.last(UPLOAD_AVATAR, SET_AVATAR, account=exchange.identity.account)
-    if later is not None and later.number > deleted.number:
-        return None
     for before in history.of(LIST_AVATARS):
         is_twin = before.request.query.get("selected_email_hash", "") == asked
         if not is_twin or before.identity.account != exchange.identity.account:
             continue
-        if before.number > deleted.number or not _said_of(before, deleted.value).get("selected"):
+        is_stale = later is not None and later.number > before.number
+        is_later = before.number > deleted.number
+        if is_stale or is_later or not _said_of(before, deleted.value).get("selected"):
             return None
         chosen = [a.get("image_id") for a in avatars_in(exchange) if a.get("selected")]
         return held(not chosen, "no other takes its place", chosen, before, deleted)

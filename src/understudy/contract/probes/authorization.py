@@ -5,7 +5,7 @@ from urllib.parse import quote, urlsplit
 from understudy.contract.browsing import go_through
 from understudy.contract.granting import STATE, ask, decide, parameters
 from understudy.contract.history import MADE_UP
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
 
 ASKING = ("auth_url", "app")
@@ -23,23 +23,33 @@ def a_link_that_is_followed(visit: Visit) -> None:
     ask(visit, parameters(visit.app))
 
 
-@probe("authorize-client-known", "authorize-error-page", needs=ASKING, cost=2)
-def an_unknown_client(visit: Visit) -> None:
+@probe(
+    *("authorize-client-known", "authorize-error-page"),
+    needs=ASKING,
+    then=[part("authorize-client-known")],
+)
+def an_unknown_client(visit: Visit) -> Parts:
     """Names a client that does not exist, and none."""
-    ask(visit, parameters(visit.app, client_id=f"{MADE_UP}-client"))
-    ask(visit, parameters(visit.app, client_id=None))
+    yield ask(visit, parameters(visit.app, client_id=f"{MADE_UP}-client"))
+    yield ask(visit, parameters(visit.app, client_id=None))
 
 
 @probe(
-    "redirect-uri-registered", "authorize-error-page", "redirect-uri-exact", needs=ASKING, cost=7
+    *("redirect-uri-registered", "authorize-error-page", "redirect-uri-exact"),
+    needs=ASKING,
+    then=[
+        part("redirect-uri-registered"),
+        *6 * [part("redirect-uri-registered", "redirect-uri-exact")],
+        part("redirect-uri-registered"),
+    ],
 )
-def other_redirect_addresses(visit: Visit) -> None:
+def other_redirect_addresses(visit: Visit) -> Parts:
     """Names addresses that are not registered, some of them nearly the registered one."""
     uri = visit.app.redirect_uri or ""
     parts = urlsplit(uri)
     spellings = (
-        "https://understudy.invalid/callback",
         f"{uri}/",
+        "https://understudy.invalid/callback",
         f"{uri}extra",
         f"{uri}?more=1",
         uri.replace(parts.netloc, f"{parts.hostname}:59999"),
@@ -48,36 +58,41 @@ def other_redirect_addresses(visit: Visit) -> None:
         f"{uri}#fragment",
     )
     for spelling in spellings:
-        ask(visit, parameters(visit.app, redirect_uri=spelling))
-    ask(visit, parameters(visit.app, redirect_uri=None))
+        yield ask(visit, parameters(visit.app, redirect_uri=spelling))
+    yield ask(visit, parameters(visit.app, redirect_uri=None))
 
 
 @probe(
-    "response-type", "authorize-error-redirect", "authorize-empty-parameter", needs=ASKING, cost=3
-)
-def other_response_types(visit: Visit) -> None:
-    """Asks for no response type, an empty one, and one that does not exist."""
-    for response_type in (None, "", "sparkles"):
-        ask(visit, parameters(visit.app, response_type=response_type))
-
-
-@probe(
-    *("scope-at-least-one", "scope-auth-needed", "scope-known", "authorize-error-redirect"),
-    "state-echoed",
+    *("response-type", "authorize-error-redirect", "authorize-empty-parameter"),
     needs=ASKING,
-    cost=4,
+    then=2 * [part("response-type", "authorize-error-redirect")],
 )
-def scopes_that_are_refused(visit: Visit) -> None:
+def other_response_types(visit: Visit) -> Parts:
+    """Asks for no response type, an empty one, and one that does not exist."""
+    for response_type in ("", None, "sparkles"):
+        yield ask(visit, parameters(visit.app, response_type=response_type))
+
+
+@probe(
+    *("scope-at-least-one", "authorize-error-redirect", "state-echoed"),
+    needs=ASKING,
+    then=[part("scope-known"), part("scope-auth-needed"), part("authorize-error-redirect")],
+)
+def scopes_that_are_refused(visit: Visit) -> Parts:
     """Asks for no scope, for one that does not exist, and for none that lets anybody sign in."""
     none: dict[str, str | None] = {"scope[0]": None, "scope[1]": None}
-    ask(visit, parameters(visit.app, **none))
-    ask(visit, parameters(visit.app, **{"scope[1]": "avatar-profile:sparkle"}))
-    ask(visit, parameters(visit.app, **{"scope[0]": None}))
-    ask(visit, parameters(visit.app, **none, response_type="token"))
+    yield ask(visit, parameters(visit.app, **none))
+    yield ask(visit, parameters(visit.app, **{"scope[1]": "avatar-profile:sparkle"}))
+    yield ask(visit, parameters(visit.app, **{"scope[0]": None}))
+    yield ask(visit, parameters(visit.app, **none, response_type="token"))
 
 
-@probe("authorize-repeated-parameter", needs=ASKING, cost=4)
-def parameters_given_twice(visit: Visit) -> None:
+@probe(
+    "authorize-repeated-parameter",
+    needs=ASKING,
+    then=4 * [part("authorize-repeated-parameter")],
+)
+def parameters_given_twice(visit: Visit) -> Parts:
     """Gives a parameter twice, with another value."""
     pairs = parameters(visit.app)
     for name, text in (
@@ -87,67 +102,58 @@ def parameters_given_twice(visit: Visit) -> None:
         ("state", "another"),
         ("scope[0]", "auth"),
     ):
-        ask(visit, [*pairs, (name, text)])
+        yield ask(visit, [*pairs, (name, text)])
 
 
 @probe(
-    *("code-in-query", "state-echoed", "code-unguessable", "response-type"),
-    *("authorize-unknown-parameters-ignored", "authorize-empty-parameter"),
-    *("scope-any-index", "scope-space-joined", "scope-indexed-array"),
+    *("authorize-unknown-parameters-ignored", "code-in-query", "state-echoed"),
+    *("code-unguessable", "response-type", "scope-indexed-array"),
     needs=GRANTED,
-    cost=6,
+    then=[part("authorize-empty-parameter", "state-echoed"), part("state-echoed")],
 )
-def requests_that_are_approved(visit: Visit) -> None:
-    """Lets a person approve good requests in each of their forms."""
-    decide(visit, parameters(visit.app))
-    decide(visit, parameters(visit.app, nonce="n", prompt="login"))
-    decide(visit, parameters(visit.app, state=None))
-    decide(visit, parameters(visit.app, state=""))
-    gaps = {"scope[0]": None, "scope[1]": "avatar-profile:read", "scope[7]": "auth"}
-    decide(visit, parameters(visit.app, **gaps))
-    joined = {"scope[0]": None, "scope[1]": None, "scope": "auth avatar-profile:read"}
-    decide(visit, parameters(visit.app, **joined))
+def requests_that_are_approved(visit: Visit) -> Parts:
+    """Lets a person approve good requests that differ in what hardly matters."""
+    yield decide(visit, parameters(visit.app, nonce="n", prompt="login"))
+    yield decide(visit, parameters(visit.app, state=""))
+    yield decide(visit, parameters(visit.app, state=None))
 
 
 @probe(
     *("implicit-token-in-fragment", "implicit-expires-in", "fragment-percent-encoded"),
-    *("state-echoed", "code-unguessable", "response-type"),
+    *("state-echoed", "code-unguessable", "response-type", "scope-indexed-array"),
+    *("authorize-client-known", "redirect-uri-registered"),
     needs=GRANTED,
-    cost=1,
+    then=[part("state-echoed")],
 )
-def the_implicit_flow(visit: Visit) -> None:
+def the_implicit_flow(visit: Visit) -> Parts:
     """Lets a person approve a token for a browser."""
-    decide(visit, parameters(visit.app, response_type="token"))
-    decide(visit, parameters(visit.app, response_type="token", state=None))
+    yield decide(visit, parameters(visit.app, response_type="token"))
+    yield decide(visit, parameters(visit.app, response_type="token", state=None))
 
 
 @probe(
-    "denial-access-denied",
-    "denial-error-parameter",
-    "state-echoed",
+    *("denial-access-denied", "denial-error-parameter", "state-echoed"),
     needs=("auth_url", "app", "tokens", "denial"),
-    cost=3,
+    then=[part("denial-access-denied", "denial-error-parameter", "fragment-percent-encoded")],
 )
-def requests_that_are_denied(visit: Visit) -> None:
+def requests_that_are_denied(visit: Visit) -> Parts:
     """Lets a person deny both flows."""
-    decide(visit, parameters(visit.app), "deny")
-    decide(visit, parameters(visit.app, state=STATE + "~", response_type="token"), "deny")
+    yield decide(visit, parameters(visit.app), "deny")
+    yield decide(visit, parameters(visit.app, state=STATE + "~", response_type="token"), "deny")
 
 
 @probe(
-    "consent-by-person",
-    "consent-names-scopes",
-    "authorize-page-not-framed",
-    "denial-access-denied",
+    *("consent-by-person", "consent-names-scopes", "authorize-page-not-framed"),
     needs=("auth_url", "app", "tokens", "password"),
-    cost=8,
+    cost=4,
+    then=[part("denial-access-denied", cost=4)],
 )
-def a_person_at_the_pages(visit: Visit) -> None:
+def a_person_at_the_pages(visit: Visit) -> Parts:
     """Signs in with user name and password and approves; then denies."""
     query = "&".join(f"{name}={_quoted(text)}" for name, text in parameters(visit.app))
     url = f"{(visit.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
-    go_through(visit, url, "approve")
-    go_through(visit, url, "deny")
+    yield go_through(visit, url, "approve")
+    yield go_through(visit, url, "deny")
 
 
 def _quoted(text: str) -> str:

@@ -3,7 +3,7 @@
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP, avatars_in, made_up_hash
 from understudy.contract.probes.uploads import picture, upload
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
 
 
@@ -17,23 +17,27 @@ def _list(visit: Visit, hash_: str | None = None, who: str = "owner") -> Exchang
 
 @probe(
     *("avatar-list-of-caller", "avatar-members", "rating-values", "updated-date-utc"),
-    *("avatar-selected-for-email", "unknown-selected-email-hash", "json-bodies"),
+    *("json-bodies", "scope-per-operation"),
     needs=("owner",),
-    cost=4,
+    then=[
+        part("unknown-selected-email-hash"),
+        *2 * [part("avatar-selected-for-email")],
+        part("unknown-selected-email-hash"),
+    ],
 )
-def the_list(visit: Visit) -> None:
-    """Lists the avatars, as they stand for each address and for one of nobody."""
-    _list(visit)
+def the_list(visit: Visit) -> Parts:
+    """Lists the avatars, as they stand for one of nobody, for each address and for none."""
+    yield _list(visit)
+    yield _list(visit, made_up_hash(4))
     for hash_ in visit.known.own_hashes:
-        _list(visit, hash_)
-    _list(visit, made_up_hash(4))
-    visit.get("/me/avatars", "owner", {"selected_email_hash": ""})
+        yield _list(visit, hash_)
+    yield visit.get("/me/avatars", "owner", {"selected_email_hash": ""})
 
 
-@probe("avatar-list-of-caller", needs=("owner", "other"), cost=2)
+@probe("avatar-list-of-caller", needs=("owner", "other"))
 def two_lists(visit: Visit) -> None:
     """Lists the avatars of two accounts, which share none."""
-    _list(visit)
+    visit.recall("/me/avatars", "owner")
     _list(visit, who="other")
 
 
@@ -43,102 +47,113 @@ def the_others_address(visit: Visit) -> None:
     _list(visit, visit.known.others_hashes[0])
 
 
-@probe("avatar-urls-resolve", needs=("owner",), cost=2)
+@probe("avatar-urls-resolve", needs=("owner",))
 def an_avatars_picture(visit: Visit) -> None:
     """Looks at the picture of the first avatar."""
-    for avatar in avatars_in(_list(visit))[:1]:
+    for avatar in avatars_in(visit.recall("/me/avatars", "owner"))[:1]:
         visit.get(str(avatar.get("image_url")))
 
 
-@probe("avatar-unknown-404", "error-shape", needs=("owner", "writes"), cost=3)
-def avatars_that_there_are_not(visit: Visit) -> None:
+@probe("avatar-unknown-404", needs=("owner", "writes"), then=2 * [part("avatar-unknown-404")])
+def avatars_that_there_are_not(visit: Visit) -> Parts:
     """Changes, deletes and assigns an avatar that does not exist."""
-    visit.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
-    visit.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
+    yield visit.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
+    yield visit.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
     hashes = visit.known.own_hashes or (made_up_hash(5),)
     body = {"email_hash": hashes[0]}
-    visit.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+    yield visit.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+
+
+_CHANGE = part("avatar-patch-rating-and-alt-text", "avatar-patch-partial")
+_REFUSED = part("rating-values")
 
 
 @probe(
-    "avatar-patch-rating-and-alt-text",
-    "avatar-patch-partial",
-    "avatar-patch-members",
-    "rating-values",
+    *("avatar-patch-rating-and-alt-text", "avatar-patch-partial"),
     needs=("owner", "writes", "uploads"),
-    cost=12,
+    cost=3,
+    then=[
+        part("avatar-patch-members"),
+        *(_REFUSED, _CHANGE, _CHANGE, part("avatar-patch-rating-and-alt-text"), _CHANGE),
+        _REFUSED,
+        part("avatar-patch-rating-and-alt-text", "avatar-patch-partial", cost=2),
+    ],
 )
-def changes_of_an_avatar(visit: Visit) -> None:
+def changes_of_an_avatar(visit: Visit) -> Parts:
     """Changes rating and text alternative alone and together, and reads them back."""
     path = f"/me/avatars/{_id(upload(visit, picture(), select_avatar='false'))}"
+    visit.send("PATCH", path, "owner", json={"alt_text": "An understudy"})
+    yield _list(visit)
     for change in (
-        {"alt_text": "An understudy"},
+        {"rating": "G", "title": "no member"},
+        {"rating": "M"},
         {"rating": "PG"},
         {},
         {"rating": "R", "alt_text": "Another"},
         {"rating": "X"},
-        {"alt_text": ""},
-        {"rating": "M"},
         {"rating": "pg"},
-        {"rating": "G", "title": "no member"},
     ):
-        visit.send("PATCH", path, "owner", json=change)
-    _list(visit)
+        yield visit.send("PATCH", path, "owner", json=change)
+    visit.send("PATCH", path, "owner", json={"alt_text": ""})
+    yield _list(visit)
 
 
 @probe(
-    "avatar-email-assign",
-    "avatar-email-status",
+    *("avatar-email-assign", "avatar-email-status", "avatar-selected-for-email"),
     "avatar-email-hash-required",
-    "avatar-email-unknown-hash",
-    "avatar-selected-for-email",
-    "avatar-delete-unselects",
     needs=("owner", "writes", "uploads", "hashes"),
-    cost=16,
+    cost=3,
+    then=[
+        part("avatar-email-hash-required"),
+        *2 * [part("avatar-email-unknown-hash")],
+        part("avatar-delete-unselects", "avatar-email-assign", cost=6),
+    ],
 )
-def assignments(visit: Visit) -> None:
+def assignments(visit: Visit) -> Parts:
     """Sets an avatar for each address, looks, and deletes it while it is selected."""
     hashes = visit.known.own_hashes
     image = _id(upload(visit, picture(), select_avatar="false"))
     path = f"/me/avatars/{image}/email"
-    visit.send("POST", path, "owner", json={})
-    visit.send("POST", path, "owner", json={"email_hash": made_up_hash(6)})
-    if visit.known.others_hashes:
-        visit.send("POST", path, "owner", json={"email_hash": visit.known.others_hashes[0]})
+    visit.send("POST", path, "owner", json={"email_hash": hashes[-1]})
+    yield _list(visit, hashes[-1])
+    yield visit.send("POST", path, "owner", json={})
+    yield visit.send("POST", path, "owner", json={"email_hash": made_up_hash(6)})
+    for hash_ in visit.known.others_hashes[:1]:
+        yield visit.send("POST", path, "owner", json={"email_hash": hash_})
+    visit.send("POST", path, "owner", json={"email_hash": hashes[0]})
     for hash_ in hashes:
-        visit.send("POST", path, "owner", json={"email_hash": hash_})
         _list(visit, hash_)
-    _list(visit)
     visit.send("DELETE", f"/me/avatars/{image}", "owner")
-    _list(visit)
     for hash_ in hashes:
         _list(visit, hash_)
 
 
 @probe(
-    "avatar-delete-no-content",
-    "avatar-delete-status",
-    "avatar-list-of-caller",
-    "avatar-unknown-404",
+    *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
     needs=("owner", "writes", "uploads"),
-    cost=5,
+    cost=3,
+    then=[part("avatar-unknown-404")],
 )
-def a_deletion(visit: Visit) -> None:
+def a_deletion(visit: Visit) -> Parts:
     """Deletes an avatar, looks, and deletes it again."""
     image = _id(upload(visit, picture(), select_avatar="false"))
-    _list(visit)
     visit.send("DELETE", f"/me/avatars/{image}", "owner")
-    _list(visit)
-    visit.send("DELETE", f"/me/avatars/{image}", "owner")
+    yield _list(visit)
+    yield visit.send("DELETE", f"/me/avatars/{image}", "owner")
 
 
-@probe("foreign-avatars-invisible", needs=("owner", "other", "writes", "uploads"), cost=5)
-def anothers_avatar(visit: Visit) -> None:
+@probe(
+    "foreign-avatars-invisible",
+    needs=("owner", "other", "writes", "uploads"),
+    cost=2,
+    then=[*2 * [part("foreign-avatars-invisible")], part("avatar-list-of-caller")],
+)
+def anothers_avatar(visit: Visit) -> Parts:
     """Lets another change, assign and delete an avatar of the test account."""
     image = _id(upload(visit, picture(), select_avatar="false"))
-    visit.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
-    if visit.known.others_hashes:
-        body = {"email_hash": visit.known.others_hashes[0]}
-        visit.send("POST", f"/me/avatars/{image}/email", "other", json=body)
-    visit.send("DELETE", f"/me/avatars/{image}", "other")
-    _list(visit)
+    yield visit.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
+    for hash_ in visit.known.others_hashes[:1]:
+        body = {"email_hash": hash_}
+        yield visit.send("POST", f"/me/avatars/{image}/email", "other", json=body)
+    yield visit.send("DELETE", f"/me/avatars/{image}", "other")
+    yield _list(visit)

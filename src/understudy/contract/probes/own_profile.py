@@ -1,13 +1,14 @@
 """Probes of the own profile; what they change, the gateway puts back."""
 
+from understudy.contract.exchange import Exchange
 from understudy.contract.history import made_up_hash
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.shapes import EDITABLE
 from understudy.contract.visit import Visit
 
 
-def _update(visit: Visit, **changes: object) -> None:
-    visit.send("PATCH", "/me/profile", "owner", json=changes)
+def _update(visit: Visit, **changes: object) -> Exchange:
+    return visit.send("PATCH", "/me/profile", "owner", json=changes)
 
 
 @probe("own-profile-disabled-404", needs=("disabled",))
@@ -17,46 +18,57 @@ def a_disabled_profile(visit: Visit) -> None:
 
 
 @probe(
-    "profile-patch-partial",
-    "profile-patch-seven-fields",
-    "profile-patch-empty-unsets",
-    "profile-patch-updates-last-edit",
-    "unset-required-strings-empty",
+    *("profile-patch-partial", "profile-patch-seven-fields", "profile-patch-updates-last-edit"),
     needs=("owner", "writes", "slug"),
-    cost=20,
+    cost=2,
+    then=[
+        part("profile-patch-empty-unsets", "unset-required-strings-empty", cost=3),
+        *6 * [part("profile-patch-partial", "profile-patch-seven-fields")],
+        part("profile-patch-seven-fields", cost=2),
+        part("profile-patch-empty-unsets", "profile-patch-partial"),
+    ],
 )
-def edits_and_how_they_read(visit: Visit) -> None:
-    """Changes each field alone, reads it back as owner and as nobody, and unsets it."""
+def edits_and_how_they_read(visit: Visit) -> Parts:
+    """Changes each field alone, reads them back as owner and as nobody, and unsets them."""
+    _update(visit, **{EDITABLE[0]: "Understudy"})
+    yield visit.get("/me/profile", "owner")
+    _update(visit, **dict.fromkeys(EDITABLE, ""))
     visit.get("/me/profile", "owner")
-    for place, name in enumerate(EDITABLE):
-        _update(visit, **{name: f"Understudy {place}"})
-        visit.get("/me/profile", "owner")
-    visit.get(f"/profiles/{visit.known.slug}")
-    for name in EDITABLE:
-        _update(visit, **{name: ""})
-    visit.get("/me/profile", "owner")
-    visit.get(f"/profiles/{visit.known.slug}")
-    _update(visit, job_title="Understudy", company="Understudies")
-    visit.get(f"/profiles/{visit.known.slug}")
+    yield visit.get(f"/profiles/{visit.known.slug}")
+    for place, name in enumerate(EDITABLE[1:]):
+        yield _update(visit, **{name: f"Understudy {place}"})
+    _update(visit, **{EDITABLE[0]: "Understudies"})
+    yield visit.get(f"/profiles/{visit.known.slug}")
+    yield _update(visit, **{EDITABLE[1]: ""})
 
 
-@probe("profile-patch-partial", needs=("owner", "writes"), cost=3)
+@probe(
+    *("profile-patch-seven-fields", "profile-patch-empty-unsets"),
+    needs=("owner", "writes", "slug"),
+    cost=3,
+)
+def two_edits_at_once(visit: Visit) -> None:
+    """Sets a field and unsets another, and reads them back."""
+    _update(visit, job_title="Understudy", company="")
+    visit.get(f"/profiles/{visit.known.slug}")
+    visit.get("/me/profile", "owner")
+
+
+@probe("profile-patch-partial", needs=("owner", "writes"), cost=2)
 def an_update_of_nothing(visit: Visit) -> None:
     """Sends an empty object, which changes nothing."""
-    visit.get("/me/profile", "owner")
     _update(visit)
     visit.get("/me/profile", "owner")
 
 
 @probe(
-    "profile-patch-unknown-members",
-    "profile-patch-seven-fields",
+    *("profile-patch-unknown-members", "profile-patch-seven-fields"),
     needs=("owner", "writes"),
-    cost=7,
+    cost=2,
+    then=2 * [part("profile-patch-unknown-members", cost=2)],
 )
-def members_that_cannot_be_changed(visit: Visit) -> None:
+def members_that_cannot_be_changed(visit: Visit) -> Parts:
     """Tries to change what is not among the seven fields, alone and beside one that is."""
-    visit.get("/me/profile", "owner")
     changes: list[dict[str, object]] = [
         {"timezone": "Etc/UTC"},
         {"location": "nowhere", "hash": made_up_hash(2)},
@@ -64,25 +76,34 @@ def members_that_cannot_be_changed(visit: Visit) -> None:
     ]
     for change in changes:
         _update(visit, **change)
-        visit.get("/me/profile", "owner")
+        yield visit.get("/me/profile", "owner")
 
 
-@probe("profile-patch-strings", needs=("owner", "writes"), cost=8)
-def values_that_are_no_texts(visit: Visit) -> None:
+@probe(
+    "profile-patch-strings",
+    needs=("owner", "writes"),
+    cost=2,
+    then=[*5 * [part("profile-patch-strings")], part("profile-patch-strings", cost=2)],
+)
+def values_that_are_no_texts(visit: Visit) -> Parts:
     """Tries each field with a value of another type."""
-    visit.get("/me/profile", "owner")
     values: tuple[object, ...] = (7, None, True, ["a"], {"a": "b"}, 1.5, 0)
     for name, value in zip(EDITABLE, values, strict=True):
-        _update(visit, **{name: value})
-    visit.get("/me/profile", "owner")
+        update = _update(visit, **{name: value})
+        is_read = name in {EDITABLE[0], EDITABLE[-1]}
+        yield visit.get("/me/profile", "owner") if is_read else update
 
 
-@probe("associated-email", "associated-response-members", needs=("owner", "hashes"), cost=4)
-def addresses_of_the_account(visit: Visit) -> None:
+@probe(
+    *("associated-email", "associated-response-members"),
+    needs=("owner", "hashes"),
+    then=3 * [part("associated-email")],
+)
+def addresses_of_the_account(visit: Visit) -> Parts:
     """Asks about every address of the account, the other's, and one of nobody."""
     foreign = [*visit.known.others_hashes[:1], made_up_hash(3)]
     for asked in (*visit.known.own_hashes, *foreign):
-        visit.get("/me/associated-email", "owner", {"email_hash": asked})
+        yield visit.get("/me/associated-email", "owner", {"email_hash": asked})
 
 
 @probe("associated-email-hash-required", needs=("owner",))
@@ -91,8 +112,8 @@ def no_address_at_all(visit: Visit) -> None:
     visit.get("/me/associated-email", "owner")
 
 
-@probe("associated-email", needs=("other", "other_hashes"), cost=3)
-def addresses_of_the_other(visit: Visit) -> None:
+@probe("associated-email", needs=("other", "other_hashes"), then=3 * [part("associated-email")])
+def addresses_of_the_other(visit: Visit) -> Parts:
     """Asks the same of the other account."""
     for asked in (*visit.known.others_hashes, *visit.known.own_hashes[:1]):
-        visit.get("/me/associated-email", "other", {"email_hash": asked})
+        yield visit.get("/me/associated-email", "other", {"email_hash": asked})

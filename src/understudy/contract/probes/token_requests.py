@@ -4,39 +4,43 @@ import base64
 
 from understudy.contract.granting import form_of, password_form, post
 from understudy.contract.history import MADE_UP
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
 
 CLIENT = ("auth_url", "app", "tokens")
 CODE = f"{MADE_UP}-code"
 
 
-@probe("token-post-only", "token-error-shape", needs=("auth_url",), cost=1)
+@probe("token-post-only", needs=("auth_url",))
 def another_method(visit: Visit) -> None:
     """Asks the token endpoint by GET."""
     visit.auth("GET", "/oauth2/token")
 
 
-@probe("token-form-encoded", needs=CLIENT, cost=1)
-def another_body(visit: Visit) -> None:
+@probe("token-form-encoded", needs=CLIENT, then=[part("token-form-encoded")])
+def another_body(visit: Visit) -> Parts:
     """Sends the fields as JSON."""
-    visit.auth("POST", "/oauth2/token", json=dict(form_of(visit.app, CODE)))
+    yield visit.auth("POST", "/oauth2/token", json=dict(form_of(visit.app, CODE)))
     if visit.app.username is not None:
-        visit.auth("POST", "/oauth2/token", json=dict(password_form(visit.app)))
+        yield visit.auth("POST", "/oauth2/token", json=dict(password_form(visit.app)))
 
 
 @probe(
-    *("token-client-credentials", "token-error-shape", "token-not-cached", "token-grant-type"),
-    "token-empty-field",
+    *("token-client-credentials", "token-error-shape", "token-not-cached"),
     needs=CLIENT,
-    cost=6,
+    then=[
+        part("token-empty-field", "token-grant-type"),
+        part("token-client-credentials"),
+        *3 * [part("token-grant-type")],
+    ],
 )
-def clients_and_grants_that_there_are_not(visit: Visit) -> None:
+def clients_and_grants_that_there_are_not(visit: Visit) -> Parts:
     """Sends a wrong secret, an unknown client, and no grant type that exists."""
-    post(visit, form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret"))
-    post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-client"))
-    for grant_type in (None, "", "client_credentials", "refresh_token"):
-        post(visit, form_of(visit.app, CODE, grant_type=grant_type))
+    yield post(visit, form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret"))
+    yield post(visit, form_of(visit.app, CODE, grant_type=""))
+    yield post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-client"))
+    for grant_type in (None, "client_credentials", "refresh_token"):
+        yield post(visit, form_of(visit.app, CODE, grant_type=grant_type))
 
 
 @probe("token-credentials-in-form", needs=CLIENT, cost=1)
@@ -48,33 +52,37 @@ def credentials_in_a_header(visit: Visit) -> None:
     post(visit, form, headers={"authorization": f"Basic {basic}"})
 
 
-@probe("token-secrets-not-in-query", needs=(*CLIENT, "password"), cost=2)
-def secrets_in_the_query(visit: Visit) -> None:
+@probe(
+    "token-secrets-not-in-query",
+    needs=(*CLIENT, "password"),
+    then=2 * [part("token-secrets-not-in-query")],
+)
+def secrets_in_the_query(visit: Visit) -> Parts:
     """Sends a secret in the query, where logs keep it."""
     for name in ("client_secret", "password"):
         form = password_form(visit.app, **{name: None})
         given = dict(password_form(visit.app))
-        post(visit, form, query={name: given[name]})
-    post(visit, password_form(visit.app), query={"client_secret": visit.app.client_secret})
+        yield post(visit, form, query={name: given[name]})
+    yield post(visit, password_form(visit.app), query={"client_secret": visit.app.client_secret})
 
 
-@probe("token-repeated-field", needs=(*CLIENT, "password"), cost=2)
-def fields_given_twice(visit: Visit) -> None:
+@probe("token-repeated-field", needs=(*CLIENT, "password"), then=[part("token-repeated-field")])
+def fields_given_twice(visit: Visit) -> Parts:
     """Gives a field twice."""
     form = password_form(visit.app)
     for name in ("grant_type", "username"):
-        post(visit, [*form, (name, dict(form)[name])])
+        yield post(visit, [*form, (name, dict(form)[name])])
 
 
-@probe("token-no-cors", needs=CLIENT, cost=3)
-def a_browsers_script(visit: Visit) -> None:
+@probe("token-no-cors", needs=CLIENT, then=2 * [part("token-no-cors")])
+def a_browsers_script(visit: Visit) -> Parts:
     """Asks as a page of another origin would, with its preflight."""
     origin = {"origin": "https://understudy.invalid"}
-    post(visit, form_of(visit.app, CODE), headers=origin)
+    yield post(visit, form_of(visit.app, CODE), headers=origin)
     headers = {**origin, "access-control-request-method": "POST"}
-    visit.auth("OPTIONS", "/oauth2/token", headers=headers)
+    yield visit.auth("OPTIONS", "/oauth2/token", headers=headers)
     if visit.app.username is not None:
-        post(visit, password_form(visit.app), headers=origin)
+        yield post(visit, password_form(visit.app), headers=origin)
 
 
 @probe("guessing-slowed", needs=(*CLIENT, "exhaust"), cost=11)

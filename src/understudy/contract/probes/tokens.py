@@ -3,9 +3,11 @@
 import base64
 import hashlib
 
+from understudy.contract.exchange import Exchange
 from understudy.contract.granting import (
     ALL_SCOPES,
     code,
+    code_in,
     decide,
     form_of,
     parameters,
@@ -14,7 +16,7 @@ from understudy.contract.granting import (
     token_in,
 )
 from understudy.contract.history import MADE_UP
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
@@ -24,79 +26,112 @@ CHALLENGE = (
 )
 
 
-def info(visit: Visit, token: str, client_id: str | None = None) -> None:
+def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
     """Asks whom a token speaks for."""
     asked = client_id or visit.app.client_id or ""
-    visit.auth("GET", "/oauth2/token-info", query={"client_id": asked, "token": token})
+    return visit.auth("GET", "/oauth2/token-info", query={"client_id": asked, "token": token})
 
 
 @probe(
-    *(
-        "code-exchange",
-        "token-answer",
-        "token-answer-scope",
-        "token-not-cached",
-        "token-grant-type",
-    ),
-    *("code-token-no-expiry", "code-unguessable", "token-info", "token-info-ids-strings"),
-    *("token-client-credentials", "scope-indexed-array", "code-single-use", "code-replay-revokes"),
-    *("token-error-shape", "json-bodies"),
+    *("code-in-query", "state-echoed", "code-unguessable", "response-type"),
+    *("scope-indexed-array", "authorize-client-known", "redirect-uri-registered"),
     needs=GRANTED,
-    cost=6,
+    then=[
+        part(
+            *("code-exchange", "token-answer", "token-answer-scope", "token-not-cached"),
+            *("token-grant-type", "code-token-no-expiry", "code-unguessable", "json-bodies"),
+            *("token-client-credentials",),
+        ),
+        part(
+            *("token-info", "token-info-ids-strings", "json-bodies"),
+            *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
+        ),
+        part("profile-required-members"),
+        part("code-single-use", "token-error-shape"),
+        part("code-replay-revokes", "error-shape", "error-members"),
+    ],
 )
-def a_code_and_its_token(visit: Visit) -> None:
-    """Exchanges a code, uses the token, exchanges the code again, and uses the token again."""
-    given = code(visit)
-    form = form_of(visit.app, given)
-    token = token_in(visit, post(visit, form), ALL_SCOPES[:2])
-    visit.get("/me/profile", token)
-    info(visit, token)
-    post(visit, form)
-    visit.get("/me/profile", token)
+def a_code_and_its_token(visit: Visit) -> Parts:
+    """Exchanges a code, asks about the token, exchanges the code again, and uses the token."""
+    redirect = decide(visit, parameters(visit.app))
+    yield redirect
+    form = form_of(visit.app, code_in(redirect))
+    answer = post(visit, form)
+    yield answer
+    token = token_in(visit, answer, ALL_SCOPES[:2])
+    yield info(visit, token)
+    yield visit.get("/me/profile", token)
+    yield post(visit, form)
+    yield visit.get("/me/profile", token)
 
 
 @probe(
     "code-redirect-uri-repeated",
-    "code-exchange",
-    "token-client-credentials",
     needs=GRANTED,
-    cost=6,
+    cost=2,
+    then=[
+        *2 * [part("code-redirect-uri-repeated")],
+        part("token-client-credentials"),
+        *2 * [part("code-exchange")],
+    ],
 )
-def exchanges_that_do_not_fit(visit: Visit) -> None:
+def exchanges_that_do_not_fit(visit: Visit) -> Parts:
     """Exchanges a code with another redirect address, none, and another secret."""
     given = code(visit)
     uri = visit.app.redirect_uri or ""
     for other in (f"{uri}/", None, ""):
-        post(visit, form_of(visit.app, given, redirect_uri=other))
-    post(visit, form_of(visit.app, given, client_secret=f"{MADE_UP}-secret"))
-    post(visit, form_of(visit.app, f"{MADE_UP}-code"))
-    post(visit, form_of(visit.app, given))
+        yield post(visit, form_of(visit.app, given, redirect_uri=other))
+    yield post(visit, form_of(visit.app, given, client_secret=f"{MADE_UP}-secret"))
+    yield post(visit, form_of(visit.app, f"{MADE_UP}-code"))
+    yield post(visit, form_of(visit.app, given))
 
 
-@probe("code-bound-to-client", needs=(*GRANTED, "other_app"), cost=3)
-def a_code_in_strange_hands(visit: Visit) -> None:
+@probe(
+    "code-bound-to-client",
+    needs=(*GRANTED, "other_app"),
+    cost=2,
+    then=2 * [part("code-bound-to-client")],
+)
+def a_code_in_strange_hands(visit: Visit) -> Parts:
     """Lets another application exchange a code, and then its own."""
     given = code(visit)
     other = visit.target.other_application
-    post(visit, form_of(other, given))
-    post(visit, form_of(other, given, redirect_uri=visit.app.redirect_uri))
-    post(visit, form_of(visit.app, given))
+    yield post(visit, form_of(other, given))
+    yield post(visit, form_of(other, given, redirect_uri=visit.app.redirect_uri))
+    yield post(visit, form_of(visit.app, given))
 
 
-@probe("pkce-honoured", needs=GRANTED, cost=9)
-def proofs_of_possession(visit: Visit) -> None:
+_PROOF = part("pkce-honoured")
+
+
+@probe(
+    "pkce-honoured",
+    needs=GRANTED,
+    cost=2,
+    then=[_PROOF, _PROOF, *2 * (part("pkce-honoured", cost=2), _PROOF, _PROOF)][:6],
+)
+def proofs_of_possession(visit: Visit) -> Parts:
     """Exchanges codes with the right verifier, a wrong one, none, and one that nobody asked for."""
     for method, challenge in (("S256", CHALLENGE), ("plain", VERIFIER)):
         changes = {"code_challenge": challenge, "code_challenge_method": method}
         given = code(visit, **changes)
-        post(visit, form_of(visit.app, given))
-        post(visit, form_of(visit.app, given, code_verifier=VERIFIER[::-1]))
-        post(visit, form_of(visit.app, given, code_verifier=VERIFIER))
-    post(visit, form_of(visit.app, code(visit), code_verifier=VERIFIER))
+        yield post(visit, form_of(visit.app, given))
+        yield post(visit, form_of(visit.app, given, code_verifier=VERIFIER[::-1]))
+        yield post(visit, form_of(visit.app, given, code_verifier=VERIFIER))
+    yield post(visit, form_of(visit.app, code(visit), code_verifier=VERIFIER))
 
 
-@probe("scope-any-index", "scope-space-joined", needs=GRANTED, cost=6)
-def scopes_that_were_granted(visit: Visit) -> None:
+@probe(
+    "scope-any-index",
+    needs=GRANTED,
+    cost=1,
+    then=[
+        part("scope-any-index", cost=2),
+        part("scope-space-joined"),
+        part("scope-space-joined", cost=2),
+    ],
+)
+def scopes_that_were_granted(visit: Visit) -> Parts:
     """Asks for scopes in each form, and what the tokens may do."""
     forms: tuple[dict[str, str | None], ...] = (
         {"scope[0]": None, "scope[1]": "auth", "scope[5]": "avatar-profile:manage"},
@@ -104,41 +139,54 @@ def scopes_that_were_granted(visit: Visit) -> None:
     )
     for changes in forms:
         asked = {text for name, text in changes.items() if text for text in text.split()}
-        given = code(visit, **changes)
-        token = token_in(visit, post(visit, form_of(visit.app, given)), sorted(asked))
-        info(visit, token)
+        redirect = decide(visit, parameters(visit.app, **changes))
+        yield redirect
+        answer = post(visit, form_of(visit.app, code_in(redirect)))
+        yield info(visit, token_in(visit, answer, sorted(asked)))
 
 
 @probe(
-    *("token-info", "token-info-foreign", "token-info-unspecific", "token-error-shape"),
+    *("token-info-foreign", "token-info-unspecific", "token-error-shape"),
     needs=(*GRANTED, "other_app"),
-    cost=5,
+    cost=2,
+    then=[
+        part("token-info-unspecific"),
+        part("token-info", "token-info-ids-strings"),
+        *2 * [part("token-error-shape")],
+    ],
 )
-def tokens_of_others(visit: Visit) -> None:
+def tokens_of_others(visit: Visit) -> Parts:
     """Asks about a token as its own client, as another, as none that exists; and about none."""
     redirect = decide(visit, parameters(visit.app, response_type="token"))
     token = token_in(visit, redirect, ALL_SCOPES[:2])
-    info(visit, token)
-    info(visit, token, visit.target.other_application.client_id)
-    info(visit, token, f"{MADE_UP}-client")
-    info(visit, f"{MADE_UP}-token")
-    visit.auth("GET", "/oauth2/token-info", query={"client_id": visit.app.client_id})
+    yield info(visit, token, visit.target.other_application.client_id)
+    yield info(visit, f"{MADE_UP}-token")
+    yield info(visit, token)
+    yield info(visit, token, f"{MADE_UP}-client")
+    yield visit.auth("GET", "/oauth2/token-info", query={"client_id": visit.app.client_id})
 
 
 @probe(
     *("password-grant-owner-only", "password-grant-scopes", "password-grant-token-no-expiry"),
-    *("token-answer", "token-empty-field", "token-grant-type"),
+    *("token-answer", "token-answer-scope", "token-not-cached", "token-grant-type"),
+    *("code-unguessable", "token-client-credentials"),
     needs=("auth_url", "app", "tokens", "password"),
-    cost=6,
+    then=[
+        part("password-grant-owner-only", "token-error-shape"),
+        part("token-empty-field", "password-grant-scopes"),
+        part("password-grant-scopes"),
+        part("profile-required-members"),
+    ],
 )
-def the_owners_password(visit: Visit) -> None:
+def the_owners_password(visit: Visit) -> Parts:
     """Uses the password grant as the owner, with scopes and without, and with a wrong password."""
-    token_in(visit, post(visit, password_form(visit.app)))
+    yield post(visit, password_form(visit.app))
+    yield post(visit, password_form(visit.app, password=f"{MADE_UP}-password"))
+    yield post(visit, password_form(visit.app, scope=""))
     scope = "auth avatar-profile:read"
-    token = token_in(visit, post(visit, password_form(visit.app, scope=scope)), scope.split())
-    visit.get("/me/profile", token)
-    post(visit, password_form(visit.app, scope=""))
-    post(visit, password_form(visit.app, password=f"{MADE_UP}-password"))
+    answer = post(visit, password_form(visit.app, scope=scope))
+    yield answer
+    yield visit.get("/me/profile", token_in(visit, answer, scope.split()))
 
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"), cost=1)
@@ -149,13 +197,12 @@ def anothers_password(visit: Visit) -> None:
 
 
 @probe(
-    "password-grant-two-step",
-    "password-grant-two-step-error",
+    *("password-grant-two-step", "password-grant-two-step-error", "token-error-shape"),
     needs=("auth_url", "tokens", "two_step"),
-    cost=2,
+    then=[part("password-grant-two-step")],
 )
-def a_two_step_owner(visit: Visit) -> None:
+def a_two_step_owner(visit: Visit) -> Parts:
     """Uses both passwords of an owner with two-step authentication."""
     app = visit.target.two_step
-    post(visit, password_form(app))
-    post(visit, password_form(app, password=app.application_password))
+    yield post(visit, password_form(app))
+    yield post(visit, password_form(app, password=app.application_password))

@@ -6,7 +6,7 @@ from io import BytesIO
 from PIL import Image
 
 from understudy.contract.exchange import Exchange
-from understudy.contract.probing import probe
+from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
 
 TOO_LARGE = 10 * 1024 * 1024 + 8192
@@ -28,48 +28,63 @@ def upload(visit: Visit, content: bytes, who: str = "owner", **query: str) -> Ex
 
 @probe(
     *("avatar-upload-multipart", "avatar-upload-returns-avatar", "avatar-upload-status"),
-    *("upload-image-types", "avatar-members", "updated-date-utc", "avatar-list-of-caller"),
+    *("upload-image-types", "avatar-members", "updated-date-utc"),
+    "select-avatar",
     needs=("owner", "writes", "uploads"),
-    cost=7,
+    cost=2,
+    then=[part("upload-image-types"), part("upload-image-types", "avatar-list-of-caller", cost=2)],
 )
-def pictures_of_every_type(visit: Visit) -> None:
+def pictures_of_every_type(visit: Visit) -> Parts:
     """Uploads a PNG, a JPEG and a GIF, whatever type the part claims, and lists them."""
     for form in ("PNG", "JPEG", "GIF"):
-        upload(visit, picture(form), select_avatar="false")
-        visit.get("/me/avatars", "owner")
+        uploaded = upload(visit, picture(form), select_avatar="false")
+        yield uploaded if form == "JPEG" else visit.get("/me/avatars", "owner")
 
 
-@probe("upload-image-types", "upload-square", needs=("owner", "writes", "uploads"), cost=4)
-def pictures_that_are_refused(visit: Visit) -> None:
+@probe(
+    "upload-square",
+    needs=("owner", "writes", "uploads"),
+    then=[*2 * [part("upload-image-types")], part("upload-square")],
+)
+def pictures_that_are_refused(visit: Visit) -> Parts:
     """Uploads what is no picture, one of another kind, and two that are not square."""
-    upload(visit, b"an understudy is no picture", select_avatar="false")
-    upload(visit, picture("BMP"), select_avatar="false")
-    upload(visit, picture(size=(96, 64)), select_avatar="false")
-    upload(visit, picture("JPEG", size=(64, 65)), select_avatar="false")
+    yield upload(visit, picture(size=(96, 64)), select_avatar="false")
+    yield upload(visit, b"an understudy is no picture", select_avatar="false")
+    yield upload(visit, picture("BMP"), select_avatar="false")
+    yield upload(visit, picture("JPEG", size=(64, 65)), select_avatar="false")
 
 
-@probe("avatar-upload-multipart", needs=("owner", "writes", "uploads"), cost=2)
-def bodies_of_another_type(visit: Visit) -> None:
+@probe(
+    "avatar-upload-multipart",
+    needs=("owner", "writes", "uploads"),
+    then=[part("avatar-upload-multipart")],
+)
+def bodies_of_another_type(visit: Visit) -> Parts:
     """Uploads the bytes alone, and JSON."""
     headers = {"content-type": "image/png"}
-    visit.send("POST", "/me/avatars", "owner", json={"data": "a"})
-    visit.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
+    yield visit.send("POST", "/me/avatars", "owner", json={"data": "a"})
+    yield visit.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
 
 
-@probe("select-avatar", needs=("owner", "writes", "uploads", "two_emails"), cost=12)
-def choices_of_selection(visit: Visit) -> None:
+_CHOICE = part("select-avatar", cost=2)
+
+
+@probe(
+    "select-avatar",
+    needs=("owner", "writes", "uploads", "two_emails"),
+    cost=3,
+    then=[_CHOICE, _CHOICE, part("select-avatar", cost=3), _CHOICE, part("select-avatar", cost=3)],
+)
+def choices_of_selection(visit: Visit) -> Parts:
     """Uploads with every choice of select_avatar, for an address with an avatar and without."""
-    for wish in ("true", "false", None):
-        query: dict[str, str] = {} if wish is None else {"select_avatar": wish}
-        visit.get("/me/avatars", "owner")
-        upload(visit, picture(), **query)
-        visit.get("/me/avatars", "owner")
-    hash_ = visit.known.own_hashes[-1]
-    for wish in (None, "true", None):
-        query = {"select_avatar": wish} if wish else {}
-        visit.get("/me/avatars", "owner", {"selected_email_hash": hash_})
-        upload(visit, picture(), selected_email_hash=hash_, **query)
-        visit.get("/me/avatars", "owner", {"selected_email_hash": hash_})
+    second = {"selected_email_hash": visit.known.own_hashes[-1]}
+    for address in ({}, second):
+        for wish in (None, "true", None if address else "false"):
+            if wish is None:
+                visit.recall("/me/avatars", "owner", address)
+            choice = {"select_avatar": wish} if wish else {}
+            upload(visit, picture(), **address, **choice)
+            yield visit.get("/me/avatars", "owner", address)
 
 
 @probe("upload-size-limit", needs=("owner", "writes", "uploads"), cost=1)
