@@ -20,11 +20,12 @@ Parts = Iterator[object]
 
 Run = Callable[[Visit], Parts | None]
 
-import os
-
-WRITING = float(os.environ.get("WW", "0.5"))
-AGAIN = float(os.environ.get("AG", "0.25"))
+AGAIN = 0.25
 """What asking a rule once more is worth, beside asking it the time before."""
+
+WRITING = 0.5
+"""What a part of a probe that writes is worth beside one that reads: what it changes is put back at
+a cost, and what was read before has to be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def probe(
 def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
     """Yields whose turn it is: of whom the next parts settle most for a request.
 
-    A rule that was asked before counts less and less. What writes comes after what reads, and what
+    A rule that was asked before counts less and less; what writes gives way to what reads; what
     moves time or uses up a limit comes last.
 
     Args:

@@ -51,14 +51,23 @@ class Visit:
         """Reads something of the resource API."""
         return self.send("GET", path, who, query=query, **more)
 
-    def recall(self, path: str, who: str = "nobody", query: Pairs = ()) -> Exchange:
+    def recall(
+        self, path: str, who: str = "nobody", query: Pairs = (), *, is_lasting: bool = False
+    ) -> Exchange:
         """Reads something, or returns what this run read there, if nothing was written since.
 
         For what a later exchange is judged beside: the judge remembers it, whoever asked.
+
+        Args:
+            path: As of ``send``.
+            who: As of ``send``.
+            query: As of ``send``.
+            is_lasting: Whether what is looked for there is what no write of ours changes.
         """
         asked = self._request("GET", path, who, query=query)
         for exchange in reversed(self.earlier):
-            if exchange.site == "resource" and exchange.request.method not in SAFE:
+            is_write = exchange.site == "resource" and exchange.request.method not in SAFE
+            if is_write and not is_lasting:
                 break
             if exchange.request == asked and exchange.answer.is_success:
                 return exchange

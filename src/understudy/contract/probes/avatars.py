@@ -37,7 +37,7 @@ def the_list(visit: Visit) -> Parts:
 @probe("avatar-list-of-caller", needs=("owner", "other"))
 def two_lists(visit: Visit) -> None:
     """Lists the avatars of two accounts, which share none."""
-    visit.recall("/me/avatars", "owner")
+    visit.recall("/me/avatars", "owner", is_lasting=True)
     _list(visit, who="other")
 
 
@@ -131,12 +131,13 @@ def assignments(visit: Visit) -> Parts:
 @probe(
     *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
     needs=("owner", "writes", "uploads"),
-    cost=3,
+    cost=4,
     then=[part("avatar-unknown-404")],
 )
 def a_deletion(visit: Visit) -> Parts:
     """Deletes an avatar, looks, and deletes it again."""
     image = _id(upload(visit, picture(), select_avatar="false"))
+    _list(visit)
     visit.send("DELETE", f"/me/avatars/{image}", "owner")
     yield _list(visit)
     yield visit.send("DELETE", f"/me/avatars/{image}", "owner")

@@ -74,7 +74,7 @@ def known_people(visit: Visit) -> Parts:
 )
 def every_name_of_a_profile(visit: Visit) -> Parts:
     """Looks the same person up by slug and by every hash."""
-    visit.recall(f"/profiles/{visit.known.slug}")
+    visit.recall(f"/profiles/{visit.known.slug}", is_lasting=True)
     for identifier in visit.known.own_hashes:
         yield visit.get(f"/profiles/{identifier}")
 
@@ -130,7 +130,7 @@ def contact_details_that_are_not_public(visit: Visit) -> Parts:
             yield visit.get(f"/profiles/{visit.known.hidden_contact_slug}", who)
 
 
-@probe("unknown-query-parameters-accepted", needs=("slug",))
+@probe("unknown-query-parameters-accepted", needs=("slug",), cost=2)
 def a_parameter_that_nobody_knows(visit: Visit) -> None:
     """Sends what an official client adds to every lookup."""
     visit.recall(f"/profiles/{visit.known.slug}")
@@ -153,7 +153,7 @@ def a_wrong_token_where_none_is_needed(visit: Visit) -> Parts:
 def addresses_in_a_profile(visit: Visit) -> Parts:
     """Follows the addresses in a profile that the service itself answers at."""
     who = next((who for who in ("owner", "api_key", "nobody") if visit.has(who)), "nobody")
-    profile = profile_in(visit.recall(f"/profiles/{visit.known.slug}", who))
+    profile = profile_in(visit.recall(f"/profiles/{visit.known.slug}", who, is_lasting=True))
     followed = dict(addresses_in(profile))  # one of each kind
     for url in followed.values():
         yield visit.get(url)
@@ -161,6 +161,7 @@ def addresses_in_a_profile(visit: Visit) -> Parts:
 
 @probe(
     *("own-profile-is-full", "bearer-header", "scope-per-operation", "json-bodies"),
+    "avatar-operations-uncounted",
     needs=("owner", "slug"),
 )
 def own_profile_beside_the_lookup(visit: Visit) -> None:

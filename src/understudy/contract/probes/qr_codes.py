@@ -31,7 +31,7 @@ def a_plain_code(visit: Visit) -> Parts:
 )
 def every_look_of_a_code(visit: Visit) -> Parts:
     """Draws the same code in squares and in dots, and with each kind of icon."""
-    visit.recall(f"/profiles/{visit.known.slug}")
+    visit.recall(f"/profiles/{visit.known.slug}", is_lasting=True)
     for version, kind in (("1", "none"), ("3", "none"), ("1", "user"), ("1", "service")):
         yield _draw(visit, size=LARGE, version=version, type=kind)
 
@@ -39,7 +39,7 @@ def every_look_of_a_code(visit: Visit) -> Parts:
 @probe("qr-points-to-profile", needs=("hashes",))
 def a_code_by_hash(visit: Visit) -> None:
     """Draws a code by the hash of an address."""
-    visit.recall(f"/profiles/{visit.known.own_hashes[0]}")
+    visit.recall(f"/profiles/{visit.known.own_hashes[0]}", is_lasting=True)
     visit.get(f"/qr-code/{visit.known.own_hashes[0]}", query={"size": LARGE})
 
 

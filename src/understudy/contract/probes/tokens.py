@@ -146,12 +146,12 @@ def scopes_that_were_granted(visit: Visit) -> Parts:
 
 
 @probe(
-    *("token-info-foreign", "token-info-unspecific", "token-error-shape"),
+    *("token-info", "token-info-ids-strings"),
     needs=(*GRANTED, "other_app"),
     cost=2,
     then=[
+        part("token-info-foreign", "token-info-unspecific", "token-error-shape"),
         part("token-info-unspecific"),
-        part("token-info", "token-info-ids-strings"),
         *2 * [part("token-error-shape")],
     ],
 )
@@ -159,9 +159,9 @@ def tokens_of_others(visit: Visit) -> Parts:
     """Asks about a token as its own client, as another, as none that exists; and about none."""
     redirect = decide(visit, parameters(visit.app, response_type="token"))
     token = token_in(visit, redirect, ALL_SCOPES[:2])
+    yield info(visit, token)
     yield info(visit, token, visit.target.other_application.client_id)
     yield info(visit, f"{MADE_UP}-token")
-    yield info(visit, token)
     yield info(visit, token, f"{MADE_UP}-client")
     yield visit.auth("GET", "/oauth2/token-info", query={"client_id": visit.app.client_id})
 

@@ -29,7 +29,7 @@ def upload(visit: Visit, content: bytes, who: str = "owner", **query: str) -> Ex
 @probe(
     *("avatar-upload-multipart", "avatar-upload-returns-avatar", "avatar-upload-status"),
     *("upload-image-types", "avatar-members", "updated-date-utc"),
-    "select-avatar",
+    *("select-avatar", "avatar-selected-for-email"),
     needs=("owner", "writes", "uploads"),
     cost=2,
     then=[part("upload-image-types"), part("upload-image-types", "avatar-list-of-caller", cost=2)],
