@@ -1,4 +1,4 @@
-"""``make bench``: this mock beside its peers, each alone on the machine in turn."""
+"""``make bench``: this mock, and verify, beside their peers, each alone on the machine in turn."""
 
 import argparse
 import json
@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from tests.benchmarks import report
+from tests.benchmarks.judging import SCHEMATHESIS, VERIFY, judging
 from tests.benchmarks.measuring import NotServed, import_seconds, served
 from tests.benchmarks.peers import OUR_WORLDS, PRISM, THEIR_GRANTS, Peer, install, peers
 from tests.benchmarks.workloads import in_worlds, our_grants, workloads
@@ -17,11 +19,32 @@ from tests.benchmarks.workloads import in_worlds, our_grants, workloads
 ROOT = Path(__file__).parents[2]
 console = Console()
 WIDTH = 150
+JUDGING = "verify"
+"""Names verify's speed among the servers."""
 
 
 def main() -> None:
     """Measures, and says what was found."""
     options = _options()
+    found: dict[str, Any] = {}
+    if not options.only or JUDGING in options.only:
+        found[JUDGING] = _judge(options)
+    if options.only != [JUDGING]:
+        found |= _serve(options)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(found, indent=2))
+    console.print(f"\nAll figures: {options.json}")
+
+
+def _judge(options: argparse.Namespace) -> dict[str, Any]:
+    console.print(f"{options.rounds} rounds of {VERIFY} and {SCHEMATHESIS}")
+    judged = judging(options.rounds, options.every, options.cache)
+    console.print(report.markdown(judged.rows()), soft_wrap=True)
+    _verdicts(judged.targets())
+    return judged.as_json()
+
+
+def _serve(options: argparse.Namespace) -> dict[str, Any]:
     if shutil.which("wrk") is None:
         sys.exit("wrk is not installed; apt-get install wrk")
     reason = install(options.cache)
@@ -35,9 +58,7 @@ def main() -> None:
             _measure(peer, figures[peer.name], options.cache, options.seconds)
     reached = report.targets(figures, import_seconds(2 * options.rounds + 1))
     _tell(figures, reached)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report.as_json(figures, reached), indent=2))
-    console.print(f"\nAll figures: {options.json}")
+    return report.as_json(figures, reached)
 
 
 def _measure(peer: Peer, figures: report.Figures, cache: Path, seconds: int) -> None:
@@ -75,12 +96,16 @@ def _tell(figures: dict[str, report.Figures], reached: list[report.Target]) -> N
     for name, found in figures.items():
         for work, note in found.notes.items():
             console.print(f"{name}, {work}: {note}")
+    _verdicts(reached)
+    for found_rows in tables:
+        console.print("\n" + report.markdown(found_rows), soft_wrap=True)
+
+
+def _verdicts(reached: list[report.Target]) -> None:
     for target in reached:
         console.print(
             f"{target.verdict:<12} {target.what}: {target.found} (wanted {target.wanted})"
         )
-    for found_rows in tables:
-        console.print("\n" + report.markdown(found_rows), soft_wrap=True)
 
 
 def _table(figures: dict[str, report.Figures], works: list[str], rival: str) -> list[list[str]]:
@@ -106,7 +131,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
-    parser.add_argument("--only", action="append", default=[], help="a word of a server's name")
+    only = f"a word of a server's name, or {JUDGING}"
+    parser.add_argument("--only", action="append", default=[], help=only)
+    parser.add_argument("--every", type=int, default=20, help="of the mutants, one of so many")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "bench.json")
     cache = Path.home() / ".cache" / "understudy-bench"
     parser.add_argument("--cache", type=Path, default=cache, help="where the peers are installed")

@@ -52,7 +52,8 @@ class Peer:
         return f"{missing[0]} is not installed" if missing else None
 
 
-def _understudy(*options: str) -> Callable[[int, Path], Sequence[str]]:
+def mock_command(*options: str) -> Callable[[int, Path], Sequence[str]]:
+    """Returns what serves our mock without limits and without a log."""
     understudy = str(Path(sys.executable).with_name("understudy"))
     quiet = ("--log", "off", "--choose", "rate-limits=off")
 
@@ -101,7 +102,7 @@ def peers(crowd: Path | None) -> list[Peer]:
         crowd: A fixtures directory of 100,000 people.
     """
     crowded = (
-        [] if crowd is None else [Peer(OURS_CROWDED, _understudy("--fixtures", str(crowd)), "/v3")]
+        [] if crowd is None else [Peer(OURS_CROWDED, mock_command("--fixtures", str(crowd)), "/v3")]
     )
     prism = _npm(
         "prism",
@@ -119,11 +120,11 @@ def peers(crowd: Path | None) -> list[Peer]:
         *("--no-request-journal", "--disable-banner"),
     )
     return [
-        Peer(OURS, _understudy(), "/v3"),
-        Peer(OURS_UNJUDGED, _understudy("--validate-responses", "off"), "/v3"),
+        Peer(OURS, mock_command(), "/v3"),
+        Peer(OURS_UNJUDGED, mock_command("--validate-responses", "off"), "/v3"),
         *crowded,
-        Peer(OURS_KEPT, _understudy("--state", "{cache}/state-{port}"), "/v3"),
-        Peer(OUR_WORLDS, _understudy(), works=in_worlds),
+        Peer(OURS_KEPT, mock_command("--state", "{cache}/state-{port}"), "/v3"),
+        Peer(OUR_WORLDS, mock_command(), works=in_worlds),
         Peer(BARE, _bare),
         Peer(PRISM, prism, "", NODE),
         Peer("Mockoon", mockoon, "/v3", NODE),
@@ -135,7 +136,7 @@ def peers(crowd: Path | None) -> list[Peer]:
             JAVA,
         ),
         Peer(SCALAR, _scalar, "", NODE),
-        Peer(OUR_GRANTS, _understudy("--single-port"), works=our_grants),
+        Peer(OUR_GRANTS, mock_command("--single-port"), works=our_grants),
         Peer(
             THEIR_GRANTS,
             _npm("oauth2-mock-server", "-a", "127.0.0.1", "-p", "{port}"),

@@ -1,10 +1,15 @@
 """The pure parts of the benchmark."""
 
 import pytest
+from tests.benchmarks.judging import SCHEMATHESIS, SERVED, VERIFY, Judging, Ran, target_file
 from tests.benchmarks.measuring import Load, NotServed, parsed
 from tests.benchmarks.peers import BARE, OURS, OURS_UNJUDGED, PRISM
 from tests.benchmarks.report import LOOKUP, Figures, markdown, rows, targets
 from tests.benchmarks.workloads import our_grants, workloads
+from tests.mutants.curve import Trial
+
+from understudy.cli import in_process
+from understudy.contract.target import load_target
 
 LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
 
@@ -53,3 +58,27 @@ def test_a_code_is_taken_from_one_answer_and_sent_with_the_next_request():
     script = exchange.script("/x")
     assert '"/x/oauth2/token"' in script
     assert "found[#found] = nil" in script
+
+
+def test_a_mutants_requests_end_where_it_is_caught():
+    caught = Trial("a", True, ("x",), sightings=(50,), peers=(None,))
+    late = Trial("b", True, ("x",), sightings=(1001,), peers=(100,))
+    run = [Ran(300, 2.0, 1.0)]
+    judged = Judging({VERIFY: run, SERVED: run, SCHEMATHESIS: run}, [caught, late], 400)
+    assert judged.caught(VERIFY) == 100 / (50 + 400)
+    assert judged.caught(SCHEMATHESIS) == 100 / (400 + 100)
+    assert [target.verdict for target in judged.targets()] == [
+        "not reached",
+        "not reached",
+        "reached",
+    ]
+    assert judged.rows()[1][1:4] == ["300", "150", "300"]
+
+
+def test_the_target_file_of_a_served_mock_can_be_read(tmp_path):
+    path = tmp_path / "target.toml"
+    path.write_text(target_file("http://127.0.0.1:9"))
+    target = load_target(path, {})
+    assert target.base_url == "http://127.0.0.1:9/v3"
+    assert target.credentials == in_process.TARGET.credentials
+    assert target.budget.token > 100_000
