@@ -51,6 +51,18 @@ def test_what_is_wrong_is_said_in_one_line_with_2(call, arguments, message):
     assert "Traceback" not in done.output
 
 
+def test_a_report_that_cannot_be_written_is_noticed_before_the_first_request(call, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--report", "json=file/r.json")
+    assert done.exit_code == 2
+    assert "--report json=file/r.json: file/r.json cannot be written" in done.output
+    assert "name a file that can be" in done.output
+    assert "does not answer" not in done.output
+    there = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--report", "json=new.json")
+    assert "does not answer" in there.output
+    assert not (tmp_path / "new.json").exists()
+
+
 def test_a_plan_is_printed_and_nothing_is_sent(call):
     done = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--plan")
     assert done.exit_code == 0

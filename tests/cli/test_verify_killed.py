@@ -1,8 +1,12 @@
-"""A run of verify that is killed in the middle leaves a journal, and cleanup puts everything back."""
+"""A run of verify that is ended in the middle puts everything back; one that is killed leaves a
+journal, and cleanup does.
+"""
 
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,8 @@ import httpx
 import pytest
 from tests.cli.conftest import UNDERSTUDY, Running
 from tests.cli.test_verify_others import MOCK
+
+from understudy.admin_client import AdminClient
 
 OWNER = {"Authorization": "Bearer ada-full"}
 KILLED_AFTER = (0.4, 0.8, 1.2)
@@ -47,3 +53,31 @@ def test_what_a_killed_run_left_changed_is_put_back(
     done = subprocess.run(cleanup, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert state(running.base_url) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("requests", [120, 700], ids=["probes", "generated cases"])
+def test_a_run_that_is_ended_puts_everything_back_and_reports(
+    serve: Callable[..., Running], tmp_path: Path, requests: int, number: signal.Signals
+) -> None:
+    running = serve("--log", "off", "--choose", "rate-limits=off")
+    site = running.base_url.removesuffix("/v3")
+    target = tmp_path / "target.toml"
+    target.write_text(MOCK.format(site=site))
+    before = state(running.base_url)
+    command = [str(UNDERSTUDY), "verify", "--target", str(target), "--quiet", "--cases", "60"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with run, closing(AdminClient(site)) as admin:
+        while run.poll() is None and count(admin) < requests:
+            threading.Event().wait(0.02)
+        run.send_signal(number)
+        said, wrong = run.communicate(timeout=60)
+    assert run.returncode in {1, 3}, said + wrong
+    assert "stopped by Ctrl-C or SIGTERM" in said
+    assert "Traceback" not in wrong
+    assert state(running.base_url) == before
+    assert not target.with_suffix(".journal").exists()
+
+
+def count(admin: AdminClient) -> int:
+    return int(admin.call("POST", "/requests/count", json={})["count"])

@@ -71,7 +71,15 @@ def test_the_mock_behind_a_proxy_keeps_it_too(
 
 @pytest.mark.parametrize(
     "deployment",
-    [broken.down, broken.html, broken.dropping, broken.cut_short, broken.garbage, broken.circling],
+    [
+        broken.down,
+        broken.html,
+        broken.dropping,
+        broken.cut_short,
+        broken.garbage,
+        broken.circling,
+        broken.endless,
+    ],
 )
 def test_a_deployment_that_is_none_yields_a_report(
     deployment: Callable[[], AbstractContextManager[Addresses]], tmp_path: Path

@@ -94,7 +94,7 @@ def test_ctrl_c_ends_with_what_was_done():
 
     outcome = judged(answer)
     inner.close()
-    assert outcome.stopped == "stopped by Ctrl-C"
+    assert outcome.stopped == "stopped by Ctrl-C or SIGTERM"
     assert outcome.left == ()
     assert outcome.count("passed") > 20
 

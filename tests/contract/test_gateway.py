@@ -2,13 +2,15 @@
 
 from datetime import timedelta
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
 from understudy.contract.gateway import Allowance
 from understudy.contract.ledger import ANONYMOUS, Ledger
-from understudy.contract.refusals import BudgetSpent, NotPermitted
+from understudy.contract.probes.uploads import picture, upload
+from understudy.contract.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.contract.target import Budget, Permit
 from understudy.contract.undo import Undo, read_journal
 from understudy.contract.visit import Visit
@@ -69,8 +71,91 @@ def test_a_killed_run_is_put_back_from_its_journal(gateway, tmp_path):
     assert journal.exists()
     after = gateway(OWN)
     assert Undo(after, journal, read_journal(journal)).restore() == []
-    assert Visit(after, "test").get("/me/profile", "owner").said["location"] == before
+    assert Visit(gateway(OWN), "test").get("/me/profile", "owner").said["location"] == before
     assert not journal.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [("/me/profile", "PATCH"), ("/me/avatars", "POST")],
+    ids=["profile", "avatar"],
+)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(200, html="<p>Please sign in to the network.</p>"),
+        httpx.Response(200, json=[{"image_id": 7}, "text"]),
+        httpx.Response(200, json={"location": None}),
+        httpx.Response(404, json={"location": "here"}),
+    ],
+    ids=["a page", "other types", "null", "a refusal"],
+)
+def test_where_nothing_is_told_nothing_is_changed(gateway, wire, answer, path, method):
+    careful = gateway(OWN)
+    Undo(careful, None)
+    wire.inner = httpx.MockTransport(lambda _: answer)
+    with pytest.raises(NotPermitted, match="what stands there cannot be read first"):
+        Visit(careful, "test").send(method, path, "owner", json={"location": "x"})
+    assert {request.method for request in wire.seen} == {"GET"}
+
+
+def test_a_field_that_is_not_told_is_not_changed_and_another_is(gateway, wire):
+    inner = wire.inner
+
+    def without_pronouns(request):
+        response = inner.handle_request(request)
+        if str(request.url).endswith("/me/profile"):
+            return httpx.Response(200, json={**response.json(), "pronouns": None})
+        return response
+
+    wire.inner = httpx.MockTransport(without_pronouns)
+    careful = gateway(OWN)
+    undo = Undo(careful, None)
+    visit = Visit(careful, "test")
+    for body in ({"pronouns": "they"}, {"location": "x", "pronouns": ""}, ["no object"]):
+        with pytest.raises(NotPermitted, match="what stands in pronouns is not told"):
+            visit.send("PATCH", "/me/profile", "owner", json=body)
+    assert visit.send("PATCH", "/me/profile", "owner", json={"location": "x"}).status == 200
+    assert undo.restore() == []
+
+
+def test_an_upload_whose_answer_was_lost_is_removed(gateway, wire, tmp_path):
+    inner = wire.inner
+
+    def losing(request):
+        response = inner.handle_request(request)
+        if request.method == "POST" and request.url.path.endswith("/me/avatars"):
+            msg = "the connection broke"
+            raise httpx.ReadError(msg, request=request)
+        return response
+
+    wire.inner = httpx.MockTransport(losing)
+    killed = gateway(OWN)
+    Undo(killed, tmp_path / "journal")
+    visit = Visit(killed, "test")
+    before = visit.get("/me/avatars", "owner").body
+    with pytest.raises(Unreachable):
+        upload(visit, picture(), select_avatar="true")
+    assert len(visit.get("/me/avatars", "owner").body) == len(before) + 1
+    after = gateway(OWN)
+    assert Undo(after, None, read_journal(tmp_path / "journal")).restore() == []
+    assert Visit(gateway(OWN), "test").get("/me/avatars", "owner").body == before
+
+
+def test_what_another_uploaded_meanwhile_is_not_removed(gateway):
+    ours, theirs = gateway(OWN), gateway(OWN)
+    undo = Undo(ours, None)
+    upload(Visit(ours, "test"), picture())
+    told = upload(Visit(theirs, "another"), picture(size=(80, 80))).said["image_id"]
+    assert undo.restore() == [f"owner: the avatar {told} was not removed"]
+
+
+def test_after_the_end_nobody_sends_anything(gateway, wire):
+    ended = gateway(OWN)
+    Undo(ended, None).restore()
+    with pytest.raises(OutOfTime):
+        Visit(ended, "a thread that goes on").get("/openapi")
+    assert wire.seen == []
 
 
 def test_an_avatar_that_was_there_before_is_never_deleted(gateway, wire):

@@ -61,6 +61,28 @@ def dripping() -> AbstractContextManager[Addresses]:
     return _behaving(behave)
 
 
+def dripping_head() -> AbstractContextManager[Addresses]:
+    """Begins the headers of an answer and never ends them, a byte at a time."""
+
+    def behave(exchange: Exchange) -> None:
+        exchange.connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not exchange.ended.wait(DRIP):
+            exchange.connection.sendall(b"a")
+
+    return _behaving(behave)
+
+
+def endless() -> AbstractContextManager[Addresses]:
+    """Sends an answer that goes on and on, as fast as it is taken."""
+
+    def behave(exchange: Exchange) -> None:
+        exchange.connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        while not exchange.ended.is_set():
+            exchange.connection.sendall(b" " * 65536)
+
+    return _behaving(behave)
+
+
 def html() -> AbstractContextManager[Addresses]:
     """Answers everything with 200 and a page, as a gateway's sign-in does."""
     page = b"<!doctype html><title>Welcome</title><p>Please sign in to the network.</p>"

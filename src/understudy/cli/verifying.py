@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,25 +13,24 @@ import msgspec
 from rich.console import Console
 
 from understudy.cli import in_process
+from understudy.cli.interrupts import ended_by_sigterm
 from understudy.cli.mock_clock import MockClock
 from understudy.cli.progress import Progress
+from understudy.cli.recorded import judge_recorded
+from understudy.cli.writing import expect_writable, unwritable
 from understudy.contract.baseline import load_baseline, unaccepted
 from understudy.contract.clock import Time
-from understudy.contract.court import Court
-from understudy.contract.documents import DocumentJudge
 from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
-from understudy.contract.history import History
 from understudy.contract.outcome import Outcome
 from understudy.contract.reports import FORMATS
 from understudy.contract.reports.gitlab import github_lines
-from understudy.contract.reports.har import read_har
 from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import carry_out, chosen
-from understudy.contract.runs import Phase, Plan, catalogue, routes_of
+from understudy.contract.runs import Phase, Plan, catalogue
 from understudy.contract.scenarios import scenarios
-from understudy.contract.shapes import bundled
 from understudy.contract.target import Target, is_loopback, load_target, target_of
+from understudy.contract.wire import Wire
 from understudy.document.loader import Document, load
 from understudy.engine.clock import machine_time
 from understudy.errors import StartupError
@@ -114,10 +113,10 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
         transport: httpx.BaseTransport = in_process.InProcess(mock)
         time, allowance = in_process.time_of(mock), MOVABLE
     elif wish.target.permit.clock:
-        transport, allowance = httpx.HTTPTransport(), MOVABLE
+        transport, allowance = Wire(), MOVABLE
         time = MockClock(wish.target, machine_time).time
     else:
-        transport, time = httpx.HTTPTransport(), machine()
+        transport, time = Wire(), machine()
         is_here = is_loopback(wish.target.base_url)
         allowance = Allowance(interval=timedelta(0) if is_here else POLITE)
     journal = wish.where and wish.where.with_suffix(".journal")
@@ -193,22 +192,40 @@ def verify(wish: Wish) -> int:
         StartupError: There is something to mend first.
     """
     console = Console(highlight=False)
+    for name, path in wish.options["reports"]:
+        expect_writable(path, f"--report {name}={path}")
     accepted = load_baseline(wish.options["baseline"]) if wish.options["baseline"] else ()
     if wish.options["har"] is not None:
-        outcome = judge_recorded(wish, wish.options["har"])
+        outcome = judge_recorded(
+            wish.options["har"], wish.target, wish.document, wish.options["rules"]
+        )
     else:
-        with Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown:
-            plan = plan_of(wish, shown.listen)
-            with closing(plan.transport):
-                outcome = carry_out(plan)
+        outcome = _carried_out(wish, console)
     secrets = wish.target.secrets()
-    for name, path in wish.options["reports"]:
-        _write(path, FORMATS[name](outcome, secrets))
     print_outcome(console, outcome, secrets)
+    for name, path in wish.options["reports"]:
+        _write(path, name, FORMATS[name](outcome, secrets))
     if wish.environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(github_lines(outcome)), soft_wrap=True, markup=False)
     today = machine_time().date()
     return exit_code(outcome, fail_on(wish), len(unaccepted(outcome.findings, accepted, today)))
+
+
+def _carried_out(wish: Wish, console: Console) -> Outcome:
+    with (
+        ended_by_sigterm(),
+        Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown,
+    ):
+        plan = plan_of(wish, shown.listen)
+        if plan.journal is not None:
+            expect_writable(plan.journal, "what a cleanup after a kill needs")
+        try:
+            with closing(plan.transport):
+                return carry_out(plan)
+        except KeyboardInterrupt as error:  # a second time, while things were put back
+            rest = f"; `understudy cleanup {plan.journal}` does the rest" if plan.journal else ""
+            msg = f"Stopped before everything was put back{rest}."
+            raise StartupError(msg) from error
 
 
 def fail_on(wish: Wish) -> frozenset[str]:
@@ -232,51 +249,8 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     return 0
 
 
-def judge_recorded(wish: Wish, path: Path) -> Outcome:
-    """Judges recorded traffic; nothing is sent.
-
-    Raises:
-        StartupError: The file cannot be read.
-    """
-    started = machine_time()
-    document = wish.document or bundled("service.yaml")
-    routes = routes_of(wish.target, document)
-    judges = {"resource": DocumentJudge(document, wish.target.base_url)}
-    if wish.target.auth_url is not None:
-        own = bundled("authorization.yaml")
-        judges["authorization"] = DocumentJudge(own, wish.target.auth_url)
-    rules = catalogue(wish.options["rules"])
-    court = Court(rules, History(wish.target), routes, judges, wish.target.ours)
-    exchanges = read_har(path, wish.target, routes)
-    for exchange in exchanges:
-        court.hear(exchange)
-    return _recorded(court, wish, tuple(exchanges), started)
-
-
-def _recorded(court: Court, wish: Wish, exchanges: tuple[Any, ...], started: datetime) -> Outcome:
-    return Outcome(
-        target=wish.target.base_url,
-        seed=0,
-        started=started,
-        took=machine_time() - started,
-        rules=tuple(court.outcomes({}, ())),
-        findings=tuple(finding for finding in court.findings if not finding.is_note),
-        notes=tuple(finding for finding in court.findings if finding.is_note),
-        ours=tuple(court.ours),
-        requests=0,
-        counted={},
-        coverage=court.coverage,
-        stopped="",
-        left=(),
-        exchanges=exchanges,
-    )
-
-
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, name: str, text: str) -> None:
     try:
-        with suppress(FileExistsError):
-            path.parent.mkdir(parents=True)
         path.write_text(text)
     except OSError as error:
-        msg = f"--report {path} cannot be written: {error.strerror}."
-        raise StartupError(msg) from error
+        raise unwritable(path, f"--report {name}={path}", error) from error

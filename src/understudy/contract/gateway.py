@@ -6,7 +6,8 @@ leak (a tool that was told to send no writes sent twenty-six). What is not permi
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import httpx
@@ -26,6 +27,9 @@ RESERVE = 6
 
 TIMEOUT = httpx.Timeout(30.0)
 """Seconds that a deployment has for each step of an answer."""
+
+LARGEST = 32 * 2**20
+"""Bytes of an answer; what goes on is cut."""
 
 UNDO = "undo"
 """The source of what looks at things before they are changed, and puts them back."""
@@ -50,6 +54,7 @@ class Allowance:
 
 Listen = Callable[[Exchange], None]
 BeforeWrite = Callable[[Identity, Place, Request], None]
+OnWrite = Callable[[Identity, Place], None]
 
 
 @dataclass
@@ -65,6 +70,7 @@ class Gateway:
         allowance: What the run may use.
         listeners: Get every exchange, in order.
         before_write: Called before a write is sent, to record what stands there.
+        on_write: Called when it is permitted and paid for, and leaves.
         made: Avatars that this run uploaded.
         sent: Requests so far.
     """
@@ -77,6 +83,7 @@ class Gateway:
     allowance: Allowance = field(default_factory=Allowance)
     listeners: list[Listen] = field(default_factory=list)
     before_write: BeforeWrite | None = None
+    on_write: OnWrite | None = None
     made: set[str] = field(default_factory=set)
     sent: int = 0
     _known: dict[str, Identity] = field(default_factory=dict)
@@ -121,11 +128,17 @@ class Gateway:
             if is_write and source != UNDO and self.before_write is not None:
                 self.before_write(identity, place, request)
             self._spend(request, place, source, is_exhausting=is_exhausting)
+            if is_write and self.on_write is not None:
+                self.on_write(identity, place)
             exchange = self._transmit(request, place, identity, source)
             self._heed(exchange)
             for listen in self.listeners:
                 listen(exchange)
             return exchange
+
+    def end(self) -> None:
+        """Sends nothing any more but what puts things back, whoever still asks."""
+        self.allowance = replace(self.allowance, is_over=lambda: True)
 
     def put_time_back(self) -> list[str]:
         """Makes the deployment's time as it stood, and returns what could not be.
@@ -230,7 +243,7 @@ class Gateway:
             extensions={"timeout": TIMEOUT.as_dict()},
         )
         response = self.transport.handle_request(sending)
-        body = response.read()
+        body = _body(response)
         return Answer(response.status_code, headers_of(response.headers.multi_items()), body)
 
     def _heed(self, exchange: Exchange) -> None:
@@ -246,6 +259,22 @@ class Gateway:
             ends = min(ends, datetime.fromtimestamp(int(reset), exchange.at.tzinfo))
         if exchange.status == TOO_MANY or (remaining == "0" and reset.isdecimal()):
             self._until[bucket] = ends
+
+
+def _body(response: httpx.Response) -> bytes:
+    """Returns an answer's body.
+
+    Raises:
+        httpx.ReadError: It goes on and on.
+    """
+    body = bytearray()
+    with closing(response):
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > LARGEST:
+                msg = f"the answer is larger than {LARGEST // 2**20} MiB and was cut"
+                raise httpx.ReadError(msg)
+    return bytes(body)
 
 
 def _named(bucket: str) -> str:

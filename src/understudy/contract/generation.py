@@ -92,6 +92,8 @@ class _Generation:
         for event in stream:
             if self._stopped is not None:
                 stream.stop()
+            elif isinstance(event, events.Interrupted):
+                raise KeyboardInterrupt  # which the engine keeps to itself
             elif isinstance(event, events.ScenarioFinished):
                 self._take(event.recorder)
         if self._stopped is not None:

@@ -61,7 +61,7 @@ def go_on(run: Run) -> Outcome:
             except (BudgetSpent, OutOfTime):
                 run.more.append(f"the rest of the {name}")
     except KeyboardInterrupt:
-        stopped = "stopped by Ctrl-C"
+        stopped = "stopped by Ctrl-C or SIGTERM"
     except Unreachable as refusal:
         if _is_mute(run):
             msg = f"{run.plan.target.base_url} does not answer: {refusal}."

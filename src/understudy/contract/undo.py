@@ -6,11 +6,11 @@ can be put back by ``understudy cleanup``. The time of the last edit cannot be p
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import orjson
 from msgspec import Struct, ValidationError, field, json
 
+from understudy.contract import standing
 from understudy.contract.clock import Stood
 from understudy.contract.exchange import Exchange, Identity, Request
 from understudy.contract.gateway import UNDO, Gateway
@@ -23,7 +23,7 @@ from understudy.contract.operations import (
     Place,
 )
 from understudy.contract.refusals import NotPermitted, Refusal
-from understudy.contract.shapes import EDITABLE
+from understudy.contract.standing import Before
 from understudy.contract.visit import Visit
 from understudy.errors import StartupError
 
@@ -32,33 +32,21 @@ WRITERS = {"own": "owner", "other": "other"}
 """Who puts back what was changed in each account."""
 
 
-class Before(Struct):
-    """What stood in an account before the run changed it.
-
-    Attributes:
-        profile: The seven fields; None while none was changed.
-        avatars: Image id to rating and text alternative; None while none was changed.
-        selected: E-mail hash, empty for the primary, to the image selected there.
-    """
-
-    profile: dict[str, str] | None = None
-    avatars: dict[str, dict[str, str]] | None = None
-    selected: dict[str, str | None] = field(default_factory=dict)
-
-
 class State(Struct):
     """What a run has to put back.
 
     Attributes:
         base_url: Where.
         accounts: Account to what stood there.
-        uploads: Uploads that were sent and whose answer may have been lost.
+        uploads: Account to the avatars that were uploaded there.
+        pending: Account to how many uploads were sent and told no avatar yet.
         clock: How the deployment's clock stood; None where it cannot be moved.
     """
 
     base_url: str
     accounts: dict[str, Before] = field(default_factory=dict)
     uploads: dict[str, list[str]] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
     clock: Stood | None = None
 
 
@@ -79,31 +67,31 @@ class Undo:
         if self.state.clock is not None:
             self._write()
         gateway.before_write = self.remember
+        gateway.on_write = self._note_sending
         gateway.listeners.append(self._note_upload)
 
-    def remember(self, identity: Identity, place: Place, _request: Request) -> None:
+    def remember(self, identity: Identity, place: Place, request: Request) -> None:
         """Records what stands in an account, before a write is sent there.
 
         Raises:
             Refusal: It cannot be read, so the write must not be sent either.
-            NotPermitted: It is a deletion that nobody could put back.
+            NotPermitted: It is a change that nobody could put back.
         """
         account = identity.account
         who = WRITERS.get(account or "")
         if account is None or who is None or not self._visit.has(who):
             return
         before = self.state.accounts.setdefault(account, Before())
-        if place.operation == UPDATE_PROFILE and before.profile is None:
-            said = _read(self._visit.get("/me/profile", who)).said
-            before.profile = {name: str(said.get(name, "")) for name in EDITABLE}
-            self._write()
-        if place.operation in AVATARS and before.avatars is None:
-            for hash_ in self._hashes(account):
-                self._remember_avatars(before, who, hash_)
-            self._write()
-        if place.operation == DELETE_AVATAR and _names_one(place, before.avatars or {}):
-            msg = "an avatar that was there before could not be put back, so none is deleted"
-            raise NotPermitted(msg)
+        if place.operation == UPDATE_PROFILE:
+            if before.profile is None:
+                before.profile = standing.profile(self._visit, who)
+                self._write()
+            standing.expect_told(request, before.profile)
+        if place.operation in AVATARS:
+            if before.avatars is None:
+                self._remember_avatars(account, before, who)
+                self._write()
+            _expect_restorable(place, before.avatars or {})
 
     def restore(self) -> list[str]:
         """Puts everything back.
@@ -112,6 +100,7 @@ class Undo:
             What could not be put back, one line each; none where all is proved equal.
         """
         gateway = self._visit.gateway
+        gateway.end()
         gateway.put_time_back()  # first, as a token may have ended in the meantime
         left: list[str] = []
         for account, before in self.state.accounts.items():
@@ -124,6 +113,7 @@ class Undo:
         left += gateway.put_time_back()  # again, as a wait for the hour's limit moves it
         if not left:
             self.state.accounts.clear()
+            self.state.uploads.clear()
             if self._journal is not None:
                 self._journal.unlink(missing_ok=True)
         return left
@@ -142,20 +132,31 @@ class Undo:
     def _restore_avatars(self, account: str, before: Before, who: str) -> list[str]:
         if before.avatars is None:
             return []
+        self._find_lost(account, before.avatars, who)
         for image in tuple(self.state.uploads.get(account, ())):
             self._visit.send("DELETE", f"/me/avatars/{image}", who)
-        now = self._listed(who, "")
+        now = standing.avatars(self._visit, who)
         for image, said in before.avatars.items():
             if image in now and now[image] != said:
                 self._visit.send("PATCH", f"/me/avatars/{image}", who, json=said)
         for hash_, image_or_none in before.selected.items():
-            if image_or_none is not None and self._selected(who, hash_) != image_or_none:
+            selected = standing.selected(self._visit, who, hash_)
+            if image_or_none is not None and selected != image_or_none:
                 given = {"email_hash": hash_ or self._hashes(account)[0]}
                 self._visit.send("POST", f"/me/avatars/{image_or_none}/email", who, json=given)
         return self._differing(before, who)
 
+    def _find_lost(self, account: str, before: Mapping[str, object], who: str) -> None:
+        """Takes avatars for ours that came while as many uploads were sent and not answered."""
+        made = self.state.uploads.setdefault(account, [])
+        now = standing.avatars(self._visit, who)
+        new = [image for image in now if image not in before and image not in made]
+        if len(new) <= self.state.pending.pop(account, 0):
+            made += new
+            self._visit.gateway.made.update(new)
+
     def _differing(self, before: Before, who: str) -> list[str]:
-        now = self._listed(who, "")
+        now = standing.avatars(self._visit, who)
         left = [
             f"{who}: the avatar {image} was not removed"
             for image in now
@@ -167,71 +168,69 @@ class Undo:
             if now.get(image) != said
         ]
         for hash_, image_or_none in before.selected.items():
-            selected = self._selected(who, hash_)
+            selected = standing.selected(self._visit, who, hash_)
             if selected != image_or_none:
                 left.append(f"{who}: {selected} is selected for {hash_ or 'the primary address'}")
         return left
 
-    def _remember_avatars(self, before: Before, who: str, hash_: str) -> None:
-        before.avatars = self._listed(who, "")
-        before.selected[hash_] = self._selected(who, hash_)
+    def _remember_avatars(self, account: str, before: Before, who: str) -> None:
+        avatars = standing.avatars(self._visit, who)
+        for hash_ in self._hashes(account):
+            before.selected[hash_] = standing.selected(self._visit, who, hash_)
+        before.avatars = avatars
 
     def _hashes(self, account: str) -> tuple[str, ...]:
         known = self._visit.known
         found = known.own_hashes if account == "own" else known.others_hashes
         return found or ("",)
 
-    def _list(self, who: str, hash_: str) -> list[Mapping[str, Any]]:
-        query = {"selected_email_hash": hash_} if hash_ else ()
-        body = _read(self._visit.get("/me/avatars", who, query)).body
-        return [item for item in body if isinstance(item, dict)] if isinstance(body, list) else []
-
-    def _listed(self, who: str, hash_: str) -> dict[str, dict[str, str]]:
-        return {
-            str(item.get("image_id")): {
-                "rating": str(item.get("rating")),
-                "alt_text": str(item.get("alt_text")),
-            }
-            for item in self._list(who, hash_)
-        }
-
-    def _selected(self, who: str, hash_: str) -> str | None:
-        chosen = [i.get("image_id") for i in self._list(who, hash_) if i.get("selected")]
-        return str(chosen[0]) if chosen else None
+    def _note_sending(self, identity: Identity, place: Place) -> None:
+        account = identity.account or ""
+        if account in WRITERS and place.operation == UPLOAD_AVATAR:
+            self.state.pending[account] = self.state.pending.get(account, 0) + 1
+            self._write()
 
     def _note_upload(self, exchange: Exchange) -> None:
         account = exchange.identity.account
-        if account not in WRITERS or not exchange.answer.is_success:
+        if account not in WRITERS or exchange.operation not in {UPLOAD_AVATAR, DELETE_AVATAR}:
             return
         made = self.state.uploads.setdefault(account, [])
-        if exchange.operation == UPLOAD_AVATAR and "image_id" in exchange.said:
-            made.append(str(exchange.said["image_id"]))
-            self._write()
-        elif exchange.operation == DELETE_AVATAR and exchange.value in made:
+        image, is_upload = exchange.said.get("image_id"), exchange.operation == UPLOAD_AVATAR
+        if is_upload and (isinstance(image, str) or exchange.answer.is_refusal):
+            self.state.pending[account] -= 1
+        if exchange.answer.is_success and is_upload and isinstance(image, str):
+            made.append(image)
+        elif exchange.answer.is_success and exchange.value in made:
             made.remove(exchange.value)
-            self._write()
+        self._write()
 
     def _write(self) -> None:
-        if self._journal is not None:
-            draft = self._journal.with_name(f"{self._journal.name}.draft")
+        if self._journal is None:
+            return
+        draft = self._journal.with_name(f"{self._journal.name}.draft")
+        try:
             draft.write_bytes(json.encode(self.state))
             draft.replace(self._journal)
+        except OSError as error:
+            msg = f"{self._journal} cannot be written ({error.strerror}), so nothing is changed"
+            raise NotPermitted(msg) from error
 
 
-def _read(exchange: Exchange) -> Exchange:
-    """Returns an exchange that says what stands there.
+def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) -> None:
+    """Makes sure that what is done to an avatar which was there before can be put back.
 
     Raises:
-        NotPermitted: It does not, so nothing can be changed that could be put back.
+        NotPermitted: It cannot.
     """
-    if not exchange.answer.is_success:
-        msg = f"what stands there cannot be read first: status {exchange.status}"
+    named = standing.named_in(place, before)
+    if named and place.operation == DELETE_AVATAR:
+        msg = "an avatar that was there before could not be put back, so none is deleted"
         raise NotPermitted(msg)
-    return exchange
-
-
-def _names_one(place: Place, avatars: Mapping[str, object]) -> bool:
-    return any(image.casefold() == value.casefold() for image in avatars for value in place.values)
+    if place.operation == UPDATE_AVATAR and any(
+        len(before[image]) < len(standing.SAID_OF_AVATAR) for image in named
+    ):
+        msg = "what stands of the avatar is not told, so it could not be put back"
+        raise NotPermitted(msg)
 
 
 def read_journal(path: Path) -> State:

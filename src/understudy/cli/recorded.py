@@ -1,0 +1,57 @@
+"""Judges recorded traffic, a browser's export or a proxy's, by the same rules; nothing is sent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from understudy.contract.court import Court
+from understudy.contract.documents import DocumentJudge
+from understudy.contract.history import History
+from understudy.contract.outcome import Outcome
+from understudy.contract.reports.har import read_har
+from understudy.contract.runs import catalogue, routes_of
+from understudy.contract.shapes import bundled
+from understudy.contract.target import Target
+from understudy.document.loader import Document
+from understudy.engine.clock import machine_time
+
+
+def judge_recorded(
+    path: Path, target: Target, named: Document | None, rules: Sequence[str]
+) -> Outcome:
+    """Judges recorded traffic.
+
+    Args:
+        path: The archive.
+        target: Which addresses are the deployment's, and whose its tokens are.
+        named: The resource API's document in force; ours where none is given.
+        rules: Ids to judge; all where none is named.
+
+    Raises:
+        StartupError: The file cannot be read.
+    """
+    started = machine_time()
+    document = named or bundled("service.yaml")
+    routes = routes_of(target, document)
+    judges = {"resource": DocumentJudge(document, target.base_url)}
+    if target.auth_url is not None:
+        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
+    court = Court(catalogue(rules), History(target), routes, judges, target.ours)
+    exchanges = tuple(read_har(path, target, routes))
+    for exchange in exchanges:
+        court.hear(exchange)
+    return Outcome(
+        target=target.base_url,
+        seed=0,
+        started=started,
+        took=machine_time() - started,
+        rules=tuple(court.outcomes({}, ())),
+        findings=tuple(finding for finding in court.findings if not finding.is_note),
+        notes=tuple(finding for finding in court.findings if finding.is_note),
+        ours=tuple(court.ours),
+        requests=0,
+        counted={},
+        coverage=court.coverage,
+        stopped="",
+        left=(),
+        exchanges=exchanges,
+    )
