@@ -63,6 +63,15 @@ def test_a_report_that_cannot_be_written_is_noticed_before_the_first_request(cal
     assert not (tmp_path / "new.json").exists()
 
 
+def test_a_deployment_is_judged_by_its_own_document(call, mock, tmp_path):
+    path = target(tmp_path, mock, 'document = "published"')
+    done = call("verify", "--target", path, "--rules", "document,qr-default-size")
+    assert done.exit_code == 0, done.output
+    assert "2 rules hold, 0 do not" in done.output
+    refused = call("verify", "--target", path, "--har", "run.har")
+    assert "--har sends nothing, and so cannot ask for the published document" in refused.output
+
+
 def test_a_plan_is_printed_and_nothing_is_sent(call):
     done = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--plan")
     assert done.exit_code == 0

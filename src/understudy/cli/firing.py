@@ -17,7 +17,8 @@ from understudy.contract.clock import Time
 from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.gateway import Allowance
 from understudy.contract.runs import Plan, start
-from understudy.contract.target import Target, is_loopback, load_target
+from understudy.contract.target import Target, is_loopback
+from understudy.contract.target_files import load_target
 from understudy.document.loader import load
 from understudy.engine.clock import machine_time
 

@@ -10,7 +10,7 @@ from understudy.contract.gateway import Gateway
 from understudy.contract.ledger import Ledger
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
-from understudy.contract.target import load_target
+from understudy.contract.target_files import load_target
 from understudy.contract.undo import Undo, read_journal
 from understudy.contract.wire import Wire
 from understudy.engine.clock import machine_time

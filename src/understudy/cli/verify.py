@@ -42,7 +42,7 @@ def _reports(
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
-    help="OpenAPI document to judge by, in place of the file's.",
+    help="OpenAPI document to judge by, in place of the file's; published for the deployment's own.",
 )
 @click.option("--rules", callback=_rules, metavar="ID,…", help="Only these rules.")
 @click.option(

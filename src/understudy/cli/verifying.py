@@ -23,13 +23,15 @@ from understudy.contract.clock import Time
 from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.outcome import Outcome
+from understudy.contract.published import PUBLISHED
 from understudy.contract.reports import FORMATS
 from understudy.contract.reports.gitlab import github_lines
 from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import carry_out, chosen
 from understudy.contract.runs import Phase, Plan, catalogue
 from understudy.contract.scenarios import scenarios
-from understudy.contract.target import Target, is_loopback, load_target, target_of
+from understudy.contract.target import Target, is_loopback
+from understudy.contract.target_files import load_target, target_of
 from understudy.contract.wire import Wire
 from understudy.document.loader import Document, load
 from understudy.engine.clock import machine_time
@@ -67,7 +69,8 @@ class Wish:
         target: What is judged.
         is_mock: Whether it is the mock in this process.
         where: What names the target file and its ledger and journal; None for none.
-        document: The document in force; None for ours.
+        document: The document in force; None for ours, or for the published one.
+        is_published: Whether the deployment's own is the one in force.
         options: The other options, by name.
         environment: For what CI it is.
     """
@@ -76,6 +79,7 @@ class Wish:
     is_mock: bool
     where: Path | None
     document: Document | None
+    is_published: bool
     options: Mapping[str, Any]
     environment: Mapping[str, str]
 
@@ -100,9 +104,13 @@ def wish_of(options: Mapping[str, Any], environment: Mapping[str, str]) -> Wish:
     given = {name: options[name] for name in ("base_url", "auth_url", "mode") if options[name]}
     target = msgspec.structs.replace(target, **given)
     named = options["document"] or (target.document and Path(target.document))
+    is_published = named is not None and str(named) == PUBLISHED
+    if is_published and options["har"]:
+        msg = "--har sends nothing, and so cannot ask for the published document; name a file."
+        raise StartupError(msg)
     catalogue(options["rules"])  # a wrong name is better said before anything is sent
-    document = load(named) if named else None
-    return Wish(target, is_mock, path, document, options, environment)
+    document = load(named) if named and not is_published else None
+    return Wish(target, is_mock, path, document, is_published, options, environment)
 
 
 def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
@@ -130,6 +138,7 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
         machine_time=machine_time,
         rules=options["rules"],
         document=wish.document,
+        is_published=wish.is_published,
         seed=options["seed"],
         allowance=replace(
             allowance, requests=options["max_requests"], is_over=_is_over(options["max_time"])

@@ -4,6 +4,7 @@ The one is our jsonschema-rs validators, the other openapi-core. Where they diff
 wrong, and that is ours to mend and no fault of the deployment.
 """
 
+import re
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.contract.exchange import NOTHING, Exchange
 from understudy.document.loader import Document, Node
-from understudy.document.operations import Operation
+from understudy.document.operations import Operation, Response
 from understudy.document.schemas import Schemas
 
 UNREAD = (
@@ -24,6 +25,10 @@ UNREAD = (
     "ServerNotFound",
 )
 """What openapi-core says of a request that the document does not know at all."""
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
+_FRACTION = re.compile(r"[.eE]")
 
 
 class Opinion(NamedTuple):
@@ -70,11 +75,16 @@ class DocumentJudge:
         response = operation.response(exchange.status)
         if response is None:
             return f"status {exchange.status} is not in the document"
+        return self._body_fault(exchange, response) or self._header_fault(exchange, response)
+
+    def _body_fault(self, exchange: Exchange, response: Response) -> str:
         media_type = exchange.answer.media_type
         media = response.content.get(media_type)
         if media is None:
             is_free = not response.content
             return "" if is_free else f"{media_type or 'no content type'} is not in the document"
+        if not exchange.answer.body:
+            return "the body is empty"
         if media.schema is None or not media_type.endswith("json"):
             return ""
         return self._schema_fault(exchange, media.schema)
@@ -87,6 +97,19 @@ class DocumentJudge:
             return f"{place or 'the body'}: {error.message}"
         return ""
 
+    def _header_fault(self, exchange: Exchange, response: Response) -> str:
+        given = dict(reversed(exchange.answer.headers))  # of one that came twice, the first
+        for header in response.headers:
+            text = given.get(header.name.lower())
+            if text is None and header.required:
+                return f"the header {header.name} is missing"
+            if text is None or header.schema is None or header.is_json:
+                continue
+            value = _read(text, self._schemas.types(header.schema))
+            for error in self._schemas.validator(header.schema).iter_errors(value):
+                return f"the header {header.name}: {error.message}"
+        return ""
+
     def _theirs(self, exchange: Exchange) -> str:
         try:
             self._oracle.validate_response(_Asked(exchange), _Answered(exchange))
@@ -96,6 +119,17 @@ class DocumentJudge:
         except Exception as error:
             return f"{type(error).__name__}: {error}"[:300]
         return ""
+
+
+def _read(text: str, types: frozenset[str]) -> Any:
+    """Returns a header as the most specific of these JSON types that it can be read as."""
+    if "array" in types:
+        return [part.strip() for part in text.split(",")] if text else []
+    if types & {"integer", "number"} and _NUMBER.fullmatch(text):
+        return float(text) if _FRACTION.search(text) else int(text)
+    if "boolean" in types and text in {"true", "false"}:
+        return text == "true"
+    return text
 
 
 def _what_is_judged(exchange: Exchange) -> object:

@@ -17,6 +17,7 @@ from understudy.contract.gateway import Allowance, Gateway
 from understudy.contract.history import History
 from understudy.contract.ledger import Ledger
 from understudy.contract.operations import Routes
+from understudy.contract.published import read_published
 from understudy.contract.refusals import Unreachable
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target
@@ -42,6 +43,7 @@ class Plan:
         machine_time: The machine's, for the report.
         rules: Ids to judge; all where none is named.
         document: The resource API's document in force; ours where none is given.
+        is_published: Whether the deployment's own is asked for instead.
         seed: Of generated cases.
         allowance: What may be used.
         journal: File for a cleanup after a kill.
@@ -57,6 +59,7 @@ class Plan:
     machine_time: Callable[[], datetime]
     rules: tuple[str, ...] = ()
     document: Document | None = None
+    is_published: bool = False
     seed: int = 0
     allowance: Allowance = field(default_factory=Allowance)
     journal: Path | None = None
@@ -145,15 +148,20 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
 
 
 def start(plan: Plan) -> Run:
-    """Puts the parts of a run together; nothing is sent.
+    """Puts the parts of a run together; nothing is sent but a wish for the published document.
 
     Raises:
         StartupError: A document, the ledger or a rule is not as it must be.
     """
     target = plan.target
-    document = plan.document or bundled("service.yaml")
-    routes = routes_of(target, document)
     ledger = Ledger(plan.ledger, plan.time.now())
+    document = plan.document or bundled("service.yaml")
+    if plan.is_published:
+        asking = routes_of(target, document)
+        document = read_published(
+            Gateway(target, asking, plan.transport, plan.time, ledger, plan.allowance)
+        )
+    routes = routes_of(target, document)
     gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
     judges = {"resource": DocumentJudge(document, target.base_url)}
     if target.auth_url is not None:

@@ -143,7 +143,20 @@ def load(path: Path) -> Document:
     Raises:
         StartupError: It cannot be read, or is not OpenAPI 3.0 or 3.1.
     """
-    raw = _with_text_keys(read_yaml(path))
+    return document_of(read_yaml(path), path)
+
+
+def document_of(content: Any, path: Path) -> Document:
+    """Returns the document that a file's content is.
+
+    Args:
+        content: As YAML or JSON has it.
+        path: What names it in a message.
+
+    Raises:
+        StartupError: It is not OpenAPI 3.0 or 3.1.
+    """
+    raw = _with_text_keys(content)
     if not isinstance(raw, dict):
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)

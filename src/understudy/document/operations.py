@@ -63,10 +63,11 @@ class RequestBody:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One response of an operation."""
+    """One response of an operation; of a declared header, what a parameter would say."""
 
     pointer: str
     content: Mapping[str, MediaType]
+    headers: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +197,20 @@ def _parameter(document: Document, node: Node) -> Parameter:
             f"as one of {', '.join(LOCATIONS)}."
         )
         raise StartupError(msg)
-    style = value.get("style", "form" if value["in"] in {"query", "cookie"} else "simple")
+    return _described(document, node, value["name"], value["in"])
+
+
+def _described(document: Document, node: Node, name: str, location: str) -> Parameter:
+    value = node.value
+    style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
     schema = node.child("schema")
     content = node.child("content")
     if schema is None and content is not None:
         media_types = document.expect(content, dict).children()
         schema = next((media.child("schema") for _, media in media_types), None)
     return Parameter(
-        name=value["name"],
-        location=value["in"],
+        name=name,
+        location=location,
         required=value.get("required", False),
         style=style,
         explode=value.get("explode", style == "form"),
@@ -231,8 +237,21 @@ def _responses(document: Document, operation: Node) -> dict[str, Response]:
         response = document.expect(node, dict)
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
-        found[key] = Response(response.pointer, _content(document, response))
+        headers = _headers(document, response)
+        found[key] = Response(response.pointer, _content(document, response), headers)
     return found
+
+
+def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
+    listed = response.child("headers")
+    if listed is None:
+        return ()
+    return tuple(
+        _described(document, document.expect(node, dict), str(name), "header")
+        for name, node in document.expect(listed, dict).children()
+        # OpenAPI 3.0.3, Response Object: a header of this name "shall be ignored"
+        if str(name).lower() != "content-type"
+    )
 
 
 def _content(document: Document, owner: Node) -> dict[str, MediaType]:

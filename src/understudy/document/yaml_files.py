@@ -63,11 +63,26 @@ def read_yaml(path: Path) -> Any:
         StartupError: It cannot be read, or is not YAML; the text names file and line.
     """
     try:
-        return yaml.load(path.read_bytes(), _CoreSchemaLoader)
+        content = path.read_bytes()
     except OSError as error:
         reason = error.strerror or error
         msg = f"{path} cannot be read: {reason}. Check the path."
         raise StartupError(msg) from error
+    return parse_yaml(content, path)
+
+
+def parse_yaml(content: bytes, path: Path) -> Any:
+    """Reads what a YAML or JSON file holds.
+
+    Args:
+        content: In UTF-8.
+        path: What names it in a message.
+
+    Raises:
+        StartupError: It is not YAML; the text names file and line.
+    """
+    try:
+        return yaml.load(content, _CoreSchemaLoader)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"

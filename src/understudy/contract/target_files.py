@@ -1,0 +1,81 @@
+"""Reads target files: TOML, strictly, as a misspelt permission must not silently be the default."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct, ValidationError, convert
+
+from understudy.contract.target import Target
+from understudy.errors import StartupError, nearest
+
+
+def load_target(path: Path, environment: Mapping[str, str]) -> Target:
+    """Reads a target file.
+
+    Args:
+        path: A TOML file.
+        environment: Where ``env:NAME`` is looked up.
+
+    Raises:
+        StartupError: It cannot be read or is not as it must be; the text names key and remedy.
+    """
+    try:
+        raw = tomllib.loads(path.read_text())
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
+        raise StartupError(msg) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path} is not TOML: {error}."
+        raise StartupError(msg) from error
+    return target_of(raw, environment, str(path))
+
+
+def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str) -> Target:
+    """Returns the target that a file's content describes.
+
+    Raises:
+        StartupError: It is not as it must be.
+    """
+    _expect_known_keys(raw, Target, where)
+    try:
+        target = convert(_resolved(raw, environment, where), Target)
+    except ValidationError as error:
+        msg = f"{where}: {error}."
+        raise StartupError(msg) from error
+    for name in ("base_url", "auth_url"):
+        url = getattr(target, name)
+        if url is not None and urlsplit(url).scheme not in {"http", "https"}:
+            msg = f"{where}: {name} = {url!r} is no address; write it as https://host/path."
+            raise StartupError(msg)
+    if min(target.budget.anonymous, target.budget.token) < 0:
+        msg = f"{where}: a budget cannot be negative; write the requests that an hour allows."
+        raise StartupError(msg)
+    return target
+
+
+def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -> None:
+    known = {f: kind.__annotations__[f] for f in kind.__struct_fields__}
+    for key, value in raw.items():
+        if key not in known:
+            hint = nearest(key, list(known)) or f"; there are {', '.join(known)}"
+            msg = f"{where}: there is no key {key!r}{hint}."
+            raise StartupError(msg)
+        if isinstance(value, dict) and isinstance(known[key], type):
+            _expect_known_keys(value, known[key], f"{where}: [{key}]")
+
+
+def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _resolved(member, environment, f"{where}: {key}") for key, member in value.items()
+        }
+    if isinstance(value, str) and value.startswith("env:"):
+        name = value.removeprefix("env:")
+        if not environment.get(name):
+            msg = f"{where}: the environment has no {name}; export it, or leave the key out."
+            raise StartupError(msg)
+        return environment[name]
+    return value
