@@ -96,6 +96,10 @@ def _write(
     shown = _shown(stream, options["size"] or options["count"] * len(plans))
     cases = tally.through(fire(shown), only_failing=options["only_failing"])
     left = save(form.write(cases, job), form, out)
+    for plan in plans:
+        if plan.unsure:
+            said = f"{plan.name}: no value was found that the schema of {plan.unsure} takes, so"
+            click.echo(f"{said} all is open; an example in the document helps.", err=True)
     _summarize(tally, left, f"{out}: {form.about}" if out else "", len(plans))
     if coverage:
         click.echo(coverage, err=True)

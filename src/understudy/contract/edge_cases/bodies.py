@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -85,9 +86,29 @@ def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Tur
             yield scene.turn(slot, judged, changes.member(here, choice.value), member.pointer)
         yield from _lexemes(scene, member, here)
         yield _left_out(scene, root, here, is_required=name in required)
-        if "object" in schemas.types(member) and len(here) < MAX_DEPTH:
-            yield from _members(scene, root, member, here)
+        is_object = "object" in schemas.types(member) or scene.values.members(member)
+        if is_object and len(here) < MAX_DEPTH:
+            for turn in _members(_with_member(scene, member, here), root, member, here):
+                yield turn._replace(apply=partial(_within, scene.values.sample(member), here, turn))
     yield from _additional(scene, root, path)
+
+
+def _with_member(scene: Scene, member: Node, path: Path) -> Scene:
+    """Returns the scene with an object where its members are about to be tried."""
+    held = scene.values.sample(member)
+    return replace(scene, base=_held(scene.base, path, held))
+
+
+def _held(draft: Draft, path: Path, value: Any) -> Draft:
+    """Returns the draft with a value, unless an object is there already."""
+    there = draft.json
+    for step in path:
+        there = there.get(step) if isinstance(there, dict) else None
+    return draft if isinstance(there, dict) else draft.with_json(path, value)
+
+
+def _within(value: Any, path: Path, turn: Turn, draft: Draft) -> Draft:
+    return turn.apply(_held(draft, path, value))
 
 
 def _slot(path: Path) -> str:

@@ -98,6 +98,13 @@ class Draft(NamedTuple):
         kept = tuple((n, text) for n, text in self.headers if n.lower() != name.lower())
         return self._replace(headers=(*kept, *((name, text) for text in texts)))
 
+    def with_cookie(self, name: str, *texts: str) -> "Draft":
+        """Returns the draft with these values for a cookie; the others stay."""
+        sent = next((text for n, text in self.headers if n == "Cookie"), "")
+        kept = [one for one in sent.split("; ") if one and one.partition("=")[0] != name]
+        line = "; ".join([*kept, *(f"{name}={text}" for text in texts)])
+        return self.with_headers("Cookie", *([line] if line else []))
+
     def with_json(self, path: tuple[str | int, ...], value: Any) -> "Draft":
         """Returns the draft with another value in its JSON body; ``()`` is the whole of it."""
         return self._replace(json=_put_value(self.json, path, value), has_json=True)
@@ -132,6 +139,11 @@ class Draft(NamedTuple):
                 text = f"{MULTIPART}; boundary={self.parts.boundary}"
             headers = (*headers, ("Content-Type", text))
         return Request(self.site, self.method, path, self.query, headers, self.content())
+
+
+def is_json(media_type: str) -> bool:
+    """Tells whether a body of this type is JSON (RFC 6839, 3.1)."""
+    return media_type == JSON or media_type.endswith("+json")
 
 
 def encoded(text: str) -> str:

@@ -7,8 +7,8 @@ from understudy.contract.edge_cases.bodies import BODY, WRITING, no_body
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.drafts import Draft, encoded
 from understudy.contract.edge_cases.edges import edges
-from understudy.contract.edge_cases.parameters import written
 from understudy.contract.edge_cases.scenes import Scene
+from understudy.contract.edge_cases.styles import written
 from understudy.contract.edge_cases.turns import Turn
 from understudy.document.loader import Node
 

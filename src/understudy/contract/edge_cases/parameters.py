@@ -5,12 +5,13 @@ from functools import partial
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
-from understudy.contract.edge_cases import texts
+from understudy.contract.edge_cases import composites, texts
 from understudy.contract.edge_cases.case import Kind
 from understudy.contract.edge_cases.changes import Apply
 from understudy.contract.edge_cases.drafts import Draft, encoded
 from understudy.contract.edge_cases.edges import Choice, edges
-from understudy.contract.edge_cases.scenes import Scene
+from understudy.contract.edge_cases.scenes import Scene, name_of
+from understudy.contract.edge_cases.styles import text_of, written
 from understudy.contract.edge_cases.turns import Draw, Turn
 from understudy.document.loader import Node
 from understudy.document.operations import Parameter
@@ -46,10 +47,14 @@ def _plain(text: bytes) -> str:
 def turns(scene: Scene, parameter: Parameter) -> Iterator[Turn]:
     """Yields the turns of one parameter."""
     slot = f"{parameter.location} {parameter.name}"
-    if slot in scene.unread or parameter.location == "cookie":
+    if slot in scene.unread:
         return
-    if parameter.schema is not None and parameter.style != "deepObject":
+    if parameter.schema is not None and parameter.style == "deepObject":
+        yield from composites.members(scene, parameter, slot, parameter.schema)
+    elif parameter.schema is not None and not parameter.is_json:
         yield from _edges(scene, parameter, slot, parameter.schema)
+    if parameter.location != "path":
+        yield _left_out(scene, parameter, slot)
     if parameter.location == "query":
         yield from _presence(scene, parameter, slot)
     if parameter.location in {"query", "path"}:
@@ -81,21 +86,16 @@ def apply_text(parameter: Parameter, *written: str) -> Apply:
             return draft.with_place(name, written[0])
         if location == "query":
             return draft.with_query(encoded(name), *written)
+        if location == "cookie":
+            return draft.with_cookie(name, *written)
         return draft.with_headers(name, *written)
 
     return apply
 
 
-def written(value: Any) -> str:
-    """Returns a value as it is written in a parameter, before it is encoded."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
-
-
 def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
     if parameter.location == "query" and "array" in scene.values.schemas.types(schema):
-        yield from _lists(scene, parameter, slot, schema)
+        yield from composites.lists(scene, parameter, slot, schema)
         return
     for choice in edges(scene.values, schema, is_text=True):
         if isinstance(choice.value, list | dict):
@@ -107,41 +107,29 @@ def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Itera
     yield from _lexical(scene, parameter, slot, types, schema.pointer)
 
 
-def _lists(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
-    """Yields the edges of a list, and those of an item alone in it."""
-    takes = scene.values.schemas.validator(schema).is_valid
-    items = scene.values.schemas.items_schema(schema)
-    found = [choice for choice in edges(scene.values, schema) if isinstance(choice.value, list)]
-    for item in () if items is None else edges(scene.values, items, is_text=True):
-        is_text = isinstance(item.value, str) and "," not in item.value and item.value.strip()
-        if is_text or isinstance(item.value, int):
-            found.append(item._replace(value=[item.value], is_valid=takes([item.value])))
-    for choice in found:
-        if choice.value and all(isinstance(item, str | int) for item in choice.value):
-            apply = apply_text(parameter, *_joined(parameter, choice.value))
-            yield scene.turn(slot, choice._replace(is_option=False), apply, schema.pointer)
-
-
-def _joined(parameter: Parameter, items: list[Any]) -> list[str]:
-    """Returns a list as its style writes it: a parameter an item, or one for all of them."""
-    texts_ = [encoded(written(item)) for item in items]
-    separator = {"spaceDelimited": "%20", "pipeDelimited": "|"}.get(parameter.style, ",")
-    return texts_ if parameter.explode else [separator.join(texts_)]
-
-
 def _with_value(scene: Scene, parameter: Parameter, schema: Node, choice: Choice) -> Turn | None:
     slot = f"{parameter.location} {parameter.name}"
     text = written(choice.value)
-    if parameter.location == "header":
-        if not (text.isascii() and text.isprintable()):
+    if parameter.location in {"header", "cookie"}:
+        if not (text.isascii() and text.isprintable()) or not _is_sendable(parameter, text):
             return None
-        return scene.turn(slot, choice, apply_text(parameter, text), schema.pointer)
-    turn = scene.turn(slot, choice, apply_text(parameter, encoded(text)), schema.pointer)
+        put = text_of(parameter, choice.value, str) if parameter.location == "header" else text
+        return scene.turn(slot, choice, apply_text(parameter, put), schema.pointer)
+    if parameter.location == "query":
+        apply = apply_text(parameter, encoded(text))
+    else:
+        apply = apply_text(parameter, text_of(parameter, choice.value))
+    turn = scene.turn(slot, choice, apply, schema.pointer)
     if parameter.location == "path":
         return _in_path(scene, slot, turn, text)
     if not text and "null" in scene.values.schemas.types(schema):
         return turn._replace(kind="open", statuses=("2XX", "4XX"), is_option=False)
     return turn
+
+
+def _is_sendable(parameter: Parameter, text: str) -> bool:
+    """Tells whether a cookie can say it (RFC 6265, 4.1.1); a header can say any printable text."""
+    return parameter.location == "header" or not set(text) & set(' ",;\\')
 
 
 def _in_path(scene: Scene, slot: str, turn: Turn, text: str) -> Turn | None:
@@ -185,17 +173,30 @@ def _is_wrong(text: str, types: frozenset[str]) -> bool:
     )
 
 
+def _left_out(scene: Scene, parameter: Parameter, slot: str) -> Turn:
+    pointer = f"{scene.operation.pointer}/parameters"
+    what = f"{name_of(slot)} left out"
+    args = (slot, "required", what, "required", pointer, _without(parameter))
+    if parameter.required:
+        return scene.refused(*args)
+    return scene.accepted_turn(*args)._replace(is_option=True)
+
+
+def _without(parameter: Parameter) -> Apply:
+    if parameter.location != "query":
+        return apply_text(parameter)
+    name = encoded(parameter.name)
+
+    def apply(draft: Draft) -> Draft:
+        kept = (p for p in draft.query if p[0] != name and not p[0].startswith(f"{name}%5B"))
+        return draft._replace(query=tuple(kept))
+
+    return apply
+
+
 def _presence(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
     name = parameter.name
     pointer = f"{scene.operation.pointer}/parameters"
-    if parameter.required:
-        yield scene.refused(
-            slot, "required", f"{name} left out", "required", pointer, apply_text(parameter)
-        )
-    else:
-        yield scene.accepted_turn(
-            slot, "required", f"{name} left out", "required", pointer, apply_text(parameter)
-        )._replace(is_option=True)
     plain = _base_text(scene, parameter)
     if parameter.style == "deepObject" or plain is None:
         return

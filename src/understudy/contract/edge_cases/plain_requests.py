@@ -4,21 +4,24 @@ Where it gives none, a value is made that the schema takes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from understudy.contract.edge_cases import (
     credentials,
-    parameters,
     service,
     uploads,
 )
 from understudy.contract.edge_cases.case import Site, encoded_variable, variable
-from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded
+from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.contract.edge_cases.pictures import png
+from understudy.contract.edge_cases.styles import query_pairs, text_of, written
 from understudy.contract.edge_cases.values import Values
 from understudy.document.loader import Document, Node
 from understudy.document.operations import Operation, Parameter
+
+ANY_BYTES = ("image/", "application/octet-stream")
+"""Begins the types of which any bytes will do, as far as a document can say."""
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 
@@ -48,17 +51,37 @@ class PlainRequests:
             return draft
         draft = draft._replace(content_type=media_type)
         value = self._body_value(operation, media_type, schema)
-        if media_type == JSON:
+        if is_json(media_type):
             return draft._replace(json=value, has_json=True)
         members = value if isinstance(value, dict) else {}
         if media_type == FORM:
-            written = parameters.written
-            pairs = ((encoded(name), encoded(written(text))) for name, text in members.items())
-            return draft._replace(form=tuple(pairs))
+            pairs = ((n, v) for n, held in members.items() for v in _each(held))
+            return draft._replace(form=tuple((encoded(n), encoded(written(v))) for n, v in pairs))
         if media_type == MULTIPART and schema is not None:
             files = {name: png() for name in self.files(schema)}
             return draft._replace(parts=uploads.base_parts(iter({**members, **files}.items())))
-        return draft._replace(raw=png() if media_type.startswith("image/") else b"understudy")
+        if media_type.startswith("image/"):
+            return draft._replace(raw=png(), content_type=media_type.replace("*", "png"))
+        return draft._replace(raw=(value if isinstance(value, str) else "understudy").encode())
+
+    def unsure(self, operation: Operation) -> str:
+        """Returns for which part no value was found that its schema takes; nothing if for none."""
+        for parameter in operation.parameters:
+            schema = parameter.schema
+            is_needed = parameter.required or parameter.location == "path"
+            if schema is not None and is_needed and not self._takes(schema, self._example(schema)):
+                return f"{parameter.location} {parameter.name}"
+        media_type, schema = body_of(operation)
+        if media_type.startswith(ANY_BYTES):
+            return ""
+        if not media_type.startswith("text/plain") and not _is_read(media_type):
+            return "body" if media_type else ""
+        value = None if schema is None else self._body_value(operation, media_type, schema)
+        is_fitting = schema is None or media_type == MULTIPART or self._takes(schema, value)
+        return "" if is_fitting else "body"
+
+    def _takes(self, schema: Node, value: Any) -> bool:
+        return bool(self._values.schemas.validator(schema).is_valid(value))
 
     def _body_value(self, operation: Operation, media_type: str, schema: Node | None) -> Any:
         assert operation.request_body is not None
@@ -75,13 +98,13 @@ class PlainRequests:
             return draft
         value = "a" if parameter.schema is None else self._example(parameter.schema)
         if parameter.location == "path":
-            text = encoded(parameters.written(value)) or "a"
+            text = text_of(parameter, value) or "a"
             return draft._replace(places=(*draft.places, (name, text)))
         if parameter.location == "query":
-            return draft._replace(query=(*draft.query, *_pairs(parameter, value)))
-        header = "Cookie" if parameter.location == "cookie" else name
-        text = parameters.written(value)
-        return draft.with_headers(header, f"{name}={text}" if header == "Cookie" else text)
+            return draft._replace(query=(*draft.query, *query_pairs(parameter, value)))
+        if parameter.location == "cookie":
+            return draft.with_cookie(name, text_of(parameter, value))
+        return draft.with_headers(name, text_of(parameter, value, str))
 
     def _example(self, schema: Node) -> Any:
         owner = self._owner(schema)
@@ -113,7 +136,7 @@ class PlainRequests:
                     encoded(str(scheme.get("name"))), encoded_variable("credential")
                 )
             elif scheme.get("in") == "cookie":
-                draft = draft.with_headers("Cookie", f"{scheme.get('name')}={text}")
+                draft = draft.with_cookie(str(scheme.get("name")), text)
             else:
                 draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
         return draft
@@ -141,6 +164,15 @@ class PlainRequests:
                 yield name
 
 
+def _each(value: Any) -> list[Any]:
+    """Returns the items of a list, each of which is a field of its own in a form."""
+    return value if isinstance(value, list) else [value]
+
+
+def _is_read(media_type: str) -> bool:
+    return is_json(media_type) or media_type in {FORM, MULTIPART}
+
+
 def shape_of(path: str) -> str:
     """Returns a path with ``{}`` for each parameter, as documents name them differently."""
     return re.sub(r"\{[^}]*\}", "{}", path)
@@ -156,19 +188,7 @@ def body_of(operation: Operation) -> tuple[str, Node | None]:
     if operation.request_body is None:
         return "", None
     content = operation.request_body.content
-    chosen = next(
-        (name for name in (JSON, FORM, MULTIPART) if name in content), next(iter(content))
-    )
+    first = next(iter(content))
+    chosen = next((name for name in content if is_json(name)), first)
+    chosen = next((name for name in (JSON, FORM, MULTIPART) if name in content), chosen)
     return chosen, content[chosen].schema
-
-
-def _pairs(parameter: Parameter, value: Any) -> Iterable[tuple[str, str]]:
-    """Yields an array or object as the document's style writes it (OpenAPI 3.0.3, 4.7.12.2)."""
-    name, written = encoded(parameter.name), parameters.written
-    if isinstance(value, dict) and parameter.style == "deepObject":
-        return tuple((f"{name}%5B{encoded(k)}%5D", encoded(written(v))) for k, v in value.items())
-    if isinstance(value, list) and parameter.explode:
-        return tuple((name, encoded(written(item))) for item in value)
-    if isinstance(value, list):
-        return ((name, ",".join(encoded(written(item)) for item in value)),)
-    return ((name, encoded(written(value))),)

@@ -19,7 +19,7 @@ from understudy.contract.edge_cases import (
     uploads,
 )
 from understudy.contract.edge_cases.case import Expected, Site
-from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft
+from understudy.contract.edge_cases.drafts import FORM, MULTIPART, Draft, is_json
 from understudy.contract.edge_cases.plain_requests import PlainRequests, body_of, shape_of
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.subjects import Subjects
@@ -40,6 +40,8 @@ class Plan:
         draws: What makes up further ones.
         body_schema: Of its JSON body, where it takes one.
         document: Where it stands.
+        unsure: For which part no value was found that its schema takes: then nothing is sure to be
+            accepted, and what refuses a request may be that part.
     """
 
     scene: Scene
@@ -47,6 +49,7 @@ class Plan:
     draws: tuple[Draw, ...]
     body_schema: Node | None
     document: Document
+    unsure: str = ""
 
     @property
     def name(self) -> str:
@@ -115,8 +118,9 @@ class Planner:
             scene,
             tuple(turns),
             tuple(self._draws(scene, media_type, schema)),
-            schema if media_type == JSON else None,
+            schema if is_json(media_type) else None,
             self._document,
+            "" if scene.is_ours else self._plain.unsure(operation),
         )
 
     def _scene(self, operation: Operation) -> tuple[Scene, Callable[[Scene], Iterator[Turn]]]:
@@ -145,7 +149,7 @@ class Planner:
         operation = scene.operation
         for parameter in operation.parameters:
             yield from parameters.turns(scene, parameter)
-        if schema is not None and media_type == JSON:
+        if schema is not None and is_json(media_type):
             yield from bodies.json_turns(scene, schema)
         if schema is not None and media_type == FORM:
             yield from forms.turns(scene, schema)
@@ -162,7 +166,7 @@ class Planner:
     def _draws(self, scene: Scene, media_type: str, schema: Node | None) -> Iterator[Draw]:
         for parameter in scene.operation.parameters:
             yield from parameters.draws(scene, parameter)
-        if schema is not None and media_type in {JSON, FORM}:
+        if schema is not None and (is_json(media_type) or media_type == FORM):
             yield from bodies.draws(scene, schema, is_form=media_type == FORM)
         if schema is not None and media_type == MULTIPART:
             for name in self._plain.files(schema):

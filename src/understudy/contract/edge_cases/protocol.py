@@ -2,11 +2,12 @@
 
 import string
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.contract.edge_cases import changes, texts
-from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded
+from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.contract.edge_cases.parameters import spelled
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import REFUSED, Draw, Turn
@@ -85,8 +86,10 @@ def draws(scene: Scene) -> Iterator[Draw]:
 def content_types(scene: Scene, media_type: str) -> Iterator[Turn]:
     """Yields the turns of the Content-Type of a body."""
     pointer = f"{scene.operation.pointer}/requestBody/content"
+    body = scene.operation.request_body
+    declared = () if body is None else tuple(body.content)
     same = {"in capitals": media_type.upper(), "with a space before the option": None}
-    if media_type == JSON:
+    if is_json(media_type):
         same["with a space before the option"] = f"{media_type} ; charset=utf-8"
         same["with its charset"] = f"{media_type}; charset=UTF-8"
         same["with its charset in quotes"] = f'{media_type};charset="utf-8"'
@@ -101,7 +104,8 @@ def content_types(scene: Scene, media_type: str) -> Iterator[Turn]:
         FORM,
         JSON,
     ):
-        if text != media_type and not (media_type == MULTIPART and text == FORM):
+        is_declared = any(fnmatchcase(text, name) for name in declared)
+        if not is_declared and not (media_type == MULTIPART and text == FORM):
             yield _content_type(
                 scene, f"Content-Type {text}, which is not declared", text, "invalid", pointer
             )

@@ -47,6 +47,9 @@ def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[Plan]:
             hint = nearest(name, list(by_name)) or "."
             msg = f"There is no operation {name!r}{hint} There are {', '.join(by_name)}."
             raise StartupError(msg)
+    if not by_name:
+        msg = "The document has no operations, so there is nothing to make cases of."
+        raise StartupError(msg)
     chosen = dict.fromkeys(names or by_name)
     return [planner.plan(operation) for planner, operation in map(by_name.__getitem__, chosen)]
 

@@ -5,6 +5,7 @@ document give the same bytes under every Python. Of what was seen only a short m
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from random import Random  # noqa: TID251 - seeded, and never the world's own
@@ -19,6 +20,9 @@ KINDS: frozenset[Kind] = frozenset({"valid", "invalid", "open"})
 
 MOST_TURNS = 3
 """In one mixture: more would no longer be read."""
+
+_IN_NAMES = re.compile(r"[^\w.]+", re.ASCII)
+"""What no file's name should hold: documents without operationIds have methods and paths."""
 
 PATIENCE = 500
 """Cases in a row that were there before, after which an operation has no more."""
@@ -100,14 +104,14 @@ def _case(plan: Plan, turns: Sequence[Turn]) -> Case | None:
     for turn in sorted(turns, key=lambda turn: turn.slot == WRITING):
         draft = turn.apply(draft)
     decisive = _decisive(turns)
-    kind: Kind = "valid" if decisive is None else decisive.kind
+    kind: Kind = "open" if plan.unsure else "valid" if decisive is None else decisive.kind
     if kind == "valid" and not plan.takes(draft):
         return None
     request = draft.request()
     told = _told(turns, decisive)
     first = decisive or (told[0] if told else None)
     return Case(
-        id=f"{plan.name}-{_digest(request)}",
+        id=f"{_IN_NAMES.sub('-', plan.name).strip('-')}-{_digest(request)}",
         operation=plan.name,
         description="; ".join(turn.what for turn in told) or "a plain request",
         category=first.category if first else "plain",
@@ -130,6 +134,8 @@ def _told(turns: Sequence[Turn], decisive: Turn | None) -> list[Turn]:
 
 
 def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expected:
+    if plan.unsure:
+        return Expected(OPEN, f"no value was found that the schema of {plan.unsure} takes")
     if decisive is not None:
         because = plan.standing(decisive.because)
         return Expected(decisive.statuses or OPEN, because, decisive.location)

@@ -6,9 +6,9 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from understudy.contract.edge_cases import pictures
 from understudy.contract.edge_cases.case import Kind
 from understudy.contract.edge_cases.drafts import Draft, Part, Parts
-from understudy.contract.edge_cases.parameters import written
 from understudy.contract.edge_cases.pictures import Picture
 from understudy.contract.edge_cases.scenes import Scene
+from understudy.contract.edge_cases.styles import written
 from understudy.contract.edge_cases.turns import OPEN, Draw, Turn, rule
 from understudy.document.loader import Node
 

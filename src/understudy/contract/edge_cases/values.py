@@ -4,7 +4,10 @@ The compiled schema is the judge of each: what a candidate was made for is only 
 that a keyword that understudy does not read can make a case less pointed, and never wrong.
 """
 
+import re
+from collections import ChainMap
 from collections.abc import Iterator
+from itertools import islice, product
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
@@ -12,6 +15,9 @@ from understudy.document.loader import Node
 from understudy.document.schemas import Schemas
 
 MAX_DEPTH = 4
+MOST_MERGED = 16
+DEEPEST = 8
+"""Of required members: a schema that requires itself has no values at all."""
 
 PLAIN_FORMATS = {
     "byte": "bm90ZQ==",
@@ -90,7 +96,25 @@ class Values:
         for name in ("object", "array", "string", "integer", "number", "boolean", "null"):
             if name in types:
                 yield from self._typed(name, schema, said, depth)
+        yield from self._merged(schema, depth)
         yield from (value for _, _, value in ONE_OF_EACH)
+
+    def _merged(self, schema: Node, depth: int) -> Iterator[Any]:
+        """Yields the object with the members that its alternatives ask for."""
+        choices = [parts for parts in self._alternatives(schema) if depth < MAX_DEPTH]
+        whole = self._object(schema, depth) if choices else {}
+        for parts in islice(product(*choices), MOST_MERGED if choices else 0):
+            drawn = [self.sample(part, depth + 1) for part in parts]
+            yield dict(ChainMap(*(v for v in drawn if isinstance(v, dict)), whole))
+
+    def _alternatives(self, schema: Node) -> Iterator[list[Node]]:
+        node = self.schemas.follow(schema)
+        for keyword in ("oneOf", "anyOf"):
+            found = node.child(keyword)
+            if found is not None:
+                yield [part for _, part in found.children()]
+        for _, part in (node.child("allOf") or Node("", [])).children():
+            yield from self._alternatives(part)
 
     def _implied(self, said: dict[str, Any]) -> frozenset[str]:
         return frozenset({"object" if "properties" in said else "string"})
@@ -100,16 +124,25 @@ class Values:
             case "object":
                 yield self._object(schema, depth)
             case "array":
-                items = self.schemas.items_schema(schema)
-                item = "a" if items is None or depth >= MAX_DEPTH else self.sample(items, depth + 1)
-                yield [item] * max(1, said.get("minItems", 1))
-                yield []
+                yield from self._arrays(schema, said, depth)
             case "string":
                 yield from _texts(said)
             case "integer" | "number":
                 yield from _numbers(said)
             case _:
                 yield name != "null" or None
+
+    def _arrays(self, schema: Node, said: dict[str, Any], depth: int) -> Iterator[list[Any]]:
+        node = self.schemas.follow(schema)
+        listed, held = node.child("prefixItems"), node.child("contains")
+        first = [] if listed is None else [self.sample(p, depth + 1) for _, p in listed.children()]
+        first += [] if held is None else [self.sample(held, depth + 1)]
+        if first:
+            yield first
+        items = self.schemas.items_schema(schema)
+        item = "a" if items is None or depth >= MAX_DEPTH else self.sample(items, depth + 1)
+        yield [item] * max(1, said.get("minItems", 1))
+        yield []
 
     def _object(self, schema: Node, depth: int) -> dict[str, Any]:
         names = dict.fromkeys(self.schemas.required_names(schema))
@@ -118,7 +151,10 @@ class Values:
         made = {}
         for name in names:
             member = self.schemas.property_schema(schema, name)
-            if depth < MAX_DEPTH or name in self.schemas.required_names(schema):
+            is_required = name in self.schemas.required_names(schema)
+            if not is_required and member is not None and self.says(member).get("readOnly"):
+                continue
+            if depth < MAX_DEPTH or (is_required and depth < DEEPEST):
                 made[name] = "a" if member is None else self.sample(member, depth + 1)
         return made
 
@@ -149,7 +185,7 @@ def matching(said: dict[str, Any]) -> list[str]:
     for turn in range(3):
         try:
             found.append(str(Rstr(_Ordered(turn)).xeger(said["pattern"])))
-        except (ValueError, KeyError, RecursionError):
+        except (ValueError, KeyError, RecursionError, re.error):
             found.append("a")
     return found
 

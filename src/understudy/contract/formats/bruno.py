@@ -57,7 +57,7 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
         number += 1
         yield from _beside(case, job)
         text = "\n".join(_request(case, job, number)) + "\n"
-        yield Piece(f"{case.operation}/{case.id}.bru".replace(" ", "_"), text.encode())
+        yield Piece(f"{case.id.rpartition('-')[0]}/{case.id}.bru", text.encode())
 
 
 def _beside(case: Case, job: Job) -> Iterator[Piece]:
