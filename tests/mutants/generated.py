@@ -17,7 +17,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 from tests.mutants.edge import AUTHORIZATION, LIST, SITE, Mutant
-from tests.mutants.verifying import deployed
+from tests.mutants.verifying import INNER, deployed
 
 from understudy.contract.shapes import bundled
 
@@ -89,7 +89,7 @@ def _failures(
         known: A failure that is not of these ends it; none does where this is None.
     """
     name, root = site
-    document = _document(name, wire)
+    document = _document(name)
     operations = sum(len(item.keys() - {"parameters"}) for item in document["paths"].values())
     configuration = {
         "seed": seed,
@@ -125,15 +125,20 @@ def _numbered(recorder: ScenarioRecorder) -> Iterable[tuple[Failure, int]]:
                 yield (recorder.label, node.name), int(number[0])
 
 
-def _document(name: str, wire: httpx.BaseTransport) -> dict[str, Any]:
+@cache
+def avatars() -> tuple[str, ...]:
+    """Returns the caller's avatars, where nothing was sent yet; past a mutant, which may lie."""
+    listed = INNER.handle_request(httpx.Request("GET", SITE + LIST, headers=TOKEN))
+    return tuple(avatar["image_id"] for avatar in orjson.loads(listed.read()))
+
+
+def _document(name: str) -> dict[str, Any]:
     """Returns a document whose example of an avatar is one that the caller has."""
     document = copy.deepcopy(dict(bundled(name).raw))
-    listed = wire.handle_request(httpx.Request("GET", SITE + LIST, headers=TOKEN))
-    avatars = orjson.loads(listed.read()) if listed.is_success else []
     for item in document["paths"].values():
         for parameter in item.get("parameters", []):
-            if parameter.get("example") == MADE_UP and avatars:
-                parameter["example"] = avatars[-1]["image_id"]
+            if parameter.get("example") == MADE_UP:
+                parameter["example"] = avatars()[-1]
     return document
 
 

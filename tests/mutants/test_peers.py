@@ -6,6 +6,7 @@ import httpx
 import pytest
 from tests.benchmarks.plain import plain_document
 from tests.mutants.edge import MUTANTS
+from tests.mutants.generated import avatars
 from tests.mutants.listening import listening
 from tests.mutants.peers import TOOLS, NotRun, Verdict, exemplified
 from tests.mutants.verifying import deployed
@@ -75,3 +76,8 @@ def test_a_mutant_is_as_broken_on_a_socket():
             answer = httpx.get(f"{url}/profiles/ada?source=a%20b")
         assert answer.json()["hash"].startswith("b5fc85")
         assert ("display_name" in answer.json()) == (broken is None)
+
+
+def test_the_example_of_an_avatar_does_not_come_from_a_mutant_that_lies():
+    with deployed(next(m for m in MUTANTS if m.name == "listed avatars without image_id")):
+        assert len(set(avatars())) > 1
