@@ -133,16 +133,6 @@ def test_recorded_traffic_is_judged_and_nothing_is_sent(call, mock, tmp_path):
     assert "1 rules hold, 0 do not, 0 were not checked; 0 requests" in done.output
 
 
-def test_init_writes_a_target_that_can_be_read(call):
-    answers = ["https://staging.example/v3", "", "observe", "mia", "", "env:TOKEN", ""]
-    done = call("verify", "--init", "--target", "new.toml", input="\n".join(answers) + "\n")
-    assert done.exit_code == 0, done.output
-    planned = call("verify", "--target", "new.toml", "--plan", env={"TOKEN": "t"})
-    assert "mode observe" in planned.output
-    again = call("verify", "--init", "--target", "new.toml")
-    assert "is there already" in again.output
-
-
 def test_a_journal_of_a_killed_run_is_cleaned_up(call, mock, tmp_path):
     path = target(tmp_path, mock)
     state = {"profile": {"location": "Port Lindry"}}

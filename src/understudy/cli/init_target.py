@@ -1,50 +1,193 @@
-"""Asks what a target file needs to say, and writes it."""
+"""Asks what a target file needs to say, in the order of the file, and writes it.
 
+What is left out stands in the file as a comment, so that it can be filled in later without asking
+anybody what the keys are called.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
+from understudy.cli.questions import SECTIONS, Question
+from understudy.cli.writing import expect_writable, unwritable
 from understudy.contract.target import is_loopback
 from understudy.errors import StartupError
 
-HEADER = "# What `understudy verify` judges, and what it may do there. A value may be env:NAME.\n"
+ABOUT = """\
+{path} will say what `understudy verify` judges, and what it may do there.
+Return takes what stands in brackets, or else leaves a key out. That can be filled in later; rules
+that need it are not checked until then. A secret is best given as env:NAME: it is read from the
+environment then, and stands in no file.
+"""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
+
+
+@dataclass
+class Answers:
+    """What was answered so far, by table and key; what was left out is not there."""
+
+    given: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def get(self, table: str, key: str) -> Any:
+        """Returns an answer, or None."""
+        return self.given.get((table, key))
+
+    @property
+    def facts(self) -> Mapping[str, bool]:
+        """What decides which questions make sense."""
+        return {
+            "": True,
+            "authorization": self.get("", "auth_url") is not None,
+            "application": self.get("application", "client_id") is not None,
+            "writes": self.get("", "mode") != "observe",
+            "here": is_loopback(self.get("", "base_url") or ""),
+        }
+
+    @property
+    def prefix(self) -> str:
+        """What the names of environment variables begin with."""
+        if self.facts["here"]:
+            return "MOCK"
+        host = urlsplit(self.get("", "base_url") or "").hostname or ""
+        return _REST_OF_NAME.sub("_", host.partition(".")[0].upper()).strip("_") or "TARGET"
 
 
 def ask_for_target(path: Path) -> None:
     """Asks, and writes a target file.
 
     Raises:
-        StartupError: There is one already, or it cannot be written.
+        StartupError: There is one already that is to stay, or it cannot be written.
     """
-    if path.exists():
-        msg = f"{path} is there already; give --target another name, or delete it first."
+    if path.exists() and not click.confirm(f"{path} is there already. Write it anew?"):
+        msg = f"{path} stays as it is; give --target another name."
         raise StartupError(msg)
-    base_url = click.prompt("Address of the resource API (ends in /v3)")
-    auth_url = click.prompt("Address of the authorization server (empty: do not judge it)", "")
-    usual = "own" if is_loopback(base_url) else "observe"
-    mode = click.prompt("May it write? observe, own or full", usual)
-    slug = click.prompt("Slug of the test account's profile (empty: none)", "")
-    email = click.prompt("Its primary e-mail address (empty: none)", "")
-    token = click.prompt("Its access token, or env:NAME (empty: none)", "")
-    api_key = click.prompt("An API key, or env:NAME (empty: none)", "")
-    lines = [HEADER, f"base_url = {_quoted(base_url)}"]
-    lines += [f"auth_url = {_quoted(auth_url)}"] if auth_url else []
-    lines += [f"mode = {_quoted(mode)}", "", "[credentials]"]
-    lines += [f"access_token = {_quoted(token)}"] if token else []
-    lines += [f"api_key = {_quoted(api_key)}"] if api_key else []
-    lines += ["", "[known]"]
-    lines += [f"slug = {_quoted(slug)}"] if slug else []
-    lines += [f"emails = [{_quoted(email)}]"] if email else []
-    lines += ["", "[permit]", "uploads = false", "tokens = false", "exhaust_rate_limit = false"]
-    lines += ["", "[budget]  # an hour", "anonymous = 100", "token = 1000", ""]
+    expect_writable(path, "--target")
+    click.echo(ABOUT.format(path=path))
+    answers = Answers()
+    for section in SECTIONS:
+        if not answers.facts[section.only_with]:
+            continue
+        click.secho(section.title, bold=True)
+        for question in section.questions:
+            _ask(answers, section.table, question)
+        click.echo()
     try:
-        path.write_text("\n".join(lines))
+        path.write_text(written(answers))
     except OSError as error:
-        msg = f"{path} cannot be written: {error.strerror}."
-        raise StartupError(msg) from error
-    click.echo(f"{path} is written. Next: understudy verify --target {path} --plan")
+        raise unwritable(path, "--target", error) from error
+    _tell_what_is_next(path, answers)
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _ask(answers: Answers, table: str, question: Question) -> None:
+    if not answers.facts[question.only_with]:
+        return
+    usual = question.usual
+    if question.key == "mode":
+        usual = "own" if answers.facts["here"] else "observe"
+    text = f"  {question.text}"
+    if question.kind == "secret":
+        text += f" (such as env:{answers.prefix}_{question.variable})"
+    if question.kind == "flag":
+        answer: Any = click.confirm(text, default=False)
+    else:
+        answer = click.prompt(
+            text,
+            default=usual,
+            show_default=bool(usual),
+            value_proc=_READERS[question.kind],
+        )
+    if answer not in {"", (), None}:
+        answers.given[table, question.key] = answer
+        if question.kind == "secret" and not str(answer).startswith("env:"):
+            click.secho("  That will stand in the file; keep it out of version control.", dim=True)
+
+
+def _text(given: str) -> str:
+    return given.strip()
+
+
+def _url(given: str) -> str:
+    url = given.strip()
+    parts = urlsplit(url)
+    if url and not (parts.scheme in {"http", "https"} and parts.hostname):
+        msg = f"{url!r} is no address; write it as https://host/path, or return for none."
+        raise click.UsageError(msg)
+    return url
+
+
+def _mode(given: str) -> str:
+    if given.strip() not in {"observe", "own", "full"}:
+        msg = "It is observe, own or full."
+        raise click.UsageError(msg)
+    return given.strip()
+
+
+def _secret(given: str) -> str:
+    name = given.strip().removeprefix("env:")
+    if given.strip().startswith("env:") and not _VARIABLE.fullmatch(name):
+        msg = f"{name!r} is no name of a variable; write it as env:NAME."
+        raise click.UsageError(msg)
+    return given.strip()
+
+
+def _list(given: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in given.split(",") if part.strip())
+
+
+def _number(given: str) -> int:
+    if not str(given).strip().isdecimal():
+        msg = "It is a number, 0 or more."
+        raise click.UsageError(msg)
+    return int(given)
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "text": _text,
+    "url": _url,
+    "mode": _mode,
+    "secret": _secret,
+    "list": _list,
+    "number": _number,
+}
+
+
+def written(answers: Answers) -> str:
+    """Returns the file; a key that was left out stands there as a comment."""
+    lines = []
+    for section in SECTIONS:
+        lines += [f"[{section.table}]"] if section.table else []
+        for question in section.questions:
+            answer = answers.get(section.table, question.key)
+            mark = "# " if answer is None and question.kind not in {"flag", "number"} else ""
+            shown = _toml(question.example if mark else answer or question.usual)
+            lines.append(f"{f'{mark}{question.key} = {shown}':<46} # {question.about}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{"".join(c if c.isprintable() else "?" for c in escaped)}"'
+
+
+def _tell_what_is_next(path: Path, answers: Answers) -> None:
+    named = [str(a).removeprefix("env:") for a in answers.given.values() if str(a)[:4] == "env:"]
+    unset = [name for name in dict.fromkeys(named) if not os.environ.get(name)]
+    click.echo(f"{path} is written.")
+    if unset:
+        click.echo(f"  export {' '.join(f'{name}=…' for name in unset)}")
+    click.echo(f"  understudy verify --target {path} --plan   # what would be sent; sends nothing")
+    click.echo(f"  understudy verify --target {path}")

@@ -1,0 +1,189 @@
+"""What a target file can say, as questions in the file's order."""
+
+from typing import Any, Final, Literal, NamedTuple
+
+Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
+
+
+class Question(NamedTuple):
+    """One key of the file.
+
+    Attributes:
+        key: Its name there.
+        kind: What an answer looks like.
+        text: The question.
+        about: The comment beside it in the file.
+        example: What stands in the comment of a key that was left out.
+        usual: What return takes.
+        variable: How the environment variable of a secret may end.
+        only_with: A fact without which nobody is asked; see ``Answers.facts``.
+    """
+
+    key: str
+    kind: Kind
+    text: str
+    about: str
+    example: Any = "…"
+    usual: Any = ""
+    variable: str = ""
+    only_with: str = ""
+
+
+class Section(NamedTuple):
+    """One table of the file; the first has no name."""
+
+    table: str
+    title: str
+    questions: tuple[Question, ...]
+    only_with: str = ""
+
+
+SECTIONS: Final = (
+    Section(
+        "",
+        "The deployment",
+        (
+            Question(
+                "base_url",
+                "url",
+                "Address of the resource API",
+                "of the resource API",
+                usual="http://127.0.0.1:8080/v3",
+            ),
+            Question(
+                "auth_url",
+                "url",
+                "Address of the authorization server",
+                "left out: its rules are not checked",
+                "https://accounts.staging.example",
+            ),
+            Question(
+                "document",
+                "text",
+                "OpenAPI document to judge by: a file, or published for what it says at /openapi",
+                'left out: ours; "published": what it says at /openapi',
+                "published",
+            ),
+            Question(
+                "mode",
+                "mode",
+                "May it write? observe: no; own: to one account, and put it back; full: to two",
+                "observe | own | full",
+                "observe",
+            ),
+        ),
+    ),
+    Section(
+        "credentials",
+        "Bearer tokens, of accounts that are there for tests",
+        (
+            Question(
+                "access_token",
+                "secret",
+                "Token of the test account, with every scope",
+                "of the test account, with every scope",
+                variable="TOKEN",
+            ),
+            Question(
+                "read_only_token",
+                "secret",
+                "Token of the same account that may only read",
+                "of the same account, to read with",
+                variable="READ_TOKEN",
+            ),
+            Question(
+                "other_access_token",
+                "secret",
+                "Token of another account, with every scope",
+                "of another account",
+                variable="OTHER_TOKEN",
+            ),
+            Question(
+                "api_key", "secret", "API key of any application", "of any", variable="API_KEY"
+            ),
+        ),
+    ),
+    Section(
+        "application",
+        "An application, and its owner who signs in",
+        (
+            Question("client_id", "text", "Client id", "as the dashboard shows it"),
+            Question(
+                "client_secret", "secret", "Client secret", "its secret", variable="CLIENT_SECRET"
+            ),
+            Question(
+                "redirect_uri",
+                "url",
+                "A redirect address of it",
+                "as registered",
+                "https://app.example/callback",
+            ),
+            Question("username", "text", "User name of its owner", "signs in, and grants"),
+            Question(
+                "password", "secret", "The owner's password", "the owner's", variable="PASSWORD"
+            ),
+        ),
+        only_with="authorization",
+    ),
+    Section(
+        "known",
+        "People that are known to be there",
+        (
+            Question("slug", "text", "Slug of the test account's profile", "of the test account"),
+            Question(
+                "emails",
+                "list",
+                "E-mail addresses of it, the primary one first, with commas",
+                "the primary one first; or hashes = […]",
+                ("primary@example.com", "second@example.com"),
+            ),
+            Question("other_slug", "text", "Slug of the other account's profile", "of the other"),
+        ),
+    ),
+    Section(
+        "permit",
+        "What verify may do beyond reading and editing",
+        (
+            Question(
+                "uploads",
+                "flag",
+                "Upload avatars, and remove them again?",
+                "avatars, which are removed again",
+                only_with="writes",
+                usual=False,
+            ),
+            Question(
+                "tokens",
+                "flag",
+                "Have tokens issued to the application?",
+                "have tokens issued",
+                only_with="application",
+                usual=False,
+            ),
+            Question(
+                "exhaust_rate_limit",
+                "flag",
+                "Use up the hour's requests? Others at this address go without for an hour",
+                "use an hour's requests up",
+                usual=False,
+            ),
+            Question(
+                "clock",
+                "flag",
+                "Is it a mock of understudy, whose clock may be moved (and is put back)?",
+                "move a mock's clock, and put it back",
+                only_with="here",
+                usual=False,
+            ),
+        ),
+    ),
+    Section(
+        "budget",
+        "Requests to profile endpoints that an hour allows",
+        (
+            Question("anonymous", "number", "Without a token", "without a token", usual=100),
+            Question("token", "number", "With a token", "with a token", usual=1000),
+        ),
+    ),
+)
+"""In the order in which a file is read."""

@@ -1,0 +1,131 @@
+"""``understudy verify --init``: what it asks, what it writes, and that the file can be used."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from understudy.cli import main
+from understudy.cli.questions import SECTIONS
+from understudy.contract.target import Target
+from understudy.contract.target_files import target_of
+
+EVERYTHING = [
+    *("https://staging.example/v3", "https://accounts.staging.example", "published", "own"),
+    *("env:STAGING_TOKEN", "plain-token", "env:STAGING_OTHER", ""),
+    *("3101", "env:STAGING_SECRET", "https://app.example/callback", "mia", "env:STAGING_PASSWORD"),
+    *("mia", "mia@example.com, mia.work@example.com", "bea"),
+    *("y", "y", "n"),
+    *("50", ""),
+]
+
+
+@pytest.fixture
+def init(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def init(*answers: str, name: str = "new.toml", **environment: str):
+        typed = "".join(f"{answer}\n" for answer in answers)
+        command = ["verify", "--init", "--target", name]
+        return CliRunner().invoke(main, command, input=typed, env=environment)
+
+    return init
+
+
+def test_what_was_answered_is_what_the_file_says(init):
+    done = init(*EVERYTHING)
+    assert done.exit_code == 0, done.output
+    said = tomllib.loads(Path("new.toml").read_text())
+    assert said == {
+        "base_url": "https://staging.example/v3",
+        "auth_url": "https://accounts.staging.example",
+        "document": "published",
+        "mode": "own",
+        "credentials": {
+            "access_token": "env:STAGING_TOKEN",
+            "read_only_token": "plain-token",
+            "other_access_token": "env:STAGING_OTHER",
+        },
+        "application": {
+            "client_id": "3101",
+            "client_secret": "env:STAGING_SECRET",
+            "redirect_uri": "https://app.example/callback",
+            "username": "mia",
+            "password": "env:STAGING_PASSWORD",
+        },
+        "known": {
+            "slug": "mia",
+            "emails": ["mia@example.com", "mia.work@example.com"],
+            "other_slug": "bea",
+        },
+        "permit": {"uploads": True, "tokens": True, "exhaust_rate_limit": False, "clock": False},
+        "budget": {"anonymous": 50, "token": 1000},
+    }
+
+
+def test_return_alone_makes_a_file_that_can_be_used(init):
+    done = init(*[""] * 20)
+    assert done.exit_code == 0, done.output
+    planned = CliRunner().invoke(main, ["verify", "--target", "new.toml", "--plan"])
+    assert "http://127.0.0.1:8080/v3, mode own" in planned.output
+
+
+def test_what_was_left_out_can_be_filled_in_by_taking_a_mark_away(init):
+    init(*[""] * 20)
+    lines = Path("new.toml").read_text().splitlines()
+    text = "\n".join(line.removeprefix("# ") for line in lines)
+    target = target_of(tomllib.loads(text), {}, "new.toml")
+    assert target.known.emails == ("primary@example.com", "second@example.com")
+    assert None not in {target.credentials.api_key, target.application.client_secret}
+
+
+def test_every_key_that_is_asked_for_is_one_of_a_target():
+    kinds = {"": Target} | {name: Target.__annotations__[name] for name in ("credentials",)}
+    for section in SECTIONS:
+        kind = kinds.get(section.table) or Target.__annotations__[section.table]
+        assert {question.key for question in section.questions} <= set(kind.__struct_fields__)
+
+
+def test_what_makes_no_sense_is_asked_again_with_the_reason(init):
+    done = init("staging", "https://staging.example/v3", "", "", "everything", "", *[""] * 20)
+    assert "'staging' is no address; write it as https://host/path" in done.output
+    assert "It is observe, own or full." in done.output
+    assert 'mode = "observe"' in Path("new.toml").read_text()
+
+
+def test_what_does_not_apply_is_not_asked(init):
+    done = init("https://staging.example/v3", *[""] * 20)
+    for question in ("Client id", "Upload avatars", "Have tokens issued", "Is it a mock"):
+        assert question not in done.output
+
+
+def test_a_secret_is_better_in_the_environment(init):
+    done = init(*EVERYTHING, STAGING_TOKEN="there")
+    assert "(such as env:STAGING_TOKEN)" in done.output
+    assert "That will stand in the file" in done.output
+    assert "export STAGING_OTHER=… STAGING_SECRET=… STAGING_PASSWORD=…\n" in done.output
+    assert "understudy verify --target new.toml --plan" in done.output
+
+
+def test_nothing_is_written_over_unless_one_says_so(init):
+    Path("new.toml").write_text("mine")
+    kept = init("n")
+    assert kept.exit_code == 2
+    assert "new.toml stays as it is" in kept.output
+    assert Path("new.toml").read_text() == "mine"
+    assert init("y", *[""] * 20).exit_code == 0
+    assert "mine" not in Path("new.toml").read_text()
+
+
+def test_nothing_is_written_where_nobody_answers_to_the_end(init):
+    assert init("https://staging.example/v3").exit_code == 1
+    assert not Path("new.toml").exists()
+
+
+def test_a_file_that_cannot_be_written_is_noticed_before_the_first_question(init):
+    Path("file").write_text("")
+    done = init(name="file/new.toml")
+    assert done.exit_code == 2
+    assert "--target: file/new.toml cannot be written" in done.output
+    assert "Address" not in done.output
