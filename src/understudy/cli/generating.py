@@ -3,20 +3,22 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import compress, count
+from itertools import compress, count, takewhile
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import click
 
+from understudy.cli.interrupts import noted
 from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.covering_sets import choose
 from understudy.contract.edge_cases.plans import Plan
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.formats.files import Left, beside, save
+from understudy.contract.formats.files import Left, beside, prepare, save
 from understudy.contract.formats.registry import FORMATS
 from understudy.contract.formats.writing import Job
 
@@ -24,6 +26,10 @@ BASE_URL = "http://127.0.0.1:8080/v3"
 AUTH_URL = "http://127.0.0.1:8081"
 FAILED = 1
 """Exit code where cases were sent and some failed."""
+
+
+STOPPED = 3
+"""Exit code where Ctrl-C or SIGTERM came before the end."""
 
 
 @dataclass
@@ -59,13 +65,19 @@ def generate(operations: tuple[str, ...], options: Mapping[str, Any]) -> int:
     Raises:
         StartupError: There is something to mend first.
     """
+    prepare(FORMATS[options["name"]], options["out"])
+    with noted() as asked_to_stop:
+        return _generate(operations, options, asked_to_stop)
+
+
+def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Event) -> int:
     if options["is_sent"]:
         from understudy.cli.firing import fired
 
         with fired(options) as (firing, target):
             subjects = firing.prepare()
             urls = (target.base_url, target.auth_url or AUTH_URL)
-            return _write(operations, options, subjects, urls, firing.fire)
+            return _write(operations, options, (subjects, urls, firing.fire), asked)
     subjects, urls = Subjects(), (BASE_URL, AUTH_URL)
     if options["target"] is not None:
         from understudy.contract.edge_cases.firing import subjects_of
@@ -73,16 +85,16 @@ def generate(operations: tuple[str, ...], options: Mapping[str, Any]) -> int:
 
         target = load_target(options["target"], os.environ)
         subjects, urls = subjects_of(target), (target.base_url, target.auth_url or AUTH_URL)
-    return _write(operations, options, subjects, urls, iter)
+    return _write(operations, options, (subjects, urls, iter), asked)
 
 
 def _write(
     operations: tuple[str, ...],
     options: Mapping[str, Any],
-    subjects: Subjects,
-    urls: tuple[str, str],
-    fire: Any,
+    about: tuple[Subjects, tuple[str, str], Callable[[Iterable[Case]], Iterable[Case]]],
+    asked: Event,
 ) -> int:
+    subjects, urls, fire = about
     plans = selection.plans(selection.planners(options["document"], subjects), operations)
     stream, coverage = _chosen(plans, options)
     form, out = FORMATS[options["name"]], options["out"]
@@ -94,7 +106,8 @@ def _write(
     )
     tally = Tally()
     shown = _shown(stream, options["size"] or options["count"] * len(plans))
-    cases = tally.through(fire(shown), only_failing=options["only_failing"])
+    wanted = takewhile(lambda _: not asked.is_set(), shown)
+    cases = tally.through(fire(wanted), only_failing=options["only_failing"])
     left = save(form.write(cases, job), form, out)
     for plan in plans:
         if plan.unsure:
@@ -103,6 +116,9 @@ def _write(
     _summarize(tally, left, f"{out}: {form.about}" if out else "", len(plans))
     if coverage:
         click.echo(coverage, err=True)
+    if asked.is_set():
+        click.echo("Stopped early: what was made until then is whole.", err=True)
+        return STOPPED
     return FAILED if tally.outcomes["failed"] else 0
 
 

@@ -20,5 +20,30 @@ def ended_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextmanager
+def noted() -> Iterator[threading.Event]:
+    """Notes a first Ctrl-C or SIGTERM and lets what is under way come to its end; a second one ends it.
+
+    Yields:
+        What is set by then.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked  # as above
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if asked.is_set():
+            _interrupt(number, frame)
+        asked.set()
+
+    before = {one: signal.signal(one, note) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def _interrupt(_number: int, _frame: Any) -> None:
     raise KeyboardInterrupt

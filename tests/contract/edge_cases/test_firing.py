@@ -2,6 +2,9 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -235,3 +238,37 @@ def test_only_failing_without_send_is_refused():
     refused = CliRunner().invoke(main, ["generate", "--only-failing"])
     assert refused.exit_code == 2
     assert "--only-failing goes with --send" in refused.stderr
+
+
+def test_ctrl_c_ends_with_a_whole_file_of_what_was_sent(tmp_path: Path):
+    out = tmp_path / "cases.har"
+    words = ("generate", "--send", "--count", "3000", "--format", "har", "--out", str(out))
+    ran = [sys.executable, "-m", "understudy.cli", *words]
+    with subprocess.Popen(ran, stderr=subprocess.PIPE, text=True) as sending:
+        while not out.exists() or not out.stat().st_size:
+            assert sending.poll() is None
+        sending.send_signal(signal.SIGINT)
+        said = sending.communicate()[1]
+    assert sending.returncode == 3
+    assert "Stopped early" in said
+    entries = json.loads(out.read_bytes())["log"]["entries"]
+    assert 0 < len(entries) < 3000
+    assert all("passed" in entry["comment"] for entry in entries[:1])
+
+
+def test_an_output_that_cannot_be_written_is_said_before_anything_is_sent(tmp_path: Path):
+    gone = CliRunner().invoke(main, ["generate", "--send", "--out", str(tmp_path / "no" / "a.sh")])
+    assert gone.exit_code == 2
+    assert gone.stderr.endswith("a.sh cannot be written: No such file or directory.\n")
+    assert "Sent" not in gone.stderr
+
+
+def test_a_deployment_that_answers_nobody_is_asked_five_times(tmp_path: Path):
+    target = tmp_path / "target.toml"
+    unused = {"base_url": "http://127.0.0.1:9/v3", "auth_url": "http://127.0.0.1:9", "mode": "own"}
+    target.write_text(TARGET.format(**unused))
+    done, lines = send("getProfile", "--target", target, "--count", 12)
+    assert done.exit_code == 1
+    assert [line["outcome"].partition(":")[0] for line in lines] == ["failed"] * 5 + [
+        "not sent"
+    ] * 7

@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -160,3 +161,11 @@ def test_nothing_is_written_over(tmp_path: Path):
 def test_what_takes_several_files_needs_a_place_for_them(form, words):
     with pytest.raises(StartupError, match=words):
         save(FORMATS[form].write(islice(some(), 600), JOB), FORMATS[form], None)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_came_of_a_case_stands_in_every_format(form: str):
+    fired = replace(some(1)[0], outcome="failed: answered 418, expected 2XX")
+    pieces = FORMATS[form].write([fired], JOB)
+    content = b"".join(piece.content for piece in pieces if isinstance(piece, Piece))
+    assert b"failed: answered 418, expected 2XX" in content

@@ -18,7 +18,7 @@ from understudy.contract.findings import ANSWERS, DOCUMENT
 from understudy.contract.history import LEFT_OPEN
 from understudy.contract.operations import DELETE_AVATAR
 from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
-from understudy.contract.runs import Run
+from understudy.contract.runs import GIVE_UP, Run
 from understudy.contract.target import ALL, Target
 from understudy.contract.visit import Visit
 
@@ -75,12 +75,14 @@ class Firing:
         subjects: What the cases are about; ``prepare`` completes them.
         image_id: The avatar that stands for the subjects' now.
         secrets: Values of the variables now; a code is good once.
+        lost: How many requests in a row nobody answered.
     """
 
     run: Run
     subjects: Subjects
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
+    lost: int = 0
 
     @property
     def _visit(self) -> Visit:
@@ -104,6 +106,8 @@ class Firing:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
+        if self.lost >= GIVE_UP:
+            return f"not sent: nobody answered {GIVE_UP} requests in a row"
         if "code" in case.request.variables:
             self.secrets = {**self.subjects.secrets, **self._code()}
         lacking = set(case.request.variables) - set(self.secrets)
@@ -116,9 +120,11 @@ class Firing:
         except OutOfTime:
             raise
         except Unreachable as refusal:
+            self.lost += 1
             return f"failed: no answer, {refusal}"
         except Refusal as refusal:
             return f"not sent: {refusal}"
+        self.lost = 0
         return self._judged(case, exchange)
 
     def _sent(self, case: Case) -> Exchange:

@@ -30,6 +30,34 @@ def beside(out: Path | None) -> str:
     return "bodies" if out is None or not out.suffix else f"{out.stem}.bodies"
 
 
+def prepare(form: Format, out: Path | None) -> None:
+    """Tries an output out before any work is done for it, and leaves nothing behind.
+
+    Raises:
+        StartupError: There is something already, or it cannot be written.
+    """
+    is_there = out is not None and out.exists()
+    try:
+        with ExitStack() as stack:
+            _main(form, out, stack)
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    if out is not None and not is_there:
+        _remove(out)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+def _unwritable(out: Path | None, error: OSError) -> StartupError:
+    what = out or "standard output"
+    return StartupError(f"{what} cannot be written: {error.strerror or error}.")
+
+
 def save(pieces: Iterable[Piece | LeftOut], form: Format, out: Path | None) -> Left:
     """Writes pieces as they come.
 
@@ -55,8 +83,7 @@ def save(pieces: Iterable[Piece | LeftOut], form: Format, out: Path | None) -> L
                 elif main is not None:
                     main.write(piece.content)
         except OSError as error:
-            msg = f"{out or 'standard output'} cannot be written: {error.strerror or error}."
-            raise StartupError(msg) from error
+            raise _unwritable(out, error) from error
     return left
 
 

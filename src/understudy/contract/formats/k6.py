@@ -16,6 +16,7 @@ from understudy.contract.formats.writing import (
     Job,
     LeftOut,
     Pieces,
+    comment,
     hides_secret,
     line,
     plain_text,
@@ -100,7 +101,7 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
         if reason:
             yield LeftOut(case, reason)
             continue
-        yield line(f"  {_safe(dumps(_said(case)))},")
+        yield line(f"  // {comment(case)}\n  {_safe(dumps(_said(case)))},")
     yield line(_TAIL)
 
 

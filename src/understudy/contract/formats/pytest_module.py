@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from understudy.contract.edge_cases.case import Case
-from understudy.contract.formats.writing import TITLE, Job, Pieces, line, runs_of
+from understudy.contract.formats.writing import TITLE, Job, Pieces, comment, line, runs_of
 
 _HEAD = '''"""{title}.
 
@@ -85,7 +85,7 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
         )
     )
     for case in cases:
-        yield line(f"    {_said(case)!a},")
+        yield line(f"    # {comment(case)}\n    {_said(case)!a},")
     yield line(_TAIL.lstrip("\n"))
 
 
