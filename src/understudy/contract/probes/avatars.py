@@ -2,13 +2,9 @@
 
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP, avatars_in, made_up_hash
-from understudy.contract.probes.uploads import picture, upload
+from understudy.contract.probes.uploads import an_avatar, id_of, picture, upload
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
-
-
-def _id(exchange: Exchange) -> str:
-    return str(exchange.said.get("image_id", MADE_UP))
 
 
 def _list(visit: Visit, hash_: str | None = None, who: str = "owner") -> Exchange:
@@ -50,7 +46,7 @@ def the_others_address(visit: Visit) -> None:
 @probe("avatar-urls-resolve", needs=("owner",))
 def an_avatars_picture(visit: Visit) -> None:
     """Looks at the picture of the first avatar."""
-    for avatar in avatars_in(visit.recall("/me/avatars", "owner"))[:1]:
+    for avatar in avatars_in(visit.recall("/me/avatars", "owner", is_lasting=True))[:1]:
         visit.get(str(avatar.get("image_url")))
 
 
@@ -70,8 +66,8 @@ _REFUSED = part("rating-values")
 
 @probe(
     *("avatar-patch-rating-and-alt-text", "avatar-patch-partial"),
+    *("avatar-members", "rating-values", "updated-date-utc"),
     needs=("owner", "writes", "uploads"),
-    cost=3,
     then=[
         part("avatar-patch-members"),
         *(_REFUSED, _CHANGE, _CHANGE, part("avatar-patch-rating-and-alt-text"), _CHANGE),
@@ -81,9 +77,8 @@ _REFUSED = part("rating-values")
 )
 def changes_of_an_avatar(visit: Visit) -> Parts:
     """Changes rating and text alternative alone and together, and reads them back."""
-    path = f"/me/avatars/{_id(upload(visit, picture(), select_avatar='false'))}"
-    visit.send("PATCH", path, "owner", json={"alt_text": "An understudy"})
-    yield _list(visit)
+    path = f"/me/avatars/{an_avatar(visit)}"
+    yield visit.send("PATCH", path, "owner", json={"alt_text": "An understudy"})
     for change in (
         {"rating": "G", "title": "no member"},
         {"rating": "M"},
@@ -99,28 +94,38 @@ def changes_of_an_avatar(visit: Visit) -> Parts:
 
 
 @probe(
-    *("avatar-email-assign", "avatar-email-status", "avatar-selected-for-email"),
-    "avatar-email-hash-required",
+    *("avatar-email-assign", "avatar-email-status", "avatar-email-hash-required"),
     needs=("owner", "writes", "uploads", "hashes"),
-    cost=3,
     then=[
+        part("avatar-email-assign", "avatar-selected-for-email"),
+        part("avatar-email-unknown-hash"),
         part("avatar-email-hash-required"),
-        *2 * [part("avatar-email-unknown-hash")],
-        part("avatar-delete-unselects", "avatar-email-assign", cost=6),
+        part("avatar-email-unknown-hash"),
     ],
 )
 def assignments(visit: Visit) -> Parts:
-    """Sets an avatar for each address, looks, and deletes it while it is selected."""
-    hashes = visit.known.own_hashes
-    image = _id(upload(visit, picture(), select_avatar="false"))
-    path = f"/me/avatars/{image}/email"
-    visit.send("POST", path, "owner", json={"email_hash": hashes[-1]})
-    yield _list(visit, hashes[-1])
-    yield visit.send("POST", path, "owner", json={})
+    """Sets an avatar for an address, looks, and tries it without one and for strange ones."""
+    path = f"/me/avatars/{an_avatar(visit)}/email"
+    last = visit.known.own_hashes[-1]
+    yield visit.send("POST", path, "owner", json={"email_hash": last})
+    yield _list(visit, last)
     yield visit.send("POST", path, "owner", json={"email_hash": made_up_hash(6)})
+    yield visit.send("POST", path, "owner", json={})
     for hash_ in visit.known.others_hashes[:1]:
         yield visit.send("POST", path, "owner", json={"email_hash": hash_})
-    visit.send("POST", path, "owner", json={"email_hash": hashes[0]})
+
+
+@probe(
+    *("avatar-delete-unselects", "avatar-email-assign"),
+    needs=("owner", "writes", "uploads", "hashes"),
+    cost=8,
+)
+def a_deletion_of_what_is_selected(visit: Visit) -> None:
+    """Sets an avatar for each address, looks, deletes it, and looks again."""
+    hashes = visit.known.own_hashes
+    image = id_of(upload(visit, picture(), select_avatar="false"))
+    for hash_ in hashes:
+        visit.send("POST", f"/me/avatars/{image}/email", "owner", json={"email_hash": hash_})
     for hash_ in hashes:
         _list(visit, hash_)
     visit.send("DELETE", f"/me/avatars/{image}", "owner")
@@ -136,7 +141,7 @@ def assignments(visit: Visit) -> Parts:
 )
 def a_deletion(visit: Visit) -> Parts:
     """Deletes an avatar, looks, and deletes it again."""
-    image = _id(upload(visit, picture(), select_avatar="false"))
+    image = id_of(upload(visit, picture(), select_avatar="false"))
     _list(visit)
     visit.send("DELETE", f"/me/avatars/{image}", "owner")
     yield _list(visit)
@@ -146,12 +151,11 @@ def a_deletion(visit: Visit) -> Parts:
 @probe(
     "foreign-avatars-invisible",
     needs=("owner", "other", "writes", "uploads"),
-    cost=2,
     then=[*2 * [part("foreign-avatars-invisible")], part("avatar-list-of-caller")],
 )
 def anothers_avatar(visit: Visit) -> Parts:
     """Lets another change, assign and delete an avatar of the test account."""
-    image = _id(upload(visit, picture(), select_avatar="false"))
+    image = an_avatar(visit)
     yield visit.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
     for hash_ in visit.known.others_hashes[:1]:
         body = {"email_hash": hash_}

@@ -26,17 +26,12 @@ def another_body(visit: Visit) -> Parts:
 
 
 @probe(
-    *("token-client-credentials", "token-error-shape", "token-not-cached"),
+    *("token-empty-field", "token-grant-type", "token-error-shape"),
     needs=CLIENT,
-    then=[
-        part("token-empty-field", "token-grant-type"),
-        part("token-client-credentials"),
-        *3 * [part("token-grant-type")],
-    ],
+    then=[part("token-client-credentials"), *3 * [part("token-grant-type")]],
 )
 def clients_and_grants_that_there_are_not(visit: Visit) -> Parts:
-    """Sends a wrong secret, an unknown client, and no grant type that exists."""
-    yield post(visit, form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret"))
+    """Sends no grant type that exists, and a client that does not."""
     yield post(visit, form_of(visit.app, CODE, grant_type=""))
     yield post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-client"))
     for grant_type in (None, "client_credentials", "refresh_token"):
@@ -74,11 +69,16 @@ def fields_given_twice(visit: Visit) -> Parts:
         yield post(visit, [*form, (name, dict(form)[name])])
 
 
-@probe("token-no-cors", needs=CLIENT, then=2 * [part("token-no-cors")])
+@probe(
+    *("token-no-cors", "token-client-credentials", "token-error-shape", "token-not-cached"),
+    needs=CLIENT,
+    then=2 * [part("token-no-cors")],
+)
 def a_browsers_script(visit: Visit) -> Parts:
-    """Asks as a page of another origin would, with its preflight."""
+    """Guesses a secret as a page of another origin could, sends its preflight, and asks for good."""
     origin = {"origin": "https://understudy.invalid"}
-    yield post(visit, form_of(visit.app, CODE), headers=origin)
+    guess = form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret")
+    yield post(visit, guess, headers=origin)
     headers = {**origin, "access-control-request-method": "POST"}
     yield visit.auth("OPTIONS", "/oauth2/token", headers=headers)
     if visit.app.username is not None:

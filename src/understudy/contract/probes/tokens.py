@@ -46,7 +46,6 @@ def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
             *("token-info", "token-info-ids-strings", "json-bodies"),
             *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
         ),
-        part("profile-required-members"),
         part("code-single-use", "token-error-shape"),
         part("code-replay-revokes", "error-shape", "error-members"),
     ],
@@ -60,7 +59,6 @@ def a_code_and_its_token(visit: Visit) -> Parts:
     yield answer
     token = token_in(visit, answer, ALL_SCOPES[:2])
     yield info(visit, token)
-    yield visit.get("/me/profile", token)
     yield post(visit, form)
     yield visit.get("/me/profile", token)
 
@@ -73,17 +71,20 @@ def a_code_and_its_token(visit: Visit) -> Parts:
         *2 * [part("code-redirect-uri-repeated")],
         part("token-client-credentials"),
         *2 * [part("code-exchange")],
+        part("profile-required-members"),
     ],
 )
 def exchanges_that_do_not_fit(visit: Visit) -> Parts:
-    """Exchanges a code with another redirect address, none, and another secret."""
+    """Exchanges a code with another redirect address, none, another secret; then as it was."""
     given = code(visit)
     uri = visit.app.redirect_uri or ""
     for other in (f"{uri}/", None, ""):
         yield post(visit, form_of(visit.app, given, redirect_uri=other))
     yield post(visit, form_of(visit.app, given, client_secret=f"{MADE_UP}-secret"))
     yield post(visit, form_of(visit.app, f"{MADE_UP}-code"))
-    yield post(visit, form_of(visit.app, given))
+    answer = post(visit, form_of(visit.app, given))
+    yield answer
+    yield visit.get("/me/profile", token_in(visit, answer, ALL_SCOPES[:2]))
 
 
 @probe(
