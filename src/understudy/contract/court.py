@@ -160,7 +160,8 @@ class Court:
             seen = said.findings[place]
             said.findings[place] = replace(seen, count=seen.count + 1)
             return []
-        steps = steps_of(exchange, verdict.evidence)
+        evidence = self.history.with_origins((*verdict.evidence, exchange))
+        steps = steps_of(exchange, evidence)
         finding = Finding(rule, verdict.expected, verdict.came, steps, is_note)
         self._found[key] = (rule.id, len(said.findings))
         said.findings.append(finding)

@@ -5,7 +5,7 @@ newest first, and by operation, so that a check over thousands of exchanges stay
 """
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -169,6 +169,25 @@ class History:
     def redirect_with(self, code: str | None) -> Exchange | None:
         """Returns the redirect that an authorization code was seen in first."""
         return self._codes.get(code or "")
+
+    def with_origins(self, steps: Iterable[Exchange]) -> list[Exchange]:
+        """Returns exchanges with those that told what they use: a code, a token, an avatar."""
+        found: dict[int, Exchange] = {}
+        pending = list(steps)
+        while pending:
+            exchange = pending.pop()
+            if exchange.number not in found:
+                found[exchange.number] = exchange
+                pending += filter(None, self._origins(exchange))
+        return list(found.values())
+
+    def _origins(self, exchange: Exchange) -> Iterator[Exchange | None]:
+        request = exchange.request
+        yield self.issued_by(request.token or request.query.get("token"))
+        yield self.redirect_with(request.form.get("code"))
+        if exchange.value:
+            uploads = self.of(UPLOAD_AVATAR)
+            yield next((u for u in uploads if u.said.get("image_id") == exchange.value), None)
 
     def _note_secrets(self, exchange: Exchange) -> None:
         if exchange.site != "authorization":

@@ -90,8 +90,8 @@ def _addresses(scene: Scene, uri: str) -> Iterator[Turn]:
         "elsewhere": "https://evil.example/callback",
         "without a scheme": f"//{rest}",
         "as a path alone": f"/{path}",
-        "as a script": "javascript:alert(1)",
-        "as data": "data:text/html,<script>alert(1)</script>",
+        "as a javascript: address": "javascript:alert(1)",
+        "as a data: address": "data:text/html,<script>alert(1)</script>",
         "as an app's own scheme": "com.example.app:/callback",
         "as localhost": f"{scheme}://localhost:5000/{path}",
     }.items():

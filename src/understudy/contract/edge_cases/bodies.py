@@ -9,7 +9,6 @@ from typing import Any
 from understudy.contract.edge_cases import changes, texts
 from understudy.contract.edge_cases.drafts import Draft, Lexeme, dumps, encoded
 from understudy.contract.edge_cases.edges import Choice, edges
-from understudy.contract.edge_cases.parameters import spelled
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Draw, Turn
 from understudy.contract.edge_cases.values import MAX_DEPTH
@@ -48,7 +47,7 @@ def _drawn_text(scene: Scene, schema: Node, member: Node, name: str, *, is_form:
     def draw(chance: Any) -> Turn:
         text = texts.drawn(chance)
         is_valid = _takes(scene, schema, (name,), text) if not is_form else True
-        choice = Choice(text, spelled(text), "type", "unicode", is_valid)
+        choice = Choice(text, texts.spelled(text), "type", "unicode", is_valid)
         apply = changes.form(name, encoded(text)) if is_form else changes.member((name,), text)
         return scene.turn(f"{BODY} {name}", choice, apply, pointer)
 
@@ -66,11 +65,16 @@ def _drawn_type(scene: Scene, schema: Node, name: str) -> Draw:
             )
         )
         is_valid = _takes(scene, schema, (name,), value)
-        choice = Choice(value, f"the JSON {dumps(value)!a}", "type", "type", is_valid)
+        choice = Choice(value, _in_words(value), "type", "type", is_valid)
         pointer = f"{schema.pointer}/properties/{name}"
         return scene.turn(f"{BODY} {name}", choice, changes.member((name,), value), pointer)
 
     return draw
+
+
+def _in_words(value: Any) -> str:
+    kinds = {int: f"the number {value}", float: f"the number {value}", list: "a list of one text"}
+    return kinds.get(type(value), "an object with one text")
 
 
 def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Turn]:

@@ -20,14 +20,14 @@ _UNKNOWN = {
     "the token with a letter behind it": f"Bearer {TOKEN}x",
     "the token in quotes": f'Bearer "{TOKEN}"',
     "the word Bearer alone": "Bearer",
-    "the token alone": TOKEN,
+    "the token without the word Bearer": TOKEN,
     "the scheme Token": f"Token {TOKEN}",
     "the scheme Basic": "Basic YWRhOmFkYQ==",
     "the word null for a token": "Bearer null",
     "the word undefined for a token": "Bearer undefined",
     "an unsigned JWT": "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.",
     "5,000 characters of token": "Bearer " + "a" * 5000,
-    "an SQL quote for a token": "Bearer ' OR '1'='1",
+    "an SQL injection for a token": "Bearer ' OR '1'='1",
 }
 _DOUBTFUL = {
     "bearer in lower case": (f"bearer {TOKEN}",),

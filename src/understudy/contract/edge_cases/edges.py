@@ -147,7 +147,9 @@ def _lengths(said: dict[str, Any]) -> _Found:
     for size in sorted({shortest - 1, shortest, shortest + 1, 1} - {0, -1}):
         yield sized(size), _counted(size, "character"), "minLength", "boundary"
     if longest is None:
-        what = f"{texts.LONG:,} characters where no limit is declared"
+        is_free = not {"pattern", "format"} & set(said)
+        where = " where no limit is declared" if is_free else ""
+        what = f"{texts.LONG:,} characters{where}"
         yield sized(texts.LONG), what, "maxLength", "boundary"
     for size in () if longest is None else (longest - 1, longest, longest + 1):
         yield sized(size), f"{size:,} characters, {longest:,} allowed", "maxLength", "boundary"

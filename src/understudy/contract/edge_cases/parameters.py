@@ -31,11 +31,15 @@ _WRITINGS: tuple[tuple[str, Kind, Callable[[bytes], str]], ...] = (
     ("a percent sign that encodes nothing", "open", lambda t: _plain(t) + "%zz"),
     ("a percent sign at the end", "open", lambda t: _plain(t) + "%"),
     ("bytes that are no UTF-8", "open", lambda t: _plain(t) + "%FF%FE"),
-    ("an overlong encoding", "open", lambda t: _plain(t) + "%C0%AF"),
-    ("half of a surrogate pair", "open", lambda t: _plain(t) + "%ED%A0%80"),
-    ("JavaScript's own escapes", "open", lambda t: _plain(t) + "%u00e9"),
+    ("UTF-8 of more bytes than are needed", "open", lambda t: _plain(t) + "%C0%AF"),
+    ("half of a surrogate pair in UTF-8", "open", lambda t: _plain(t) + "%ED%A0%80"),
+    ("an escape of JavaScript, %u00e9", "open", lambda t: _plain(t) + "%u00e9"),
     ("an encoded NUL at the end", "open", lambda t: _plain(t) + "%00"),
-    ("an encoded line end", "open", lambda t: _plain(t) + "%0D%0AX-Injected:%201"),
+    (
+        "an encoded line end and a header behind it",
+        "open",
+        lambda t: _plain(t) + "%0D%0AX-Injected:%201",
+    ),
 )
 """What is done, what the URL's rules make of it (RFC 3986, 2), and how; of the text's bytes."""
 
@@ -255,18 +259,11 @@ def _writings(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
 
 def _made_up(scene: Scene, parameter: Parameter, schema: Node, value: Any, category: str) -> Turn:
     is_valid = scene.values.schemas.validator(schema).is_valid(value)
-    what = str(value) if isinstance(value, int) else spelled(value)
+    what = str(value) if isinstance(value, int) else texts.spelled(value)
     choice = Choice(value, what, "type" if is_valid else "range", category, is_valid)
     turn = _with_value(scene, parameter, schema, choice)
     assert turn is not None  # a drawn text is no path of its own
     return turn
-
-
-def spelled(text: str) -> str:
-    """Returns what a text is made of, for a description that any terminal can show."""
-    codes = " ".join(f"{ord(character):04X}" for character in text[:8])
-    more = f" and {len(text) - 8} more" if len(text) > 8 else ""  # noqa: PLR2004 - as above
-    return f"the characters {codes}{more}"
 
 
 def _integer(chance: Random) -> int:

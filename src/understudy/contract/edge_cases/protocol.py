@@ -8,30 +8,29 @@ from typing import Any
 
 from understudy.contract.edge_cases import changes, texts
 from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
-from understudy.contract.edge_cases.parameters import spelled
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import REFUSED, Draw, Turn
 
 _HARMLESS_HEADERS = {
     "a header that nobody knows": ("X-Understudy-Extra", "1"),
     "a language preference": ("Accept-Language", "tlh;q=0.9, *;q=0.1"),
-    "an odd user agent": ("User-Agent", "() { :; }; understudy"),
-    "cookies of somebody else": ("Cookie", 'a="b; c=; =d; e'),
-    "an opaque origin": ("Origin", "null"),
+    "a shell's function, as attackers send it": ("User-Agent", "() { :; }; understudy"),
+    "cookies that nobody knows, badly written": ("Cookie", 'a="b; c=; =d; e'),
+    "null, as a page in a sandbox sends it": ("Origin", "null"),
     "a cache that wants nothing old": ("Cache-Control", "no-cache, no-store, max-age=0"),
     "any answer will do": ("Accept", "*/*"),
     "any answer will do, at low quality": ("Accept", "application/x-none, */*;q=0.001"),
 }
 _DOUBTFUL_HEADERS = {
-    "a method override": ("X-HTTP-Method-Override", "DELETE"),
-    "a method override to a method that there is not": ("X-HTTP-Method-Override", "BREW"),
-    "an answer that nobody gives": ("Accept", "application/x-understudy"),
-    "an Accept header of punctuation": ("Accept", ";,;/,*"),
-    "a range of bytes": ("Range", "bytes=0-0"),
-    "a condition": ("If-None-Match", "*"),
-    "another host in front": ("X-Forwarded-Host", "example.org"),
-    "another path in front": ("X-Original-URL", "/admin"),
-    "8,000 bytes in one header": ("X-Understudy-Long", "a" * 8000),
+    "DELETE, which is not the method": ("X-HTTP-Method-Override", "DELETE"),
+    "a method that there is not": ("X-HTTP-Method-Override", "BREW"),
+    "only a type that nobody has": ("Accept", "application/x-understudy"),
+    "nothing but punctuation": ("Accept", ";,;/,*"),
+    "the first byte alone": ("Range", "bytes=0-0"),
+    "only if there is nothing yet": ("If-None-Match", "*"),
+    "as if a proxy had another name": ("X-Forwarded-Host", "example.org"),
+    "as if a proxy had been asked for another path": ("X-Original-URL", "/admin"),
+    "8,000 bytes": ("X-Understudy-Long", "a" * 8000),
 }
 _OTHER_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _OPEN_METHODS = ("HEAD", "OPTIONS")
@@ -54,8 +53,8 @@ def turns(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
         ("that is empty", "understudy", ""),
         ("with an index", "extra%5B0%5D", "1"),
         ("without an equals sign", "understudy", None),
-        ("to get past caches", "_", "1773480413"),
-        ("named like a prototype", "__proto__%5Badmin%5D", "true"),
+        ("with a time, as clients get past caches", "_", "1773480413"),
+        ("named __proto__, which is an attack on JavaScript", "__proto__%5Badmin%5D", "true"),
         ("without a name", "", "1"),
     ):
         yield _unknown_query(scene, f"an unknown parameter {what}", name, text)
@@ -68,13 +67,13 @@ def draws(scene: Scene) -> Iterator[Draw]:
         name = "u_" + "".join(chance.choices(string.ascii_lowercase, k=6))
         text = texts.drawn(chance, 30)
         return _unknown_query(
-            scene, f"an unknown parameter {name} with {spelled(text)}", name, encoded(text)
+            scene, f"an unknown parameter {name}: {texts.spelled(text)}", name, encoded(text)
         )
 
     def header(chance: Random) -> Turn:
         name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
-        what = f"header {name}, which nobody knows: {text}"
+        what = f"header {name}, which nobody knows: letters and punctuation"
         return scene.accepted_turn(
             "header *", "header", what, "header", f"{_HTTP}, 5.1", changes.header(name, text)
         )
@@ -168,7 +167,7 @@ def _headers(scene: Scene) -> Iterator[Turn]:
         yield scene.accepted_turn(
             "content type",
             "content-type",
-            "Content-Type of JSON without a body",
+            "Content-Type application/json, and no body",
             "content-type",
             f"{_HTTP}, 9.3.1",
             changes.content_type(JSON),
@@ -196,7 +195,7 @@ def _paths(scene: Scene) -> Iterator[Turn]:
     yield path("two slashes at the start", lambda text: f"/{text}")
     yield path("a dot segment", lambda text: f"/.{text}")
     yield path("in capitals", _outside_braces)
-    yield path("a semicolon and a session", lambda text: f"{text};jsessionid=1")
+    yield path("a session behind a semicolon", lambda text: f"{text};jsessionid=1")
     yield path("the suffix .json", lambda text: f"{text}.json")
 
 

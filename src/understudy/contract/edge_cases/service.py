@@ -188,7 +188,9 @@ def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
     )
     if key == LOOKUP:
         yield with_token("an API key", "api_key", "profile-lookup-open", ())
-        yield with_token("a token of few scopes", "auth_token", "profile-lookup-open", ())
+        yield with_token(
+            "a token with the scope auth alone", "auth_token", "profile-lookup-open", ()
+        )
         return
     if key == OWN_PROFILE:
         disabled = "own-profile-disabled-404"

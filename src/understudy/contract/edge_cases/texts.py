@@ -13,28 +13,28 @@ LONG = 10_000
 UNICODE: Mapping[str, str] = {
     "e-acute as one code point (NFC)": "Ren\u00e9e",
     "e-acute as two code points (NFD)": "Rene\u0301e",
-    "a compatibility ligature (NFKC would change it)": "\ufb01nn",
+    "a ligature of f and i, which NFKC takes apart": "\ufb01nn",
     "emoji with joiners": "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466",
     "emoji with a skin tone": "\U0001f44d\U0001f3fd",
     "a flag of two regional indicators": "\U0001f1f5\U0001f1f9",
     "a character outside the basic plane": "\U00020bb7\u91ce\u5bb6",
     "right-to-left letters": "\u0644\u064a\u0644\u0649",
-    "both directions in one text": "abc \u05e9\u05dc\u05d5\u05dd 123",
-    "a right-to-left override": "moc.\u202eelpmaxe",
-    "direction isolates": "\u2066left\u2069 and \u2067right\u2069",
+    "left-to-right and right-to-left letters in one text": "abc \u05e9\u05dc\u05d5\u05dd 123",
+    "a mark that turns the direction of writing (U+202E)": "moc.\u202eelpmaxe",
+    "marks that isolate a direction of writing": "\u2066left\u2069 and \u2067right\u2069",
     "zero-width space and non-joiner": "in\u200bvis\u200cible",
     "a byte order mark inside": "mark\ufeffed",
     "a soft hyphen": "cart\u00adographer",
-    "stacked combining marks": "Z\u0351\u036b\u0343a\u0321\u034a\u0348lgo",
+    "accents piled upon letters": "Z\u0351\u036b\u0343a\u0321\u034a\u0348lgo",
     "a dotless i, where lower-casing depends on the language": "\u0130stanbul \u0131l\u0131k",
     "a sharp s, where upper-casing adds a letter": "Stra\u00dfe",
     "letters of another script that look alike": "\u0410d\u0430",
     "full-width letters": "\uff21\uff44\uff41",
-    "the replacement character": "\ufffd",
-    "a noncharacter": "\ufffe\uffff",
-    "a private-use character": "\ue000\uf8ff",
+    "the replacement character (U+FFFD)": "\ufffd",
+    "code points that are no characters (U+FFFE, U+FFFF)": "\ufffe\uffff",
+    "characters for private use (U+E000)": "\ue000\uf8ff",
     "line and paragraph separators": "one\u2028two\u2029three",
-    "the next-line control": "one\u0085two",
+    "the control character for a next line (U+0085)": "one\u0085two",
     "an ideographic space": "\u6771\u3000\u4eac",
     "a no-break space at both ends": "\u00a0Ada\u00a0",
     "Arabic-Indic digits": "\u0661\u0662\u0663",
@@ -47,24 +47,24 @@ PLAIN: Mapping[str, str] = {
     "a tab and line ends": "one\ttwo\r\nthree\n",
     "a NUL character": "nul\x00inside",
     "control characters": "bell\x07 escape\x1b[31m",
-    "markup": "<b onmouseover=alert(1)>Ada</b>",
+    "an HTML element with an event handler": "<b onmouseover=alert(1)>Ada</b>",
     "a script element": '"><script>alert(1)</script>',
-    "an SQL quote": "Robert'); DROP TABLE people;--",
+    "a quote that ends an SQL string": "Robert'); DROP TABLE people;--",
     "a template expression": "{{7*7}} ${7*7} <%= 7*7 %>",
     "a formula for a spreadsheet": '=HYPERLINK("http://example.com","x")',
-    "a path upwards": "../../../../etc/passwd",
+    "a path that leads upwards, ../..": "../../../../etc/passwd",
     "a format string": "%s%n%x {0} %(name)s",
-    "percent signs that look encoded": "100%25 %C3%A9 %zz",
-    "a plus and an ampersand": "1+1=2&x=y#z",
+    "percent signs as if it were encoded already": "100%25 %C3%A9 %zz",
+    "a plus, an ampersand and a hash sign": "1+1=2&x=y#z",
     "quotes and backslashes": "\\\"'`\\u0041\\",
     "the word null": "null",
     "the word true": "true",
     "a number": "0123",
     "a number with an exponent": "1e309",
     "an empty JSON object": "{}",
-    "the placeholder of a generated sample": "<string>",
+    "a placeholder that was never filled in, <string>": "<string>",
     "an e-mail address": "ada@example.com",
-    "a word that filters wrongly refuse": "Scunthorpe Penistone",
+    "a harmless word that filters for swear words refuse": "Scunthorpe Penistone",
 }
 
 EMPTY_LOOKING = {"a zero-width space alone": "\u200b", "a no-break space alone": "\u00a0"}
@@ -147,7 +147,7 @@ BAD_JSON: Mapping[str, bytes] = {
     "a line end within a string": b'{"a": "b\nc"}',
     "an unknown escape": b'{"a": "\\x41"}',
     "bytes that are no UTF-8": b'{"a": "\xff\xfe"}',
-    "an overlong encoding": b'{"a": "\xc0\xaf"}',
+    "UTF-8 of more bytes than are needed": b'{"a": "\xc0\xaf"}',
     "Python's None": b'{"a": None}',
     "only spaces": b"   ",
     "a word": b"undefined",
@@ -155,23 +155,31 @@ BAD_JSON: Mapping[str, bytes] = {
     "a form": b"a=b&c=d",
 }
 
-ALPHABETS = (
-    "abcdefghijklmnopqrstuvwxyz",
-    "ABCXYZ 0123456789",
-    "\u00e9\u00fc\u00f1\u00df\u0130\u0131",
-    "\u0301\u0308\u200d\u200b\u202e\u2066\u2069\ufeff",
-    "\U0001f469\U0001f680\U0001f1f5\U0001f1f9\U0001f3fd",
-    "\u05d0\u05d1\u0627\u0644\u4e2d\u6587\u3042",
-    "<>&'\"\\/%+=#?;:{}[]()",
-    "\t\n\r \u00a0\u2028",
-)
+ALPHABETS: Mapping[str, str] = {
+    "small letters": "abcdefghijklmnopqrstuvwxyz",
+    "capitals and digits": "ABCXYZ 0123456789",
+    "accented letters": "\u00e9\u00fc\u00f1\u00df\u0130\u0131",
+    "joiners and direction marks": "\u0301\u0308\u200d\u200b\u202e\u2066\u2069\ufeff",
+    "emoji": "\U0001f469\U0001f680\U0001f1f5\U0001f1f9\U0001f3fd",
+    "Hebrew, Arabic, Chinese and Japanese letters": "\u05d0\u05d1\u0627\u0644\u4e2d\u6587\u3042",
+    "punctuation": "<>&'\"\\/%+=#?;:{}[]()",
+    "white space": "\t\n\r \u00a0\u2028",
+}
+"""What each is called in a description."""
 
 
 def drawn(chance: Random, longest: int = 60) -> str:
     """Returns a text out of a few of the alphabets."""
-    pools = chance.sample(ALPHABETS, chance.randrange(1, 4))
+    pools = chance.sample([*ALPHABETS.values()], chance.randrange(1, 4))
     size = chance.randrange(1, longest + 1)
     return "".join(chance.choice(chance.choice(pools)) for _ in range(size))
+
+
+def spelled(text: str) -> str:
+    """Returns what a drawn text is made of, in words that any terminal can show."""
+    kinds = [name for name, letters in ALPHABETS.items() if set(letters) & set(text)]
+    size = "1 character" if len(text) == 1 else f"{len(text)} characters"
+    return f"{size}, made of {', '.join(kinds or ['others'])}"
 
 
 def all_texts() -> dict[str, str]:

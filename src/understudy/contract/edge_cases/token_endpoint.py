@@ -116,7 +116,9 @@ def _codes(scene: Scene, known: Subjects) -> Iterator[Turn]:
 
     def exchange(what: str, source: str, **fields: str) -> Turn:
         make = (
-            scene.accepted_turn if source == "code-exchange" and what == "a code" else scene.refused
+            scene.accepted_turn
+            if source == "code-exchange" and what == "all that it takes"
+            else scene.refused
         )
         turn = make(
             "body",
@@ -128,7 +130,7 @@ def _codes(scene: Scene, known: Subjects) -> Iterator[Turn]:
         )
         return turn._replace(is_alone=code in fields.values())
 
-    yield exchange("a code", "code-exchange", code=code, redirect_uri=uri)
+    yield exchange("all that it takes", "code-exchange", code=code, redirect_uri=uri)
     yield exchange(
         "a code that was never given out", "code-exchange", code="guessed", redirect_uri=uri
     )

@@ -210,7 +210,7 @@ def _broken(scene: Scene, name: str) -> Iterator[Turn]:
         "the file under the name image", _to_parts(_each(name, lambda p: _headed(p, name, "image")))
     )
     yield doubtful(
-        "the file in base64",
+        "the file announced as base64",
         _to_parts(
             _each(
                 name,

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import orjson
 
-from understudy.contract.findings import Finding, curl
+from understudy.contract.findings import Finding
 from understudy.contract.outcome import Outcome
+from understudy.contract.reproducing import commands
 
 PLACE = {"path": "openapi/rules.yaml", "lines": {"begin": 1}}
 
@@ -23,7 +24,7 @@ def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     entries = [
         {
             "check_name": finding.rule.id,
-            "description": f"{finding.summary}\n{curl(finding.exchange.request, secrets)}",
+            "description": "\n".join([finding.summary, *commands(finding.steps, secrets)]),
             "fingerprint": fingerprint(finding),
             "severity": "info" if finding.is_note else "major",
             "location": PLACE,

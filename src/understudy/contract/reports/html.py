@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from html import escape
 
-from understudy.contract.findings import Finding, curl, shown, snippet
+from understudy.contract.findings import Finding, shown
 from understudy.contract.outcome import Coverage, Outcome, RuleOutcome
+from understudy.contract.reproducing import commands, snippet
 
 STYLE = """
 :root{color-scheme:light dark;--ok:#1a7f4b;--bad:#b3261e;--open:#777}
@@ -54,7 +55,7 @@ def html(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 
 def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
-    commands = "\n".join(curl(exchange.request, secrets) for exchange in finding.steps)
+    lines = "\n".join(commands(finding.steps, secrets))
     exchanges = "\n\n".join(shown(exchange, secrets) for exchange in finding.steps)
     blocks = "".join(
         f"<details><summary>{title}</summary><pre>{escape(text)}</pre></details>"
@@ -64,7 +65,7 @@ def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
         f"<section id={finding.fingerprint}><h3>{escape(finding.rule.id)}</h3>"
         f"<p>{escape(finding.rule.statement)}</p><p>{escape(finding.summary)}"
         f"{f', seen {finding.count} times' if finding.count > 1 else ''}</p>"
-        f"<pre>{escape(commands)}</pre>{blocks}</section>"
+        f"<pre>{escape(lines)}</pre>{blocks}</section>"
     )
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 
-from understudy.contract.findings import Finding, curl, shown, snippet
+from understudy.contract.findings import Finding, shown
 from understudy.contract.outcome import Coverage, Outcome
+from understudy.contract.reproducing import commands, snippet
 
 VERSION = 1
 
@@ -62,7 +63,7 @@ def said(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
         "seen": finding.count,
         "steps": [shown(exchange, secrets) for exchange in finding.steps],
         "reproduce": {
-            "curl": [curl(exchange.request, secrets) for exchange in finding.steps],
+            "curl": commands(finding.steps, secrets),
             "python": snippet(finding.steps, secrets),
         },
     }

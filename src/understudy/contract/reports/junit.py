@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from datetime import UTC
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from understudy.contract.findings import Finding, curl
+from understudy.contract.findings import Finding
 from understudy.contract.outcome import Outcome, RuleOutcome
 from understudy.contract.reports.terminal import sum_of
+from understudy.contract.reproducing import commands
 
 
 def junit(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -59,8 +60,8 @@ def _case(suite: Element, found: RuleOutcome, outcome: Outcome, secrets: Mapping
 
 
 def _text(finding: Finding, secrets: Mapping[str, str]) -> str:
-    commands = [curl(exchange.request, secrets) for exchange in finding.steps]
-    return "\n".join([finding.rule.statement, finding.summary, "", *commands])
+    said = [finding.rule.statement, finding.summary, ""]
+    return "\n".join([*said, *commands(finding.steps, secrets)])
 
 
 def _printable(text: str) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from understudy.contract.findings import curl
 from understudy.contract.outcome import Outcome
+from understudy.contract.reproducing import commands
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -24,11 +24,7 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         {
             "ruleId": finding.rule.id,
             "level": "note" if finding.is_note else "error",
-            "message": {
-                "text": "\n".join(
-                    [finding.summary, *(curl(step.request, secrets) for step in finding.steps)]
-                )
-            },
+            "message": {"text": "\n".join([finding.summary, *commands(finding.steps, secrets)])},
             "locations": [
                 {
                     "physicalLocation": {

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.markup import escape
 
-from understudy.contract.findings import Finding, curl
+from understudy.contract.findings import Finding
 from understudy.contract.outcome import Outcome
+from understudy.contract.reproducing import commands
 
 
 def print_outcome(console: Console, outcome: Outcome, secrets: Mapping[str, str]) -> None:
@@ -46,8 +47,7 @@ def _print_finding(
     console.print(f"[bold {colour}]{finding.rule.id}[/]{seen}", soft_wrap=True)
     console.print(f"  {escape(finding.rule.statement)}", soft_wrap=True, highlight=False)
     console.print(f"  {escape(finding.summary)}", soft_wrap=True, highlight=False)
-    for exchange in finding.steps:
-        command = curl(exchange.request, secrets)
+    for command in commands(finding.steps, secrets):
         console.print(f"  {escape(command)}", soft_wrap=True, highlight=False)
     console.print()
 

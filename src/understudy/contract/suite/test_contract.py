@@ -5,8 +5,8 @@ All of them share one run: the same gateway, mode and budget as ``understudy ver
 
 import pytest
 
-from understudy.contract.findings import curl
 from understudy.contract.outcome import Outcome
+from understudy.contract.reproducing import commands
 from understudy.contract.runs import Run, catalogue
 from understudy.contract.scenarios import SCENARIOS, play
 
@@ -23,8 +23,7 @@ def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[s
         lines = [found.rule.statement]
         for finding in understudy_outcome.findings:
             if finding.rule.id == rule:
-                commands = [curl(step.request, understudy_secrets) for step in finding.steps]
-                lines += [finding.summary, *commands]
+                lines += [finding.summary, *commands(finding.steps, understudy_secrets)]
         pytest.fail("\n".join(lines), pytrace=False)
 
 
