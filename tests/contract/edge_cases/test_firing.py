@@ -274,3 +274,42 @@ def test_a_deployment_that_answers_nobody_is_asked_five_times(tmp_path: Path):
     assert [line["outcome"].partition(":")[0] for line in lines] == ["failed"] * 5 + [
         "not sent"
     ] * 7
+
+
+class Wordless(httpx.BaseTransport):
+    """Redirects as the mock does, but never says why."""
+
+    def __init__(self, inner: httpx.BaseTransport) -> None:
+        self._inner = inner
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self._inner.handle_request(request)
+        if "location" in answer.headers:
+            told = re.sub("error_description=[^&]*&?", "", answer.headers["location"])
+            answer.headers["location"] = told
+        return answer
+
+
+def test_what_a_refusal_must_say_is_judged_too():
+    mock = in_process.mock()
+    made = edge_cases("authorize", kind="invalid", count=60)
+    refused = [case for case in made if case.expected.location == "with error"]
+    outcomes = fired_at(Wordless(in_process.InProcess(mock)), mock, refused)
+    failed = [outcome for outcome in outcomes if "rule authorize-error-redirect" in outcome]
+    assert len(failed) > len(outcomes) / 2, outcomes
+
+
+def test_a_person_denies_access_in_some_cases():
+    mock = in_process.mock()
+    made = [case for case in edge_cases("authorize", count=150) if case.category == "consent"]
+    assert len(made) == 4
+    assert fired_at(in_process.InProcess(mock), mock, made) == ["passed: 302"] * 4
+
+
+def test_each_member_of_an_update_is_sent_alone():
+    told = {case.description: case for case in edge_cases("updateAvatar", count=200)}
+    assert told["body: alt_text alone, empty"].request.body == b'{"alt_text": ""}'
+    assert told["body: rating alone"].kind == "valid"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qsl
 
 from understudy.contract.edge_cases import changes
 from understudy.contract.edge_cases.changes import Apply
@@ -57,8 +58,34 @@ def oddities_of(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
         yield from _addresses(scene, known.redirect_uri)
         yield from _flows(scene)
         yield from _scopes(scene)
+        if known.denial:
+            yield from _denials(scene, known.denial)
 
     return oddities
+
+
+def _denials(scene: Scene, denial: str) -> Iterator[Turn]:
+    """Yields requests that a person denies, of both flows, with a state and without."""
+    source = "denial-error-parameter"
+    for what, pairs in {
+        "": (),
+        ", in the token flow": (("response_type", ("token",)),),
+        ", without a state": (("state", ()),),
+        ", with an odd state": (("state", (encoded("a b&c=d#e+\u00e9"),)),),
+    }.items():
+
+        def apply(draft: Draft, pairs: tuple[Any, ...] = pairs) -> Draft:
+            for name, given in pairs:
+                draft = draft.with_query(name, *given)
+            return draft._replace(query=(*draft.query, *_pairs(denial)))
+
+        said = f"the person denies access{what}"
+        turn = scene.accepted_turn("query *", "consent", said, source, rule(source), apply)
+        yield turn._replace(statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True)
+
+
+def _pairs(query: str) -> tuple[tuple[str, str], ...]:
+    return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
 
 
 def _addresses(scene: Scene, uri: str) -> Iterator[Turn]:

@@ -27,6 +27,7 @@ def json_turns(scene: Scene, schema: Node) -> Iterator[Turn]:
     """Yields the turns of a JSON body."""
     yield from _members(scene, schema, schema, ())
     yield from _whole(scene, schema)
+    yield from _alone(scene, schema)
     yield from _json_writing(scene, schema)
 
 
@@ -201,6 +202,20 @@ def _whole(scene: Scene, schema: Node) -> Iterator[Turn]:
         what = f"body: {depth:,} lists within each other"
         yield make(BODY, "json", what, "type", f"{schema.pointer}/type", changes.raw(content))
     yield no_body(scene)
+
+
+def _alone(scene: Scene, schema: Node) -> Iterator[Turn]:
+    """Yields bodies of one member, as updates of one thing are."""
+    takes = scene.values.schemas.validator(schema).is_valid
+    for name, member in scene.values.members(schema).items():
+        if f"{BODY} {name}" in scene.meanings:
+            continue  # the sample need not be one that means something
+        for what, value in (("", scene.values.sample(member)), (", empty", ""), (", null", None)):
+            if takes({name: value}):
+                apply = changes.member((), {name: value})
+                because = f"{schema.pointer}/required"
+                said = f"body: {name} alone{what}"
+                yield scene.accepted_turn(BODY, "alone", said, "required", because, apply)
 
 
 def no_body(scene: Scene) -> Turn:

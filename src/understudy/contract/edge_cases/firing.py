@@ -25,6 +25,17 @@ from understudy.contract.visit import Visit
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
 SLOWED_DOWN = 429
+OF_REFUSALS = frozenset(
+    {
+        *("error-members", "error-shape", "token-error-shape", "token-not-cached"),
+        *("authorize-error-page", "authorize-error-redirect", "authorize-page-not-framed"),
+    }
+)
+"""What a refusal is held to as well, whatever it refuses."""
+
+SHOWN = 4
+"""One in so many valid authorization requests is left to a person, so that the page is judged too."""
+
 ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
 """What every answer is held to, whatever was asked: there is one, and the document allows it."""
 
@@ -56,6 +67,7 @@ def subjects_of(target: Target) -> Subjects:
         email=known.emails[0] if known.emails else mock.email,
         email_hash=known.own_hashes[0] if known.own_hashes else "",
         client_id=app.client_id or mock.client_id,
+        denial=app.deny or "",
         redirect_uri=app.redirect_uri or mock.redirect_uri,
         username=app.username or mock.username,
         second_hash=next(iter(known.own_hashes[1:]), ""),
@@ -142,7 +154,7 @@ class Firing:
         if exchange.status == SLOWED_DOWN and case.kind == "valid":
             return "not judged: the deployment slows this caller down (429)"
         fault = case.expected.fault(exchange.status, exchange.answer.header("location"))
-        found = self._broken(by_prose=case.kind == "valid")
+        found = self._broken(case, exchange)
         if fault and not found and self._is_assumed(case.expected.because):
             return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {fault}"
         faults = [fault, *found] if fault else found
@@ -154,17 +166,18 @@ class Firing:
         ruled = court.rules.get(because.removeprefix("rule "))
         return not court.is_held_to_assumptions and ruled is not None and ruled.status == "assumed"
 
-    def _broken(self, *, by_prose: bool) -> list[str]:
+    def _broken(self, case: Case, exchange: Exchange) -> list[str]:
         """Returns what the rules say of the last answer.
 
-        Args:
-            by_prose: Whether the prose rules count too. They judge requests that mean something; of
-                one that is refused for its writing they would ask for what it was about.
+        Prose rules judge requests that mean something; of one that is refused for its writing they
+        would ask for what it was about, so only those of the refusal itself count there.
         """
+        by_prose = case.kind == "valid"
+        held = ALWAYS if exchange.answer.is_success else ALWAYS | OF_REFUSALS
         return [
             f"rule {rule}: {verdict.expected}, came {verdict.came}"
             for rule, verdict in self.run.court.broken
-            if rule in ALWAYS or (by_prose and not rule.startswith(BETWEEN_REQUESTS))
+            if rule in held or (by_prose and not rule.startswith(BETWEEN_REQUESTS))
         ]
 
     def _request(self, case: Case) -> Request:
@@ -173,7 +186,10 @@ class Firing:
         path = request.target
         for written in (str, _encoded, lambda text: _encoded(text).lower()):
             path = path.replace(written(self.subjects.image_id), written(self.image_id))
-        if case.kind == "valid" and request.path == AUTHORIZE_PATH and self._approval:
+        is_approved = case.kind == "valid" and case.expected.location != "with error"
+        is_shown = int(case.id[-1], 16) % SHOWN == 0
+        is_asking = request.path == AUTHORIZE_PATH and not is_shown
+        if is_approved and is_asking and self._approval:
             path = f"{path}&{self._approval}"
         headers = tuple((name.lower(), text) for name, text in request.headers)
         return Request(request.method, base.rstrip("/") + path, headers, request.body or b"")

@@ -142,7 +142,8 @@ def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expect
     accepted = plan.scene.accepted
     statuses = next((turn.statuses for turn in told if turn.statuses), accepted.statuses)
     because = told[0].because if told else accepted.because
-    return accepted._replace(statuses=statuses, because=plan.standing(because))
+    location = next((turn.location for turn in told if turn.location), accepted.location)
+    return accepted._replace(statuses=statuses, because=plan.standing(because), location=location)
 
 
 def _digest(request: Request) -> str:

@@ -57,6 +57,8 @@ class Subjects:
         other_hash: Of an address of another person; empty as above, and so on.
         private_slug: Of a private profile.
         disabled_slug: Of a disabled profile.
+        denial: What denies an authorization request at once, as a query; empty where only a person
+            can.
     """
 
     slug: str = "ada"
@@ -71,6 +73,7 @@ class Subjects:
     other_hash: str = field(default_factory=lambda: digest("ben@example.com"))
     private_slug: str = "hush"
     disabled_slug: str = "gone"
+    denial: str = "mock_deny=1"
 
     def __post_init__(self) -> None:
         if not self.email_hash:
