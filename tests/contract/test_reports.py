@@ -1,9 +1,11 @@
 """Reports: each format says the same, none shows a secret, and what they offer reproduces."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -12,6 +14,7 @@ import jsonschema_rs
 import orjson
 import pytest
 import xmlschema
+from rich.console import Console
 from tests.contract.conftest import PATIENT, Wire
 from tests.contract.packages import har_faults, package
 from tests.mutants import generous, own_profile
@@ -21,6 +24,7 @@ from understudy.cli import in_process
 from understudy.contract import reports
 from understudy.contract.outcome import Outcome
 from understudy.contract.reports.har import read_har
+from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
@@ -126,6 +130,39 @@ def test_the_page_needs_nothing_else(outcome):
     page.feed(reports.FORMATS["html"](outcome, SECRETS))
     assert page.loads == []
     assert "<svg" in reports.FORMATS["html"](outcome, SECRETS)
+
+
+def on_terminal(outcome: Outcome) -> str:
+    console = Console(file=StringIO(), width=60, record=True)
+    print_outcome(console, outcome, SECRETS)
+    return console.export_text()
+
+
+def test_a_rule_is_shown_once_however_often_it_is_broken(outcome):
+    twice = replace(outcome, findings=outcome.findings * 2, notes=outcome.findings * 2)
+    page = reports.FORMATS["html"](twice, SECRETS)
+    assert page.count("<h3>code-single-use</h3>") == 2  # as a finding, and as a note
+    assert len(re.findall(r"^code-single-use$", on_terminal(twice), re.M)) == 1
+    assert on_terminal(twice).count("note: code-single-use") == 1
+    assert "(and 1 more)" in on_terminal(twice)
+
+
+def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome):
+    said = on_terminal(outcome)
+    assert "    expected  invalid_grant the second time\n    came      status 200" in said
+    (line,) = [
+        line for line in said.splitlines() if "grant_type=" in line and "CODE_" not in line[:9]
+    ][-1:]
+    assert line.startswith("    curl -i -X POST")  # in one line, so that it can be copied
+    assert "export APP_CLIENT_SECRET=… OWNER_TOKEN=…" in said
+    assert "2 rules hold, 2 do not" in said.splitlines()[-1]
+
+
+def test_what_a_deployment_answers_is_no_markup(outcome):
+    finding = replace(outcome.findings[0], came="[bold]<script>alert(1)</script>")
+    odd = replace(outcome, findings=(finding,))
+    assert "came      [bold]<script>" in on_terminal(odd)
+    assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)
 
 
 def test_sarif_has_a_result_for_each_finding(outcome):
