@@ -1,6 +1,7 @@
 """Gets codes and tokens as a client does, for the probes that need one."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +12,9 @@ from understudy.contract.target import Application
 from understudy.contract.visit import Visit
 
 ALL_SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
+LATELY = timedelta(minutes=3)
+"""An age at which a code is good for long enough still."""
+
 STATE = "af0/ &=%?ü"
 """What must come back byte for byte."""
 
@@ -65,6 +69,24 @@ def code_in(redirect: Exchange) -> str:
     return redirect.told["code"]
 
 
+def spare_code(visit: Visit) -> str:
+    """Returns a code that this run was given lately and did not use; where there is none, a new one.
+
+    Raises:
+        NotPermitted: None came.
+    """
+    used = {each.request.form.get("code") for each in visit.earlier}
+    for each in reversed(visit.earlier):
+        is_late = visit.gateway.time.now() - each.at > LATELY
+        asked = each.request.query
+        is_plain = dict(parameters(visit.app)).items() <= asked.items()
+        is_plain = is_plain and "code_challenge" not in asked
+        given = each.told.get("code")
+        if given and given not in used and is_plain and not is_late:
+            return given
+    return code(visit)
+
+
 def form_of(app: Application, code: str, **changes: str | None) -> list[tuple[str, str]]:
     """Returns a good exchange of a code, but for the changes; None leaves a field out."""
     fields: dict[str, str | None] = {
@@ -107,3 +129,9 @@ def token_in(visit: Visit, exchange: Exchange, scopes: Sequence[str] = ALL_SCOPE
         msg = f"no token was issued, but status {exchange.status}"
         raise NotPermitted(msg)
     return visit.learn(token, frozenset(scopes))
+
+
+def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
+    """Asks whom a token speaks for."""
+    asked = client_id or visit.app.client_id or ""
+    return visit.auth("GET", "/oauth2/token-info", query={"client_id": asked, "token": token})

@@ -67,7 +67,8 @@ class Outcome:
         stopped: Why the run ended early; empty where it did not.
         left: What could not be put back.
         exchanges: All of them, for the HAR.
-        more: What a larger budget would have added: names of probes that did not run.
+        more: What a larger budget would have added: names of probes that did not
+            run, or not to their end.
     """
 
     target: str

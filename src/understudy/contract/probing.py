@@ -23,6 +23,9 @@ Run = Callable[[Visit], Parts | None]
 AGAIN = 0.25
 """What asking a rule once more is worth, beside asking it the time before."""
 
+OTHERWISE = 0.5
+"""What it is worth to ask a rule for the first time with another credential, or of a write."""
+
 WRITING = 0.5
 """What a part of a probe that writes is worth beside one that reads: what it changes is put back at
 a cost, and what was read before has to be read again."""
@@ -35,10 +38,17 @@ class Part:
     Attributes:
         rules: Ids of the rules that it settles.
         cost: How many requests it sends, about.
+        by: With which credential, and whether it writes, where that is what it varies.
     """
 
     rules: tuple[str, ...]
     cost: int
+    by: str = ""
+
+    @property
+    def questions(self) -> list[tuple[str, str]]:
+        """Its rules, each as it asks them."""
+        return [(rule, self.by) for rule in self.rules]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +85,27 @@ class Probe:
 
 PROBES: Final[list[Probe]] = []
 
+Asked = Counter[str | tuple[str, str]]
+"""How often rules were asked, and how often as a part asks them."""
 
-def part(*rules: str, cost: int = 1) -> Part:
+
+def part(*rules: str, cost: int = 1, by: str = "") -> Part:
     """Returns a part of a probe.
 
     Args:
         rules: Ids of ``rules.yaml``.
         cost: How many requests it sends, about.
+        by: With which credential, and whether it writes, where that is what it varies.
     """
-    return Part(rules, cost)
+    return Part(rules, cost, by)
 
 
 def probe(
-    *rules: str, needs: tuple[str, ...] = (), cost: int = 1, then: Sequence[Part] = ()
+    *rules: str,
+    needs: tuple[str, ...] = (),
+    cost: int = 1,
+    by: str = "",
+    then: Sequence[Part] = (),
 ) -> Callable[[Run], Run]:
     """Registers a probe.
 
@@ -95,11 +113,12 @@ def probe(
         rules: Ids of ``rules.yaml`` that it settles; where it has parts, that its first one does.
         needs: What the target must give or permit.
         cost: How many requests that takes, about.
+        by: As of a part.
         then: Its further parts, one for each ``yield``.
     """
 
     def register(run: Run) -> Run:
-        PROBES.append(Probe(run.__name__, (Part(rules, cost), *then), needs, run))
+        PROBES.append(Probe(run.__name__, (Part(rules, cost, by), *then), needs, run))
         return run
 
     return register
@@ -115,7 +134,7 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
         probes: All that may run.
         over: Names of those that came to their end; looked at after each turn.
     """
-    asked: Counter[str] = Counter()
+    asked: Asked = Counter()
     for is_last in (False, True):
         staged = [probe for probe in probes if probe.is_last == is_last]
         waiting = [(-_worth(probe, 0, asked), place, 0) for place, probe in enumerate(staged)]
@@ -127,9 +146,8 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
                 heappush(waiting, now)
                 continue
             yield staged[place]
-            asked.update(
-                rule for part in staged[place].parts[done : done + 1] for rule in part.rules
-            )
+            for ahead in staged[place].parts[done : done + 1]:
+                _ask(asked, ahead)
             if staged[place].name not in over:
                 heappush(waiting, (-_worth(staged[place], done + 1, asked), place, done + 1))
 
@@ -145,16 +163,29 @@ def in_order(probes: Sequence[Probe]) -> list[Probe]:
     return sorted(probes, key=lambda whose: list(begun).index(whose.name))
 
 
-def _worth(probe: Probe, done: int, asked: Mapping[str, int]) -> float:
+def _worth(probe: Probe, done: int, asked: Asked) -> float:
     """Returns the most that the next parts settle for a request, however far one looks ahead."""
     best = settled = cost = 0.0
-    here: Counter[str] = Counter()
+    here = asked.copy()
     for ahead in probe.parts[done:]:
-        settled += sum(AGAIN ** (asked.get(rule, 0) + here[rule]) for rule in ahead.rules)
-        here.update(ahead.rules)
+        settled += sum(_news(question, here) for question in ahead.questions)
+        _ask(here, ahead)
         cost += ahead.cost
         best = max(best, settled / cost)
     return best * (WRITING if "writes" in probe.needs else 1)
+
+
+def _news(question: tuple[str, str], asked: Asked) -> float:
+    """Returns what a question is worth after those that were asked."""
+    rule, _ = question
+    if question not in asked and rule in asked:
+        return OTHERWISE
+    return AGAIN ** asked[question]
+
+
+def _ask(asked: Asked, ahead: Part) -> None:
+    asked.update(ahead.questions)
+    asked.update(ahead.rules)
 
 
 def _app(target: Target) -> bool:

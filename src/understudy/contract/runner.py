@@ -103,7 +103,7 @@ def _probes(run: Run) -> None:
         else:
             run.reasons |= dict.fromkeys(probe.rules, reason)
     under_way = {
-        probe.name: _begun(probe, Visit(run.gateway, f"probe {probe.name}", run.exchanges))
+        probe.name: _begun(probe, Visit(run.gateway, _source(probe), run.exchanges))
         for probe in ready
     }
     over: set[str] = set()
@@ -117,6 +117,11 @@ def _probes(run: Run) -> None:
             run.lost = 0
         if is_over:
             over.add(probe.name)
+
+
+def _source(probe: Probe) -> str:
+    """Returns what reports call the sender."""
+    return f"probe {probe.name}"
 
 
 def _begun(probe: Probe, visit: Visit) -> Parts:
@@ -133,7 +138,8 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
         Unreachable: Nobody answered, at all or too often in a row.
     """
     if isinstance(refusal, (BudgetSpent, OutOfTime)):
-        run.more.append(probe.name)
+        is_begun = any(exchange.source == _source(probe) for exchange in run.exchanges)
+        run.more.append(f"the rest of {probe.name}" if is_begun else probe.name)
     if isinstance(refusal, Unreachable):
         if _is_mute(run) and refusal.exchange.site == "resource":
             raise refusal

@@ -3,7 +3,7 @@
 from urllib.parse import quote, urlsplit
 
 from understudy.contract.browsing import go_through
-from understudy.contract.granting import STATE, ask, decide, parameters
+from understudy.contract.granting import ALL_SCOPES, STATE, ask, decide, info, parameters, token_in
 from understudy.contract.history import MADE_UP
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
@@ -123,11 +123,19 @@ def requests_that_are_approved(visit: Visit) -> Parts:
     *("state-echoed", "code-unguessable", "response-type", "scope-indexed-array"),
     *("authorize-client-known", "redirect-uri-registered"),
     needs=GRANTED,
-    then=[part("state-echoed")],
+    then=[
+        part(
+            *("token-info", "token-info-ids-strings", "json-bodies"),
+            *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
+        ),
+        part("state-echoed"),
+    ],
 )
 def the_implicit_flow(visit: Visit) -> Parts:
-    """Lets a person approve a token for a browser."""
-    yield decide(visit, parameters(visit.app, response_type="token"))
+    """Lets a person approve a token for a browser, and asks about it."""
+    redirect = decide(visit, parameters(visit.app, response_type="token"))
+    yield redirect
+    yield info(visit, token_in(visit, redirect, ALL_SCOPES[:2]))
     yield decide(visit, parameters(visit.app, response_type="token", state=None))
 
 

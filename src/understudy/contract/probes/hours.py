@@ -8,12 +8,12 @@ from understudy.contract.granting import (
     code,
     decide,
     form_of,
+    info,
     parameters,
     password_form,
     post,
     token_in,
 )
-from understudy.contract.probes.tokens import info
 from understudy.contract.probes.uploads import picture, upload
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit

@@ -9,6 +9,9 @@ from understudy.contract.probing import Parts, part, probe
 from understudy.contract.target import email_hash
 from understudy.contract.visit import Visit
 
+UNFIT = ("wrong", "api_key", "expired")
+"""Credentials that do not open an account."""
+
 
 def _as_each(visit: Visit, identifier: str, several: Sequence[str]) -> list[Exchange]:
     return [visit.get(f"/profiles/{identifier}", who) for who in several if visit.has(who)]
@@ -110,7 +113,11 @@ def unknown_profiles(visit: Visit) -> Parts:
     yield visit.get(f"/profiles/{made_up_hash(0)}")
 
 
-@probe("profile-private", needs=("private_slug",), then=2 * [part("profile-private")])
+@probe(
+    "profile-private",
+    needs=("private_slug",),
+    then=[part("profile-private", by="other"), part("profile-private", by="private")],
+)
 def a_private_profile(visit: Visit) -> Parts:
     """Looks a private profile up as nobody, as another and as its owner."""
     for who in ("nobody", "other", "private"):
@@ -185,19 +192,31 @@ def tokens_elsewhere(visit: Visit) -> Parts:
 
 @probe(
     *("me-needs-oauth-token", "error-shape", "error-members"),
-    then=7 * [part("me-needs-oauth-token")],
+    then=[
+        *(part("me-needs-oauth-token", by=who) for who in UNFIT),
+        *(part("me-needs-oauth-token", by=who) for who in UNFIT),
+        part("me-needs-oauth-token"),
+    ],
 )
 def me_without_a_token(visit: Visit) -> Parts:
     """Reads the account without a token that opens it."""
     yield visit.get("/me/profile")
-    for who in ("wrong", "api_key", "expired"):
-        if visit.has(who):
-            yield visit.get("/me/profile", who)
-            yield visit.get("/me/avatars", who)
+    for path in ("/me/profile", "/me/avatars"):
+        for who in UNFIT:
+            if visit.has(who):
+                yield visit.get(path, who)
     yield visit.get("/me/associated-email", query={"email_hash": made_up_hash(1)})
 
 
-@probe("me-needs-oauth-token", needs=("writes",), then=7 * [part("me-needs-oauth-token")])
+@probe(
+    "me-needs-oauth-token",
+    needs=("writes",),
+    by="nobody, to write",
+    then=[
+        *3 * [part("me-needs-oauth-token", by="nobody, to write")],
+        *4 * [part("me-needs-oauth-token", by="api_key, to write")],
+    ],
+)
 def writing_without_a_token(visit: Visit) -> Parts:
     """Tries to write without a token, and with an API key."""
     for who in ("nobody", "api_key"):
@@ -208,7 +227,8 @@ def writing_without_a_token(visit: Visit) -> Parts:
 @probe(
     *("scope-per-operation", "error-members"),
     needs=("auth_only",),
-    then=2 * [part("scope-per-operation")],
+    by="auth_only",
+    then=2 * [part("scope-per-operation", by="auth_only")],
 )
 def reading_without_the_scope(visit: Visit) -> Parts:
     """Reads with a token that lets its owner sign in and no more."""
@@ -217,14 +237,24 @@ def reading_without_the_scope(visit: Visit) -> Parts:
     yield visit.get("/me/associated-email", "auth_only", query={"email_hash": made_up_hash(1)})
 
 
-@probe("scope-per-operation", needs=("reader",), then=[part("scope-per-operation")])
+@probe(
+    "scope-per-operation",
+    needs=("reader",),
+    by="reader",
+    then=[part("scope-per-operation", by="reader")],
+)
 def reading_with_the_scope(visit: Visit) -> Parts:
     """Reads with a token that may do just that."""
     yield visit.get("/me/profile", "reader")
     yield visit.get("/me/avatars", "reader")
 
 
-@probe("scope-per-operation", needs=("reader", "writes"), then=3 * [part("scope-per-operation")])
+@probe(
+    "scope-per-operation",
+    needs=("reader", "writes"),
+    by="reader, to write",
+    then=3 * [part("scope-per-operation", by="reader, to write")],
+)
 def writing_without_the_scope(visit: Visit) -> Parts:
     """Tries every change with a token that only reads."""
     yield from _every_change(visit, "reader")

@@ -16,7 +16,7 @@ def _draw(visit: Visit, **query: str) -> Exchange:
 @probe(
     *("qr-png", "qr-default-size", "qr-no-authentication"),
     needs=("slug",),
-    then=[part("qr-no-authentication")],
+    then=[part("qr-no-authentication", by="wrong")],
 )
 def a_plain_code(visit: Visit) -> Parts:
     """Asks for a code without any parameter, and with a token that does not count."""

@@ -3,16 +3,17 @@
 import base64
 import hashlib
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.granting import (
     ALL_SCOPES,
     code,
     code_in,
     decide,
     form_of,
+    info,
     parameters,
     password_form,
     post,
+    spare_code,
     token_in,
 )
 from understudy.contract.history import MADE_UP
@@ -26,12 +27,6 @@ CHALLENGE = (
 )
 
 
-def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
-    """Asks whom a token speaks for."""
-    asked = client_id or visit.app.client_id or ""
-    return visit.auth("GET", "/oauth2/token-info", query={"client_id": asked, "token": token})
-
-
 @probe(
     *("code-in-query", "state-echoed", "code-unguessable", "response-type"),
     *("scope-indexed-array", "authorize-client-known", "redirect-uri-registered"),
@@ -42,23 +37,18 @@ def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
             *("token-grant-type", "code-token-no-expiry", "code-unguessable", "json-bodies"),
             *("token-client-credentials",),
         ),
-        part(
-            *("token-info", "token-info-ids-strings", "json-bodies"),
-            *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
-        ),
         part("code-single-use", "token-error-shape"),
         part("code-replay-revokes", "error-shape", "error-members"),
     ],
 )
 def a_code_and_its_token(visit: Visit) -> Parts:
-    """Exchanges a code, asks about the token, exchanges the code again, and uses the token."""
+    """Exchanges a code, exchanges it again, and uses the token."""
     redirect = decide(visit, parameters(visit.app))
     yield redirect
     form = form_of(visit.app, code_in(redirect))
     answer = post(visit, form)
     yield answer
     token = token_in(visit, answer, ALL_SCOPES[:2])
-    yield info(visit, token)
     yield post(visit, form)
     yield visit.get("/me/profile", token)
 
@@ -66,7 +56,6 @@ def a_code_and_its_token(visit: Visit) -> Parts:
 @probe(
     "code-redirect-uri-repeated",
     needs=GRANTED,
-    cost=2,
     then=[
         *2 * [part("code-redirect-uri-repeated")],
         part("token-client-credentials"),
@@ -76,7 +65,7 @@ def a_code_and_its_token(visit: Visit) -> Parts:
 )
 def exchanges_that_do_not_fit(visit: Visit) -> Parts:
     """Exchanges a code with another redirect address, none, another secret; then as it was."""
-    given = code(visit)
+    given = spare_code(visit)
     uri = visit.app.redirect_uri or ""
     for other in (f"{uri}/", None, ""):
         yield post(visit, form_of(visit.app, given, redirect_uri=other))
@@ -100,6 +89,13 @@ def a_code_in_strange_hands(visit: Visit) -> Parts:
     yield post(visit, form_of(other, given))
     yield post(visit, form_of(other, given, redirect_uri=visit.app.redirect_uri))
     yield post(visit, form_of(visit.app, given))
+
+
+def _an_implicit_token(visit: Visit) -> str:
+    """Returns a token of a browser that this run was given; where there is none, a new one."""
+    given = (each for each in visit.earlier if "access_token" in each.told)
+    redirect = next(given, None) or decide(visit, parameters(visit.app, response_type="token"))
+    return token_in(visit, redirect, ALL_SCOPES[:2])
 
 
 _PROOF = part("pkce-honoured")
@@ -147,20 +143,18 @@ def scopes_that_were_granted(visit: Visit) -> Parts:
 
 
 @probe(
-    *("token-info", "token-info-ids-strings"),
+    *("token-info-foreign", "token-info-unspecific", "token-error-shape"),
     needs=(*GRANTED, "other_app"),
-    cost=2,
     then=[
-        part("token-info-foreign", "token-info-unspecific", "token-error-shape"),
         part("token-info-unspecific"),
         *2 * [part("token-error-shape")],
     ],
 )
 def tokens_of_others(visit: Visit) -> Parts:
     """Asks about a token as its own client, as another, as none that exists; and about none."""
-    redirect = decide(visit, parameters(visit.app, response_type="token"))
-    token = token_in(visit, redirect, ALL_SCOPES[:2])
-    yield info(visit, token)
+    token = _an_implicit_token(visit)
+    own = {"client_id": visit.app.client_id or "", "token": token}
+    visit.recall(f"{visit.target.auth_url}/oauth2/token-info", query=own, is_lasting=True)
     yield info(visit, token, visit.target.other_application.client_id)
     yield info(visit, f"{MADE_UP}-token")
     yield info(visit, token, f"{MADE_UP}-client")

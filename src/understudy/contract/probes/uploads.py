@@ -112,7 +112,7 @@ def a_huge_upload(visit: Visit) -> None:
     upload(visit, picture() + bytes(TOO_LARGE), select_avatar="false")
 
 
-@probe("scope-per-operation", needs=("reader", "writes", "uploads"), cost=1)
+@probe("scope-per-operation", needs=("reader", "writes", "uploads"), by="reader, to write")
 def an_upload_without_the_scope(visit: Visit) -> None:
     """Uploads with a token that only reads."""
     upload(visit, picture(), "reader", select_avatar="false")
