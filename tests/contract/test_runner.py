@@ -1,12 +1,13 @@
 """A whole run against the mock: every rule ends, and everything is as it was before."""
 
+from contextlib import contextmanager
 from datetime import timedelta
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
-from understudy.contract.gateway import Allowance
+from understudy.contract.gateway import UNDO, Allowance
 from understudy.contract.generation import generated
 from understudy.contract.target import Credentials, Known, Permit
 from understudy.contract.unjudged import UNJUDGED
@@ -34,6 +35,23 @@ def test_everything_is_put_back(verify, mock):
     assert [finding.summary for finding in outcome.findings] == []
     assert outcome.left == ()
     assert edited(mock) == before
+
+
+def test_nothing_is_put_back_where_it_could_be_interrupted(verify, wire):
+    sent = []
+
+    @contextmanager
+    def undisturbed():
+        sent.append(len(wire.seen))
+        yield
+        sent.append(len(wire.seen))
+
+    outcome = verify(rules=("profile-patch-partial",), undisturbed=undisturbed)
+    begun, ended = sent
+    assert begun < ended == len(wire.seen)
+    undone = [e.number for e in outcome.exchanges if e.source == UNDO and e.request.method != "GET"]
+    assert undone
+    assert min(undone) > begun
 
 
 def test_the_journal_holds_every_request_that_the_server_saw(verify, wire):

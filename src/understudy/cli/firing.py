@@ -19,6 +19,7 @@ from understudy.contract.gateway import Allowance
 from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback
 from understudy.contract.target_files import load_target
+from understudy.contract.wire import Wire
 from understudy.document.loader import load
 from understudy.engine.clock import machine_time
 
@@ -37,7 +38,7 @@ def fired(options: Mapping[str, Any]) -> Iterator[tuple[Firing, Target]]:
         target, transport = in_process.TARGET, in_process.InProcess(mock)
         time, allowance = in_process.time_of(mock), Allowance(pause=timedelta(hours=2))
     else:
-        target, transport = load_target(path, os.environ), httpx.HTTPTransport()
+        target, transport = load_target(path, os.environ), Wire()
         time, interval = machine(), timedelta(0)
         given = {name: options[name] for name in ("base_url", "auth_url") if options[name]}
         target = replace(target, **given)

@@ -13,7 +13,7 @@ import msgspec
 from rich.console import Console
 
 from understudy.cli import in_process
-from understudy.cli.interrupts import ended_by_sigterm
+from understudy.cli.interrupts import ended_by_sigterm, noted
 from understudy.cli.mock_clock import MockClock
 from understudy.cli.progress import Progress
 from understudy.cli.recorded import judge_recorded
@@ -148,6 +148,7 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
         workers=options["workers"],
         phases=phases_of(wish),
         listen=listen,
+        undisturbed=noted,
     )
 
 

@@ -35,7 +35,8 @@ def carry_out(plan: Plan) -> Outcome:
         outcome = go_on(run)
     finally:
         run.tell(PhaseStarted("put back"))
-        left = run.undone.restore()
+        with plan.undisturbed():
+            left = run.undone.restore()
     return replace(
         outcome,
         left=tuple(left),

@@ -1,6 +1,7 @@
 """A run under way: what it was asked for, its gateway, its court, and what it can put back."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +52,7 @@ class Plan:
         workers: Threads for generated cases.
         phases: What else is run after the probes, by name.
         listen: Gets what happens.
+        undisturbed: Opens a block in which things are put back, for whoever would interrupt it.
     """
 
     target: Target
@@ -67,6 +69,7 @@ class Plan:
     workers: int = 1
     phases: Sequence[tuple[str, "Phase"]] = ()
     listen: Listen = nobody
+    undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 class Broken(Exception):
