@@ -68,11 +68,14 @@ def _by_turns(turns: Sequence[Turn], chance: Random) -> list[Turn]:
     """Returns the turns so that the first few are of as many kinds as there are.
 
     The many texts of one part would otherwise drown its one rule: so the categories take turns, and
-    within a category its parts, keywords and rules.
+    within a category its parts, keywords and rules. Texts of any kind take one turn, and what the
+    contract leaves open comes behind what it decides.
     """
     groups: dict[str, dict[tuple[str, str], list[Turn]]] = {}
-    for turn in chance.sample(turns, len(turns)):
-        groups.setdefault(turn.category, {}).setdefault((turn.slot, turn.source), []).append(turn)
+    mixed = chance.sample(turns, len(turns))
+    for turn in sorted(mixed, key=lambda turn: turn.kind == "open"):
+        category = "text" if turn.category == "unicode" else turn.category
+        groups.setdefault(category, {}).setdefault((turn.slot, turn.source), []).append(turn)
     return _in_turn([_in_turn(list(parts.values())) for parts in groups.values()])
 
 
