@@ -16,6 +16,7 @@ from tests.mutants.edge import Mutant
 from tests.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
 
 from understudy.contract.judgement import CHECKS
+from understudy.contract.runs import catalogue
 
 
 def main() -> int:
@@ -43,6 +44,8 @@ def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespac
         asked.matrix.write_text(curve.as_csv(trials))
         for line in curve.as_text(trials):
             console.print(line)
+        for line in curve.by_section(trials, _sections()):
+            console.print(line)
     ran = [trial for trial in trials if not trial.crashed]
     console.print(f"\nverify, an hour's {requests} requests, seeds: {asked.seeds}")
     for line in curve.curve(trial.sightings for trial in ran):
@@ -61,12 +64,17 @@ def _is_whole(console: Console, trials: Sequence[curve.Trial], asked: argparse.N
     """Tells whether every mutant was caught and every check tripped; where all ran."""
     missed = [trial.mutant for trial in trials if not trial.is_caught]
     is_all = not asked.only and asked.every == 1
-    checked = {rule for registered in CHECKS for rule in registered.rules}
-    idle = curve.untripped(trials, checked) if is_all else []
+    idle = curve.untripped(trials, _sections()) if is_all else []
     console.print(f"\nnot caught with every seed: {', '.join(missed) or 'none'}")
     if is_all:
         console.print(f"rules whose check nothing trips: {', '.join(idle) or 'none'}")
     return not missed and not idle
+
+
+def _sections() -> dict[str, str]:
+    """Returns the section of each rule that has a check."""
+    checked = {rule for registered in CHECKS for rule in registered.rules}
+    return {rule.id: rule.section for rule in catalogue().values() if rule.id in checked}
 
 
 def _contract_tests(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-STEPS = (10, 25, 50, 100, 1000)
+STEPS = (10, 25, 50, 100, 250, 1000)
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,28 @@ def untripped(trials: Iterable[Trial], rules: Iterable[str]) -> list[str]:
     """Returns the rules that no mutant tripped which breaks them."""
     tripped = {rule for trial in trials for rule in trial.found if rule in trial.rules}
     return sorted(set(rules) - tripped)
+
+
+def by_section(trials: Iterable[Trial], sections: Mapping[str, str]) -> list[str]:
+    """Returns the matrix in short: a table in Markdown, a line for each section of the interface.
+
+    Args:
+        trials: All of them.
+        sections: Rule id to its section, in the order of the interface.
+    """
+    tried = list(trials)
+    lines = [
+        "| section of the interface | rules | tripped | mutants | caught |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for section in dict.fromkeys(sections.values()):
+        rules = {rule for rule, named in sections.items() if named == section}
+        owned = [(trial, rules.intersection(trial.rules)) for trial in tried]
+        broken = [(trial, own) for trial, own in owned if own]
+        shown = [own.intersection(trial.found) for trial, own in broken]
+        counts = (len(rules), len(set().union(*shown)), len(broken), sum(map(bool, shown)))
+        lines.append(f"| {section} | {' | '.join(map(str, counts))} |")
+    return lines
 
 
 def as_csv(trials: Sequence[Trial]) -> str:

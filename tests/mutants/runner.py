@@ -78,12 +78,16 @@ def _tried(mutant: Mutant, wish: Wish) -> Trial:
 
 
 def _judged(mutant: Mutant, seed: int) -> tuple[int | None, Outcome]:
-    """Returns after how many requests a mutant was caught by a rule that it breaks."""
-    outcome = verified(mutant, seed=seed, is_hour=True)
+    """Returns after how many requests a mutant was caught by a rule that it breaks.
+
+    The first seed's run goes on to its end, for the matrix; of the others the number is all that counts.
+    """
+    is_short = seed > 0
+    outcome = verified(mutant, seed=seed, is_hour=True, is_short=is_short)
     number = first_sighting(mutant, outcome)
     if number is not None:
         return number, outcome
-    outcome = verified(mutant, seed=seed)
+    outcome = verified(mutant, seed=seed, is_short=is_short)
     number = first_sighting(mutant, outcome)
     return None if number is None else max(number, BEYOND), outcome
 

@@ -1,6 +1,6 @@
 """The pure parts of the run over all mutants: curve, matrix, what nothing trips."""
 
-from tests.mutants.curve import Trial, as_csv, as_text, curve, untripped
+from tests.mutants.curve import Trial, as_csv, as_text, by_section, curve, untripped
 
 TRIALS = [
     Trial("a code works twice", False, ("code-once",), (7, 9), {"code-once": 7, "document": 3}),
@@ -51,3 +51,11 @@ def test_the_matrix_tells_what_was_meant_from_what_came_beside_it():
 
 def test_a_rule_is_tripped_by_a_mutant_that_breaks_it_and_not_by_the_way():
     assert untripped(TRIALS, {"code-once", "title", "shape", "document"}) == ["document", "shape"]
+
+
+def test_the_matrix_in_short_counts_what_a_section_owns():
+    sections = {"code-once": "Grants", "shape": "Fields", "title": "Fields", "state": "Grants"}
+    assert by_section(TRIALS, sections)[2:] == [
+        "| Grants | 2 | 1 | 1 | 1 |",
+        "| Fields | 2 | 1 | 2 | 1 |",
+    ]

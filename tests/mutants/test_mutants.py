@@ -5,6 +5,7 @@ Here a mutant meets the probes of its own rules; ``make mutants`` runs all of ve
 
 import pytest
 from tests.mutants.edge import MUTANTS
+from tests.mutants.runner import first_sighting
 from tests.mutants.verifying import failed, verified
 
 from understudy.contract.judgement import CHECKS
@@ -40,3 +41,10 @@ def test_half_of_the_mutants_are_made_from_the_documents():
 def test_the_unbroken_mock_breaks_no_rule():
     outcome = verified(None)
     assert [finding.summary for finding in outcome.findings] == []
+
+
+@pytest.mark.parametrize("mutant", MUTANTS[::100], ids=lambda mutant: mutant.name)
+def test_a_run_that_stops_at_the_first_sighting_counts_as_a_whole_one_does(mutant):
+    whole, short = (verified(mutant, is_hour=True, is_short=short) for short in (False, True))
+    assert first_sighting(mutant, short) == first_sighting(mutant, whole)
+    assert short.requests < whole.requests

@@ -23,6 +23,7 @@ from tests.mutants import (
 from tests.mutants.edge import Edge, Mutant
 
 from understudy.cli import in_process
+from understudy.contract.events import Event, Found, nobody
 from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.outcome import Outcome
@@ -87,6 +88,7 @@ def verified(
     seed: int = 0,
     is_hour: bool = False,
     is_whole: bool = False,
+    is_short: bool = False,
 ) -> Outcome:
     """Returns what verify finds on a mutant, or on the unbroken mock.
 
@@ -96,10 +98,18 @@ def verified(
         seed: Of the mock and of generated cases.
         is_whole: Whether generated cases and scenarios follow the probes.
         is_hour: Whether the published budget of one hour has to do.
+        is_short: Whether to stop at the first rule broken that the mutant is meant to break.
 
     Raises:
         Crashed: The mutant's own code failed.
     """
+
+    def stop_at_sighting(event: Event) -> None:
+        if not isinstance(event, Found) or event.finding.is_note or mutant is None:
+            return
+        if event.finding.rule.id in mutant.rules:
+            raise KeyboardInterrupt  # as a person would: the outcome says what was found until then
+
     permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
     with deployed(mutant, seed) as wire:
         plan = Plan(
@@ -111,6 +121,7 @@ def verified(
             seed=seed,
             allowance=Allowance() if is_hour else PATIENT,
             phases=WHOLE if is_whole else (),
+            listen=stop_at_sighting if is_short else nobody,
         )
         return carry_out(plan)
 
