@@ -23,7 +23,7 @@ from tests.mutants import (
 from tests.mutants.edge import Edge, Mutant
 
 from understudy.cli import in_process
-from understudy.contract.events import Event, Found, nobody
+from understudy.contract.events import Event, Found, PhaseStarted, nobody
 from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.outcome import Outcome
@@ -81,6 +81,21 @@ def deployed(mutant: Mutant | None, seed: int = 0) -> Iterator[httpx.BaseTranspo
         raise Crashed(msg)
 
 
+class Impatient:
+    """Ends a run as Ctrl-C does when one of these rules is found broken, while anything is asked."""
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        self._rules = set(rules)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, PhaseStarted) and event.name == "put back":
+            self._rules.clear()  # what is put back is put back whole, whatever it shows
+        if not isinstance(event, Found) or event.finding.is_note:
+            return
+        if event.finding.rule.id in self._rules:
+            raise KeyboardInterrupt
+
+
 def verified(
     mutant: Mutant | None,
     rules: Sequence[str] = (),
@@ -103,13 +118,6 @@ def verified(
     Raises:
         Crashed: The mutant's own code failed.
     """
-
-    def stop_at_sighting(event: Event) -> None:
-        if not isinstance(event, Found) or event.finding.is_note or mutant is None:
-            return
-        if event.finding.rule.id in mutant.rules:
-            raise KeyboardInterrupt  # as a person would: the outcome says what was found until then
-
     permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
     with deployed(mutant, seed) as wire:
         plan = Plan(
@@ -121,7 +129,7 @@ def verified(
             seed=seed,
             allowance=Allowance() if is_hour else PATIENT,
             phases=WHOLE if is_whole else (),
-            listen=stop_at_sighting if is_short else nobody,
+            listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else nobody,
         )
         return carry_out(plan)
 
