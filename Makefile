@@ -76,4 +76,4 @@ format: install  ## rewrite the files in the house format
 
 .PHONY: clean
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache
+	rm -rf .venv .venv-* build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache
