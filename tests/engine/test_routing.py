@@ -24,6 +24,11 @@ def test_a_concrete_path_goes_before_a_template(notes) -> None:
     assert notes.get("/v1/notes/latest").json() == {}
 
 
+@pytest.mark.parametrize("name", ["%0A", "x%0Ay", "x%0A", "x%0D%0Ay"])
+def test_a_line_end_is_a_character_of_a_path(serve, name: str) -> None:
+    assert serve(DOUBLE, api={"handlers": {}}).get(f"/a/{name}").status_code == 200
+
+
 def test_a_path_that_leads_nowhere_is_404_with_a_hint(notes) -> None:
     response = notes.get("/v1/note")
     assert response.status_code == 404

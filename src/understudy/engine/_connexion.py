@@ -8,6 +8,7 @@ from the scope (``connexion_routing``) comes from Connexion's source and not fro
 ``tests/engine/test_connexion.py`` notices when that changes.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,13 +29,19 @@ Layer = Callable[[ASGIApp], ASGIApp]
 
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
-    """Connexion's routing; a slash at the end is not forgiven by a redirect, as it loses bodies."""
+    """Connexion's routing, but for two things.
+
+    A slash at the end is not forgiven by a redirect, as it loses bodies; and a line end (``%0A``) is
+    a character of a path like any other, though Starlette mounts an API at ``.*``.
+    """
 
     def add_api(self, *args: Any, **kwargs: Any) -> None:
         """Registers a document."""
         super().add_api(*args, **kwargs)
         for router in (self.router, *(route.app for route in self.router.routes)):
             router.redirect_slashes = False
+        for mount in self.router.routes:
+            mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
 
 
 def routed(
