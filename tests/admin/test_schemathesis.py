@@ -9,7 +9,7 @@ from schemathesis.engine.run import PhaseName
 from tests.authserver.test_schemathesis import Seen
 
 from understudy.app import Mock
-from understudy.document.bundled import openapi_directory
+from understudy.openapi.bundled import openapi_directory
 from understudy.settings import Settings
 
 TOKEN = "from-the-command-line"

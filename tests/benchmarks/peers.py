@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.benchmarks.plain import plain_document
 from tests.benchmarks.workloads import Workload, in_worlds, our_grants, their_grants, workloads
 
-from understudy.document.bundled import openapi_directory
+from understudy.openapi.bundled import openapi_directory
 
 HERE = Path(__file__).parent
 PACKAGES = (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 
 TOKEN = "ada-full"
 _BOUNDARY = "benchmark"

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from understudy.cli import main
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records.hashing import email_hash
 from understudy.records.people import PEOPLE
 from understudy.records.seeding import load

@@ -9,7 +9,7 @@ import stat
 import httpx
 import pytest
 
-from understudy.document.bundled import fixtures_directory, openapi_directory
+from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
 
 def test_the_mock_answers_at_both_addresses_once_the_ready_file_is_there(serve):

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from understudy.document.loader import Document, load
+from understudy.openapi.loader import Document, load
 
 Read = Callable[..., Document]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from understudy.document import bundled
 from understudy.errors import StartupError
+from understudy.openapi import bundled
 
 WITNESSES = ("openapi/service.yaml", "fixtures/tokens.yaml")
 

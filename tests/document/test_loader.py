@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from understudy.document.loader import Document, Node, load
 from understudy.errors import StartupError
+from understudy.openapi.loader import Document, Node, load
 
 
 def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from understudy.document.operations import Operation, Parameter, operations
 from understudy.errors import StartupError
+from understudy.openapi.operations import Operation, Parameter, operations
 
 
 def only(read, text: str, version: str = "3.0.3") -> Operation:

@@ -3,8 +3,8 @@ import re
 import pytest
 import yaml
 
-from understudy.document.rules import choose, load_rules, switches, upholds
 from understudy.errors import StartupError
+from understudy.interface.rules import choose, load_rules, switches, upholds
 
 STATED = {
     "id": "code-in-query",

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from understudy.document.loader import Document, Node
-from understudy.document.schemas import Schemas
 from understudy.errors import StartupError
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.schemas import Schemas
 
 PARTS = """
 x-schema: {schema}

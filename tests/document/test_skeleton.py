@@ -8,9 +8,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from understudy.document.operations import operations
-from understudy.document.skeleton import path_texts, routing_id, skeleton
 from understudy.engine._connexion import ROUTING, routed
+from understudy.openapi.operations import operations
+from understudy.openapi.skeleton import path_texts, routing_id, skeleton
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
 _SEGMENTS = st.one_of(

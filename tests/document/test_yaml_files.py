@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from yaml import safe_dump
 
-from understudy.document.yaml_files import read_yaml
 from understudy.errors import StartupError
+from understudy.openapi.yaml_files import read_yaml
 
 
 def read(directory: Path, content: str | bytes) -> Any:

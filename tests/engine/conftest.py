@@ -15,8 +15,6 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.loader import load
-from understudy.document.rules import Switch, choose
 from understudy.engine.api import Api
 from understudy.engine.call import Answer, Call, Principal, Upload
 from understudy.engine.clock import Clock
@@ -26,6 +24,8 @@ from understudy.engine.registry import Worlds
 from understudy.engine.stack import Site, stack
 from understudy.engine.worlds import DEFAULT, World
 from understudy.errors import NotFound, Problem
+from understudy.interface.rules import Switch, choose
+from understudy.openapi.loader import load
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 QUOTA = 3

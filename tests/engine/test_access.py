@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from understudy.document.operations import Operation
 from understudy.engine.access import Access, access
+from understudy.openapi.operations import Operation
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "Bearer"},

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.document.loader import load
-from understudy.document.yaml_files import read_yaml
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.endpoint import endpoints
 from understudy.engine.samples import sample_answer
 from understudy.errors import Problem, StartupError
+from understudy.openapi.loader import load
+from understudy.openapi.yaml_files import read_yaml
 
 NOTES = read_yaml(Path(__file__).with_name("notes.yaml"))
 JUNK = [None, 1, "x", "", True, [], {}, [1], [None], {"a": 1}, {"$ref": 1}, {"$ref": "#/info"}]

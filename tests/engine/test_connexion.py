@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from understudy.document.operations import operations
 from understudy.engine._connexion import (
     ROUTING,
     as_problem,
@@ -15,6 +14,7 @@ from understudy.engine._connexion import (
 )
 from understudy.engine.exchange import Exchange
 from understudy.errors import BadRequest, MethodNotAllowed, NotFound
+from understudy.openapi.operations import operations
 
 
 class Canary:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from understudy.document.operations import Operation, Parameter
 from understudy.engine.handlers import Binding, bind, keyword_name, shape
 from understudy.errors import StartupError
+from understudy.openapi.operations import Operation, Parameter
 
 
 def operation(path: str, *names: str) -> Operation:

@@ -1,7 +1,7 @@
 """The document in force is published beside what it describes."""
 
-from understudy.document.loader import load
 from understudy.engine.published import PATH, publish, with_published
+from understudy.openapi.loader import load
 
 
 def test_a_document_publishes_itself_whether_or_not_it_says_so(serve, tmp_path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.document.loader import Document, Node
-from understudy.document.schemas import Schemas
-from understudy.engine.sampler import Sampler
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
 
 TREE = {
     "type": "object",

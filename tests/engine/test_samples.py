@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from understudy.document.loader import Document, Node
-from understudy.document.operations import operations
-from understudy.document.schemas import Schemas
 from understudy.engine.call import Answer
 from understudy.engine.samples import complete, sample_answer
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import operations
+from understudy.openapi.schemas import Schemas
 
 TREE = {
     "type": "object",

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from openapi_spec_validator import validate
 
-from understudy.document.loader import Document, Node, load
-from understudy.document.operations import operations
-from understudy.document.schemas import Schemas
+from understudy.openapi.loader import Document, Node, load
+from understudy.openapi.operations import operations
+from understudy.openapi.schemas import Schemas
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
 FILES = sorted(OPENAPI.glob("*.yaml"))

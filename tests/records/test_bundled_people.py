@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import asdict
 
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records.people import IMAGES, PEOPLE
 from understudy.records.seeding import load
 from understudy.records.tokens import TOKENS

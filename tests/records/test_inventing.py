@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records.inventing import LOCALES, people
 from understudy.records.people import PEOPLE, Profile
 from understudy.records.seeding import load

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from understudy.document.bundled import fixtures_directory
 from understudy.errors import FixtureError, StartupError
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records.applications import APPLICATIONS
 from understudy.records.hashing import email_hash
 from understudy.records.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from understudy.document.bundled import fixtures_directory
-from understudy.document.yaml_files import read_yaml
 from understudy.errors import FixtureError
+from understudy.openapi.bundled import fixtures_directory
+from understudy.openapi.yaml_files import read_yaml
 from understudy.records.people import Person
 from understudy.records.strictness import converted
 from understudy.records.tokens import Token

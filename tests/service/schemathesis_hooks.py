@@ -5,7 +5,7 @@ from typing import Any
 import schemathesis
 from hypothesis import strategies as st
 
-from understudy.document.bundled import fixtures_directory
+from understudy.openapi.bundled import fixtures_directory
 
 PORTRAITS = [
     path.read_bytes() for path in sorted((fixtures_directory() / "images").glob("*portrait*"))

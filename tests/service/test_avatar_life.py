@@ -8,10 +8,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from understudy.document.bundled import fixtures_directory
 from understudy.engine.call import Call, Principal, Upload
 from understudy.engine.worlds import World
 from understudy.errors import BadRequest, NotFound
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records.hashing import email_hash
 from understudy.records.people import IMAGES, PEOPLE, SLUGS_BY_HASH, Email, Person
 from understudy.service import avatars, me, web

@@ -10,7 +10,7 @@ from openapi_core import OpenAPI
 from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from understudy.document.bundled import fixtures_directory, openapi_directory
+from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
 PORTRAIT = (fixtures_directory() / "images" / "portrait-amber.png").read_bytes()
 ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from understudy.document.rules import Rule, Switch
 from understudy.engine.exchange import Exchange
 from understudy.engine.worlds import World
+from understudy.interface.rules import Rule, Switch
 from understudy.records.hashing import is_hash
 from understudy.records.people import PEOPLE, SLUGS_BY_HASH
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from understudy import har
+from understudy import http_archive as har
 from understudy.admin.shapes import header, target
 from understudy.engine.exchange import Exchange
 from understudy.engine.masking import masked_body, masked_headers, masked_query

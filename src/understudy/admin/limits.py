@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from understudy.document.rules import Switch
 from understudy.engine.call import Answer, Call
 from understudy.engine.clock import written
 from understudy.engine.handlers import Handlers
@@ -11,6 +10,7 @@ from understudy.engine.rate_limit import ANONYMOUS
 from understudy.engine.windows import WINDOW, Window
 from understudy.engine.worlds import World
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
+from understudy.interface.rules import Switch
 from understudy.records.people import PEOPLE
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]

@@ -15,8 +15,8 @@ from understudy.admin.shapes import logged, request
 from understudy.engine.call import Answer, Call
 from understudy.engine.exchange import Exchange
 from understudy.engine.handlers import Handlers
-from understudy.engine.paths import fill
 from understudy.errors import BadRequest, NotFound, nearest
+from understudy.openapi.paths import fill
 
 HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it is still there; proxies end those that do not."""

@@ -9,12 +9,12 @@ from understudy.admin.faults import FaultsAdmin
 from understudy.admin.limits import LimitsAdmin
 from understudy.admin.requests import RequestsAdmin
 from understudy.admin.worlds import WorldsAdmin
-from understudy.document.rules import Rule, Switch
 from understudy.engine.admin import HANDLERS
 from understudy.engine.api import Api
 from understudy.engine.endpoint import Endpoint, endpoints
 from understudy.engine.handlers import Handlers
 from understudy.engine.registry import Worlds
+from understudy.interface.rules import Rule, Switch
 
 _IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "unread": ("anonymous",),

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from understudy.authserver.tokens import revoke, revoke_all
-from understudy.document.rules import upholds
 from understudy.engine.worlds import World
 from understudy.errors import BadRequest, NotFound
+from understudy.interface.rules import upholds
 from understudy.records.applications import APPLICATIONS, CODES, SPENT_CODES, Application
 from understudy.records.people import PEOPLE
 from understudy.records.tokens import TOKENS, Token

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from understudy.authserver.authorize import AuthorizationRequest
 from understudy.authserver.tokens import IMPLICIT_LIFETIME, account_number, issue
-from understudy.document.rules import upholds
 from understudy.engine.worlds import World
+from understudy.interface.rules import upholds
 from understudy.records.applications import CODES, AuthorizationCode
 
 CODE_LIFETIME = timedelta(minutes=10)  # interface, Code grant, 1: "time-limited"; RFC 6749, 4.1.2

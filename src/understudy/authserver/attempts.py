@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from understudy.document.rules import upholds
 from understudy.engine.windows import Window
 from understudy.engine.worlds import World
 from understudy.errors import TooManyRequests
+from understudy.interface.rules import upholds
 
 FAILURES = 10
 """Wrong guesses that one name takes in a minute before it takes no more."""

@@ -18,7 +18,7 @@ from understudy.authserver.errors import (
     RefusedPage,
     RefusedRedirect,
 )
-from understudy.document.rules import upholds
+from understudy.interface.rules import upholds
 from understudy.records.applications import Application
 
 Parameters = Sequence[tuple[str, str]]

@@ -6,8 +6,8 @@ from urllib.parse import unquote_plus
 
 from understudy.authserver.attempts import hold_off
 from understudy.authserver.errors import InvalidClient
-from understudy.document.rules import upholds
 from understudy.engine.call import Call
+from understudy.interface.rules import upholds
 from understudy.records.applications import APPLICATIONS, Application
 
 

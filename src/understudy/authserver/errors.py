@@ -7,9 +7,9 @@ RefusedRedirect   back to the registered address, with ``error`` and ``error_des
 
 from typing import ClassVar
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer
 from understudy.errors import Headers, Problem
+from understudy.interface.rules import upholds
 
 INVALID_GRANT = "invalid_grant"
 INVALID_REQUEST = "invalid_request"

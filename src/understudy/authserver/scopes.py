@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from understudy.document.rules import upholds
+from understudy.interface.rules import upholds
 from understudy.records.tokens import SCOPES
 
 AUTH, READ, MANAGE = SCOPES

@@ -12,8 +12,8 @@ from understudy.authserver.errors import (
 from understudy.authserver.grants import authorization_code, password
 from understudy.authserver.tokens import account_number
 from understudy.authserver.verdicts import note
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
+from understudy.interface.rules import upholds
 from understudy.records.applications import Application
 from understudy.records.tokens import Token
 

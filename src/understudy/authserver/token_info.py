@@ -2,8 +2,8 @@
 
 from understudy.authserver.errors import INVALID_REQUEST, NO_STORE, OAuthError
 from understudy.authserver.tokens import account_number
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
+from understudy.interface.rules import upholds
 from understudy.records.tokens import TOKENS, is_valid
 
 

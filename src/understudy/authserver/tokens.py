@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
 
-from understudy.document.rules import upholds
 from understudy.engine.worlds import World
+from understudy.interface.rules import upholds
 from understudy.records.applications import USED_SCOPES, Application
 from understudy.records.tokens import TOKENS, Token
 

@@ -20,8 +20,8 @@ from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback
 from understudy.contract.target_files import load_target
 from understudy.contract.wire import Wire
-from understudy.document.loader import load
 from understudy.engine.clock import machine_time
+from understudy.openapi.loader import load
 
 
 @contextmanager

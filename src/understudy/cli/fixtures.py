@@ -10,10 +10,10 @@ import click
 import msgspec
 import orjson
 
-from understudy.document.bundled import fixtures_directory
 from understudy.engine.clock import Clock
 from understudy.engine.worlds import World
 from understudy.errors import StartupError
+from understudy.openapi.bundled import fixtures_directory
 from understudy.records import seeding
 from understudy.records.listing import listing
 from understudy.records.people import Person

@@ -11,8 +11,8 @@ from understudy.contract.reports.har import read_har
 from understudy.contract.runs import catalogue, routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target
-from understudy.document.loader import Document
 from understudy.engine.clock import machine_time
+from understudy.openapi.loader import Document
 
 
 def judge_recorded(

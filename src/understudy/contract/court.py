@@ -9,10 +9,10 @@ from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.contract.history import History
 from understudy.contract.judgement import Stumble, Verdict, held, verdicts
-from understudy.contract.operations import Routes
 from understudy.contract.outcome import Coverage, RuleOutcome
 from understudy.contract.unjudged import UNJUDGED
-from understudy.document.rules import Rule
+from understudy.interface.operations import Routes
+from understudy.interface.rules import Rule
 
 SHOWN = 5
 """Exchanges that a report names for each rule."""

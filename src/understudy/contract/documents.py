@@ -15,9 +15,9 @@ from openapi_core.exceptions import OpenAPIError
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.contract.exchange import NOTHING, Exchange
-from understudy.document.loader import Document, Node
-from understudy.document.operations import Operation, Response
-from understudy.document.schemas import Schemas
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, Response
+from understudy.openapi.schemas import Schemas
 
 UNREAD = (
     "OperationNotFound",

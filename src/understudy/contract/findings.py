@@ -7,7 +7,7 @@ from typing import Final
 
 from understudy.contract.exchange import Exchange, masked
 from understudy.contract.judgement import Verdict
-from understudy.document.rules import Rule
+from understudy.interface.rules import Rule
 
 DOCUMENT: Final = Rule(
     id="document",

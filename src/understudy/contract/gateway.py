@@ -15,11 +15,11 @@ import httpx
 from understudy.contract.clock import Time
 from understudy.contract.exchange import Answer, Exchange, Identity, Request, headers_of
 from understudy.contract.ledger import ANONYMOUS, Ledger, bucket_of
-from understudy.contract.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
 from understudy.contract.permits import SAFE
 from understudy.contract.permits import fault as fault_of
 from understudy.contract.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.contract.target import Target
+from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
 
 TOO_MANY = 429
 RESERVE = 6

@@ -12,7 +12,8 @@ from itertools import islice
 from typing import Any
 
 from understudy.contract.exchange import Exchange
-from understudy.contract.operations import (
+from understudy.contract.target import Known, Target
+from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
     LIST_AVATARS,
@@ -23,7 +24,6 @@ from understudy.contract.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.contract.target import Known, Target
 
 MADE_UP = "understudy-made-up"
 """What identifiers begin with that nobody has."""

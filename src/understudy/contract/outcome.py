@@ -7,7 +7,7 @@ from typing import Literal
 
 from understudy.contract.exchange import Exchange
 from understudy.contract.findings import Finding
-from understudy.document.rules import Rule
+from understudy.interface.rules import Rule
 
 Status = Literal["passed", "failed", "not_checked"]
 

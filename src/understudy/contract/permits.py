@@ -7,7 +7,8 @@ from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from understudy.contract.exchange import Identity, Request
-from understudy.contract.operations import (
+from understudy.contract.target import Target
+from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
     SET_AVATAR,
@@ -16,7 +17,6 @@ from understudy.contract.operations import (
     UPLOAD_AVATAR,
     Place,
 )
-from understudy.contract.target import Target
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HARMLESS = frozenset({"none", "invalid", "api_key"})

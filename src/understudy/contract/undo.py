@@ -14,7 +14,11 @@ from understudy.contract import standing
 from understudy.contract.clock import Stood
 from understudy.contract.exchange import Exchange, Identity, Request
 from understudy.contract.gateway import UNDO, Gateway
-from understudy.contract.operations import (
+from understudy.contract.refusals import NotPermitted, Refusal
+from understudy.contract.standing import Before
+from understudy.contract.visit import Visit
+from understudy.errors import StartupError
+from understudy.interface.operations import (
     DELETE_AVATAR,
     SET_AVATAR,
     UPDATE_AVATAR,
@@ -22,10 +26,6 @@ from understudy.contract.operations import (
     UPLOAD_AVATAR,
     Place,
 )
-from understudy.contract.refusals import NotPermitted, Refusal
-from understudy.contract.standing import Before
-from understudy.contract.visit import Visit
-from understudy.errors import StartupError
 
 AVATARS = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 WRITERS = {"own": "owner", "other": "other"}

@@ -16,9 +16,9 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Scope
 
-from understudy.document.operations import Operation
-from understudy.document.skeleton import skeleton
 from understudy.errors import MethodNotAllowed, NotFound, Problem
+from understudy.openapi.operations import Operation
+from understudy.openapi.skeleton import skeleton
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

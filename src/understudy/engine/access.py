@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from understudy.document.operations import Operation
+from understudy.openapi.operations import Operation
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from understudy.document.loader import Document
 from understudy.engine.call import Answer, Principal
 from understudy.engine.handlers import Handlers
 from understudy.engine.worlds import World
 from understudy.errors import Problem
+from understudy.openapi.loader import Document
 
 Authenticate = Callable[[World, str, datetime], Principal | None]
 """Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""

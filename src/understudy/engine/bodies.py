@@ -11,14 +11,14 @@ import orjson
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser, parse_options_header
 
-from understudy.document.loader import Node
-from understudy.document.operations import MediaType, RequestBody
-from understudy.document.rules import upholds
-from understudy.document.schemas import Schemas
 from understudy.engine.call import Upload
 from understudy.engine.messages import breach, faults, say
 from understudy.engine.parameters import ABSENT, convert, parse_query
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
+from understudy.interface.rules import upholds
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import MediaType, RequestBody
+from understudy.openapi.schemas import Schemas
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"

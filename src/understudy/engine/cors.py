@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.rules import upholds
 from understudy.engine.exchange import exchange_of
+from understudy.interface.rules import upholds
 
 _CLOSED = (
     "a browser sent this for a page, which cannot read the answer: no cross-origin header here, "

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.skeleton import path_texts, routing_id
 from understudy.engine._connexion import route_of
 from understudy.engine.call import Answer, Call
 from understudy.engine.endpoint import Endpoint
@@ -14,6 +13,7 @@ from understudy.engine.exchange import Exchange, exchange_of
 from understudy.engine.samples import sample_answer
 from understudy.engine.sending import mock_problem, send_answer, stream_answer
 from understudy.errors import BadRequest
+from understudy.openapi.skeleton import path_texts, routing_id
 
 Holding = Literal["refuse", "warn", "off"]
 """What happens to an answer of ours that breaks the document."""

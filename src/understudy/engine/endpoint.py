@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from understudy.document.loader import Node
-from understudy.document.operations import Operation, operations
-from understudy.document.schemas import Schemas
 from understudy.engine.access import Access, access
 from understudy.engine.api import Api
 from understudy.engine.bodies import BodyReader
 from understudy.engine.handlers import Binding, bind, shape
 from understudy.engine.parameters import ParameterReader
 from understudy.engine.responses import ResponseJudge
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.schemas import Schemas
 
 
 @dataclass(frozen=True, slots=True)

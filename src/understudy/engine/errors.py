@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.document.rules import upholds
 from understudy.engine._connexion import as_problem
 from understudy.engine.api import Api
 from understudy.engine.call import Answer
 from understudy.engine.exchange import Exchange, exchange_of
-from understudy.engine.paths import Paths
 from understudy.engine.sending import mock_problem, send_answer
 from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
+from understudy.interface.rules import upholds
+from understudy.openapi.paths import Paths
 
 _log = logging.getLogger(__name__)
 

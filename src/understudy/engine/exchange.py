@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from understudy.document.rules import upheld
 from understudy.engine.call import Principal
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.journal import Exercised
 from understudy.engine.worlds import World
 from understudy.errors import Headers, Problem
+from understudy.interface.rules import upheld
 
 Scope = Any
 """An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from understudy.document.operations import PATH_PARAMETER, Operation
 from understudy.errors import StartupError
+from understudy.openapi.operations import PATH_PARAMETER, Operation
 
 Handler = Callable[..., Any]
 """Takes a Call, path arguments by position, query arguments and the body by keyword; gives an

@@ -4,9 +4,9 @@ from typing import Any
 
 from jsonschema_rs import ValidationError, Validator
 
-from understudy.document.loader import escape
-from understudy.document.schemas import Schemas
 from understudy.errors import Breach
+from understudy.openapi.loader import escape
+from understudy.openapi.schemas import Schemas
 
 LONGEST = 200
 """Characters of a message; what came may be megabytes."""

@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from understudy.document.operations import Parameter
-from understudy.document.schemas import Schemas
 from understudy.engine.messages import breach, faults, say
 from understudy.errors import BadRequest
+from understudy.openapi.operations import Parameter
+from understudy.openapi.schemas import Schemas
 
 ABSENT: Final = object()
 

@@ -1,9 +1,9 @@
 """Serves the document in force at ``{base_url}/openapi`` (interface, Versioning, 3)."""
 
-from understudy.document.loader import Document
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
 from understudy.engine.handlers import Handler
+from understudy.interface.rules import upholds
+from understudy.openapi.loader import Document
 
 PATH = "/openapi"
 

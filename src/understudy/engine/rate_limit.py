@@ -1,9 +1,9 @@
 """The step that holds the quota of the hour; ``windows`` decides."""
 
-from understudy.document.rules import upholds
 from understudy.engine.exchange import Exchange
 from understudy.engine.windows import count
 from understudy.errors import TooManyRequests
+from understudy.interface.rules import upholds
 
 ANONYMOUS = "anonymous"
 """Names everybody without a token, where limits are changed."""

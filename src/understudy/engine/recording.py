@@ -7,10 +7,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.engine.admin import BASE_PATH
 from understudy.engine.exchange import Addresses, Exchange
-from understudy.engine.paths import Paths
 from understudy.engine.registry import Worlds
 from understudy.engine.worlds import World
 from understudy.errors import MockRefusal
+from understudy.openapi.paths import Paths
 
 Record = Callable[[Exchange], None]
 """Takes a finished exchange."""

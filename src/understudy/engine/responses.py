@@ -1,10 +1,10 @@
 """Holds the mock's own answers to the document: the status, the media type and the schema."""
 
-from understudy.document.operations import Operation, Response
-from understudy.document.schemas import Schemas
 from understudy.engine.call import Answer
 from understudy.engine.messages import first_fault
 from understudy.engine.samples import complete
+from understudy.openapi.operations import Operation, Response
+from understudy.openapi.schemas import Schemas
 
 
 class ResponseJudge:

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from understudy.document.loader import Node
-from understudy.document.operations import MediaType, Operation, Response
-from understudy.document.schemas import Schemas
 from understudy.engine.call import Answer
-from understudy.engine.sampler import Sampler
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import MediaType, Operation, Response
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
 
 JSON = "application/json"
 

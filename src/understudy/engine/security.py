@@ -4,11 +4,11 @@ Not left to the order of a document's ``security`` list: with alternatives tried
 optional token is either never read or a wrong one silently counts as none.
 """
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Principal
 from understudy.engine.exchange import Exchange
 from understudy.engine.parameters import parse_query
 from understudy.errors import Forbidden, Headers, Unauthorized
+from understudy.interface.rules import upholds
 
 REALM = 'Bearer realm="understudy"'
 NOT_AUTHORIZED = "You are not authorized to perform this action"

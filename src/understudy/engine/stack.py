@@ -16,13 +16,13 @@ from understudy.engine.endpoint import Endpoint, endpoints
 from understudy.engine.errors import Errors
 from understudy.engine.exchange import HERE, Addresses
 from understudy.engine.fault_injection import FaultInjection
-from understudy.engine.paths import Paths
 from understudy.engine.rate_limit import hold_quota
 from understudy.engine.recording import Record, Recording, expect_world
 from understudy.engine.registry import Worlds
 from understudy.engine.security import authorize
 from understudy.engine.steps import Steps
 from understudy.engine.validation import validate
+from understudy.openapi.paths import Paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from understudy.document.rules import upholds
 from understudy.engine.bodies import BodyReader
 from understudy.engine.endpoint import Endpoint
 from understudy.engine.exchange import Exchange
 from understudy.engine.handlers import BODY
 from understudy.engine.parameters import ABSENT, Texts, location_texts, parse_query
 from understudy.errors import NotAcceptable, UnsupportedMediaType
+from understudy.interface.rules import upholds
 
 
 def validate(exchange: Exchange) -> None:

@@ -7,7 +7,7 @@ request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from understudy.document.rules import upholds
+from understudy.interface.rules import upholds
 
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 

@@ -31,9 +31,9 @@ from understudy.authserver.authorize import (
 )
 from understudy.authserver.errors import RefusedPage, RefusedRedirect
 from understudy.authserver.verdicts import note
-from understudy.document.rules import upholds
 from understudy.engine.exchange import Exchange
 from understudy.errors import TooManyRequests
+from understudy.interface.rules import upholds
 from understudy.pages import sessions
 from understudy.pages.bridge import address, exchange, let_form_lead_to
 from understudy.records.applications import APPLICATIONS, CONSENTS, Application, Consent, Session

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response as Redirect
 from understudy.authserver import applications
 from understudy.authserver.tokens import revoke
 from understudy.authserver.verdicts import verdicts
-from understudy.document.rules import upholds
 from understudy.errors import BadRequest, NotFound
+from understudy.interface.rules import upholds
 from understudy.pages import sessions
 from understudy.pages.bridge import address, exchange
 from understudy.records.applications import Application, Session

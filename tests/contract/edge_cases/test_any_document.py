@@ -13,7 +13,7 @@ from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.plans import Planner
 from understudy.contract.edge_cases.stream import KINDS, cases
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.document.loader import load
+from understudy.openapi.loader import load
 
 SECRETS = {"token": "ada-token", "credential": "any"}
 

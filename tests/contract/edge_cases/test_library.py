@@ -10,10 +10,10 @@ from hypothesis import given, settings
 import understudy
 from understudy import strategies
 from understudy.contract.edge_cases.case import Case
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import load
-from understudy.document.schemas import Schemas
 from understudy.errors import StartupError
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
+from understudy.openapi.schemas import Schemas
 
 DOCUMENT = load(openapi_directory() / "service.yaml")
 

@@ -12,8 +12,8 @@ from tests.contract.edge_cases.conftest import plans
 
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.stream import KINDS, cases
-from understudy.document.bundled import openapi_directory
-from understudy.document.rules import load_rules
+from understudy.interface.rules import load_rules
+from understudy.openapi.bundled import openapi_directory
 
 PLANS = {plan.name: plan for plan in plans()}
 DIGEST = "ec26f397bebeecbfdef3b9fde440e7d90c94ac70739838cb91207470fc0447c7"

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 
 from understudy.contract.edge_cases.styles import query_pairs, text_of
-from understudy.document.operations import Parameter
+from understudy.openapi.operations import Parameter
 
 LIST = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from understudy.authserver.attempts import hold_off
 from understudy.authserver.errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
 from understudy.authserver.tokens import issue, revoke
-from understudy.document.rules import upholds
 from understudy.engine.call import Call
 from understudy.engine.worlds import World
+from understudy.interface.rules import upholds
 from understudy.records.applications import CODES, SPENT_CODES, Application, AuthorizationCode
 from understudy.records.tokens import Token
 

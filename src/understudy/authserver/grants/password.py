@@ -11,8 +11,8 @@ from understudy.authserver.errors import (
     OAuthError,
 )
 from understudy.authserver.tokens import issue
-from understudy.document.rules import upholds
 from understudy.engine.call import Call
+from understudy.interface.rules import upholds
 from understudy.records.applications import Application
 from understudy.records.tokens import Token
 

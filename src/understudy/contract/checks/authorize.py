@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, unquote_plus
 from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held, same
-from understudy.contract.operations import AUTHORIZE
 from understudy.contract.target import Application
+from understudy.interface.operations import AUTHORIZE
 
 ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")
 NAMED: Final = frozenset({*ONCE, "code_challenge_method", "scope", "mock_approve", "mock_deny"})

@@ -15,7 +15,7 @@ from understudy.contract.checks.authorize import (
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import AUTHORIZE, TOKEN_INFO
+from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
 
 KNOWN: Final = frozenset({"auth", "avatar-profile:read", "avatar-profile:manage"})
 _INDEXED: Final = re.compile(r"scope\[(\d+)\]")

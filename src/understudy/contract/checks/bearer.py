@@ -5,7 +5,7 @@ from typing import Final
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held, refused, status
-from understudy.contract.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
+from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
 
 NEEDED: Final = {
     **dict.fromkeys(READS, frozenset({"auth", "avatar-profile:read"})),

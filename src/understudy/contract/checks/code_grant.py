@@ -11,7 +11,7 @@ from understudy.contract.checks.token_endpoint import client_of, gives_token, is
 from understudy.contract.exchange import Exchange, is_masked
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import OWN_PROFILE, TOKEN
+from understudy.interface.operations import OWN_PROFILE, TOKEN
 
 CODE_LIFETIME: Final = timedelta(minutes=10)
 LONG: Final = timedelta(days=1)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
+from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
 
 _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 OURS: Final = "3.0.0"  # interface, Versioning, 1

@@ -8,7 +8,9 @@ from typing import Any, Final
 from understudy.contract.exchange import NOTHING, Exchange, split
 from understudy.contract.history import History, avatars_in, profile_in
 from understudy.contract.judgement import Verdict, check, held, same
-from understudy.contract.operations import (
+from understudy.contract.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
+from understudy.contract.target import email_hash
+from understudy.interface.operations import (
     AVATARS,
     LOOKUP,
     PROFILES,
@@ -17,8 +19,6 @@ from understudy.contract.operations import (
     TOKEN,
     TOKEN_INFO,
 )
-from understudy.contract.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
-from understudy.contract.target import email_hash
 
 MAY_BE_NULL: Final = frozenset({"last_profile_edit", "registration_date"})
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})

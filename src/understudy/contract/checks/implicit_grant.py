@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held, same
-from understudy.contract.operations import OWN_PROFILE, TOKEN_INFO
+from understudy.interface.operations import OWN_PROFILE, TOKEN_INFO
 
 LIFETIME: Final = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime
 TOLERANCE: Final = timedelta(minutes=1)

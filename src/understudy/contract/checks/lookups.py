@@ -5,14 +5,14 @@ from typing import Final
 from understudy.contract.exchange import NOTHING, Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, same, status
-from understudy.contract.operations import (
+from understudy.contract.shapes import fault
+from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     LOOKUP,
     OWN_PROFILE,
     QR_CODE,
     RESOURCE,
 )
-from understudy.contract.shapes import fault
 
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})

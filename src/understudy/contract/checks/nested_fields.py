@@ -6,7 +6,8 @@ from typing import Any
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in, profile_in
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import (
+from understudy.contract.shapes import fault
+from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     AVATARS,
     LIST_AVATARS,
@@ -15,7 +16,6 @@ from understudy.contract.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.contract.shapes import fault
 
 RATINGS = ("G", "PG", "R", "X")
 

@@ -5,8 +5,8 @@ from understudy.contract.checks.token_endpoint import client_of, gives_token, is
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import OWN_PROFILE, TOKEN
 from understudy.contract.target import Application
+from understudy.interface.operations import OWN_PROFILE, TOKEN
 
 ALL = {"auth", "avatar-profile:read", "avatar-profile:manage"}
 

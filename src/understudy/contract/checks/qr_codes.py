@@ -16,7 +16,7 @@ from PIL import Image, UnidentifiedImageError
 from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, refused, same, status
-from understudy.contract.operations import PROFILES, QR_CODE
+from understudy.interface.operations import PROFILES, QR_CODE
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 DEFAULT_SIZE: Final = 80  # interface, Limits: QR code default size, in pixels

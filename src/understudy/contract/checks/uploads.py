@@ -10,7 +10,7 @@ from PIL import Image, UnidentifiedImageError
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in
 from understudy.contract.judgement import Verdict, accepted, check, held, refused, same, status
-from understudy.contract.operations import LIST_AVATARS, UPLOAD_AVATAR
+from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
 LARGEST = 10_000_000

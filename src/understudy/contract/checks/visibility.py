@@ -6,8 +6,8 @@ from typing import Any
 from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.operations import LOOKUP, OWN_PROFILE, PROFILES
 from understudy.contract.shapes import AUTHENTICATED_ONLY, OPTIONAL
+from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile
 TOKENS = frozenset({"oauth", "api_key"})

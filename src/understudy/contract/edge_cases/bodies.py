@@ -12,7 +12,7 @@ from understudy.contract.edge_cases.edges import Choice, edges
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.turns import Draw, Turn
 from understudy.contract.edge_cases.values import MAX_DEPTH
-from understudy.document.loader import Node
+from understudy.openapi.loader import Node
 
 BODY = "body"
 WRITING = "writing"

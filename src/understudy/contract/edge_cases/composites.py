@@ -10,8 +10,8 @@ from understudy.contract.edge_cases.edges import edges
 from understudy.contract.edge_cases.scenes import Scene, name_of
 from understudy.contract.edge_cases.styles import query_pairs, written
 from understudy.contract.edge_cases.turns import Turn
-from understudy.document.loader import Node
-from understudy.document.operations import Parameter
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Parameter
 
 
 def lists(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:

@@ -15,7 +15,7 @@ from understudy.contract.edge_cases.values import (
     matching,
     sized,
 )
-from understudy.document.loader import Node
+from understudy.openapi.loader import Node
 
 _BAD_FORMATS = {
     "date": ("2026-02-30", "14.03.2026", "2026-3-14"),

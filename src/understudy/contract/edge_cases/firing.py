@@ -16,11 +16,11 @@ from understudy.contract.edge_cases.subjects import Subjects
 from understudy.contract.exchange import Exchange, Request
 from understudy.contract.findings import ANSWERS, DOCUMENT
 from understudy.contract.history import LEFT_OPEN
-from understudy.contract.operations import DELETE_AVATAR
 from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.contract.runs import GIVE_UP, Run
 from understudy.contract.target import ALL, Target
 from understudy.contract.visit import Visit
+from understudy.interface.operations import DELETE_AVATAR
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"

@@ -10,7 +10,7 @@ from understudy.contract.edge_cases.edges import edges
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.styles import written
 from understudy.contract.edge_cases.turns import Turn
-from understudy.document.loader import Node
+from understudy.openapi.loader import Node
 
 
 def turns(scene: Scene, schema: Node) -> Iterator[Turn]:

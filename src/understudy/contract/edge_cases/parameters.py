@@ -13,8 +13,8 @@ from understudy.contract.edge_cases.edges import Choice, edges
 from understudy.contract.edge_cases.scenes import Scene, name_of
 from understudy.contract.edge_cases.styles import text_of, written
 from understudy.contract.edge_cases.turns import Draw, Turn
-from understudy.document.loader import Node
-from understudy.document.operations import Parameter
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Parameter
 
 _WRITINGS: tuple[tuple[str, Kind, Callable[[bytes], str]], ...] = (
     (

@@ -17,8 +17,8 @@ from understudy.contract.edge_cases.drafts import FORM, JSON, MULTIPART, Draft, 
 from understudy.contract.edge_cases.pictures import png
 from understudy.contract.edge_cases.styles import query_pairs, text_of, written
 from understudy.contract.edge_cases.values import Values
-from understudy.document.loader import Document, Node
-from understudy.document.operations import Operation, Parameter
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, Parameter
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Begins the types of which any bytes will do, as far as a document can say."""

@@ -25,9 +25,9 @@ from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.subjects import Subjects
 from understudy.contract.edge_cases.turns import Draw, Turn
 from understudy.contract.edge_cases.values import Values
-from understudy.document.loader import Document, Node
-from understudy.document.operations import Operation, operations
-from understudy.document.schemas import Schemas
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.schemas import Schemas
 
 
 @dataclass(frozen=True)

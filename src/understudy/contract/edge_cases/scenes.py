@@ -14,7 +14,7 @@ from understudy.contract.edge_cases.drafts import Draft
 from understudy.contract.edge_cases.edges import Choice
 from understudy.contract.edge_cases.turns import OPEN, REFUSED, Turn, rule
 from understudy.contract.edge_cases.values import Values
-from understudy.document.operations import Operation
+from understudy.openapi.operations import Operation
 
 LARGEST = 2**63 - 1
 """Of the integers that every reader can be expected to keep."""

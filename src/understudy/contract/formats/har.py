@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote_plus
 
-from understudy import har
+from understudy import http_archive as har
 from understudy.contract.edge_cases.case import LARGE, Case
 from understudy.contract.edge_cases.drafts import dumps
 from understudy.contract.formats.writing import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from understudy import har as writer
+from understudy import http_archive as writer
 from understudy.contract.exchange import (
     Answer,
     Exchange,
@@ -17,10 +17,10 @@ from understudy.contract.exchange import (
     masked,
     unmasked,
 )
-from understudy.contract.operations import Routes
 from understudy.contract.outcome import Outcome
 from understudy.contract.target import Target
 from understudy.errors import StartupError
+from understudy.interface.operations import Routes
 
 KEPT = 512 * 1024
 """Bytes of a body that an archive keeps."""

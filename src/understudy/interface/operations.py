@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.document.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import PATH_PARAMETER, Operation
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"

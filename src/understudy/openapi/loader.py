@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.document.yaml_files import read_yaml
 from understudy.errors import StartupError
+from understudy.openapi.yaml_files import read_yaml
 
 MAX_REFERENCES = 32
 

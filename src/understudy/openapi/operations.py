@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from understudy.document.loader import Document, Node
 from understudy.errors import StartupError
+from understudy.openapi.loader import Document, Node
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 

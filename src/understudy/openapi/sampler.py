@@ -9,9 +9,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from understudy.document.loader import Node
-from understudy.document.schemas import Schemas
-from understudy.engine.sample_texts import matching, text_for
+from understudy.openapi.loader import Node
+from understudy.openapi.sample_texts import matching, text_for
+from understudy.openapi.schemas import Schemas
 
 MAX_REPEATS = 3
 """How often a schema may stand within itself: one that requires itself can never be satisfied."""

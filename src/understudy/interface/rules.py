@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
-from understudy.document.yaml_files import read_yaml
 from understudy.errors import StartupError, nearest
+from understudy.openapi.yaml_files import read_yaml
 
 _MARKS: dict[CodeType, tuple[str, ...]] = {}
 """What ``upholds`` marked, to be found from the code that refused."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import zip_longest
 
-from understudy.document.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import PATH_PARAMETER, Operation
 
 
 class Paths:

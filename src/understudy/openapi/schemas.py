@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from understudy.document.loader import LITERALS, NAME_MAPS, Document, Node
 from understudy.errors import StartupError
+from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 
 _URI = "urn:understudy:document"
 _JSON_TYPES = {

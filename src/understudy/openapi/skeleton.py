@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from understudy.document.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import PATH_PARAMETER, Operation
 
 
 def routing_id(operation: Operation) -> str:
