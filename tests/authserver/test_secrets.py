@@ -13,9 +13,9 @@ from tests.authserver.conftest import (
     hidden,
 )
 
-from understudy.app import Mock
 from understudy.cli.log_lines import log_lines
-from understudy.settings import Settings
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
 
 LASTING = ("server-app-secret", "ada-password", VERIFIER, "whisper9")
 

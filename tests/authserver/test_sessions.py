@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from tests.authserver.conftest import AUTHORIZATION, answered, hidden
 
-from understudy.pages.sessions import COOKIE
-from understudy.records.people import PEOPLE
+from understudy.mock.pages.sessions import COOKIE
+from understudy.mock.store.people import PEOPLE
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites_forms(browser):

@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 from tests.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 
-from understudy.authserver.approval import CODE_LIFETIME, approve
-from understudy.authserver.authorize import AuthorizationRequest, ReturnAddress
-from understudy.authserver.errors import InvalidClient, OAuthError, error_answer
-from understudy.authserver.grants.authorization_code import REMEMBERED
-from understudy.authserver.token import issue_token
 from understudy.errors import BadRequest, TooManyRequests
-from understudy.records.applications import CODES, SPENT_CODES
-from understudy.records.hashing import email_hash
-from understudy.records.people import SLUGS_BY_HASH
-from understudy.records.tokens import TOKENS, authenticate
+from understudy.mock.authserver.approval import CODE_LIFETIME, approve
+from understudy.mock.authserver.authorize import AuthorizationRequest, ReturnAddress
+from understudy.mock.authserver.errors import InvalidClient, OAuthError, error_answer
+from understudy.mock.authserver.grants.authorization_code import REMEMBERED
+from understudy.mock.authserver.token import issue_token
+from understudy.mock.store.applications import CODES, SPENT_CODES
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import SLUGS_BY_HASH
+from understudy.mock.store.tokens import TOKENS, authenticate
 
 CLIENT = {"client_id": "server-app", "client_secret": "server-secret"}
 

@@ -17,7 +17,7 @@ from tests.authserver.conftest import (
     VERIFIER,
 )
 
-from understudy.authserver import applications
+from understudy.mock.authserver import applications
 
 TOKEN = "/oauth2/token"
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from tests.authserver.conftest import OTHER, SERVER
 
-from understudy.authserver.errors import OAuthError
-from understudy.authserver.token_info import validate_token
-from understudy.authserver.tokens import IMPLICIT_LIFETIME, issue, revoke, revoke_all
-from understudy.records.tokens import TOKENS
+from understudy.mock.authserver.errors import OAuthError
+from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue, revoke, revoke_all
+from understudy.mock.store.tokens import TOKENS
 
 
 def test_an_applications_own_token_is_told_about(call, world):

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 from tests.authserver.conftest import CALLBACK, OTHER, SERVER, START, Time
 
-from understudy.authserver import applications
-from understudy.authserver.approval import CODE_LIFETIME, approve
-from understudy.authserver.authorize import AuthorizationRequest, ReturnAddress
-from understudy.authserver.errors import OAuthError
-from understudy.authserver.token import issue_token
-from understudy.authserver.token_info import validate_token
-from understudy.authserver.tokens import IMPLICIT_LIFETIME, revoke, revoke_all
-from understudy.engine.call import Call
-from understudy.engine.clock import Clock
-from understudy.engine.worlds import World
-from understudy.records.applications import APPLICATIONS
-from understudy.records.people import PEOPLE, Email, Person
-from understudy.records.tokens import authenticate
+from understudy.mock.authserver import applications
+from understudy.mock.authserver.approval import CODE_LIFETIME, approve
+from understudy.mock.authserver.authorize import AuthorizationRequest, ReturnAddress
+from understudy.mock.authserver.errors import OAuthError
+from understudy.mock.authserver.token import issue_token
+from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
+from understudy.mock.engine.call import Call
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import APPLICATIONS
+from understudy.mock.store.people import PEOPLE, Email, Person
+from understudy.mock.store.tokens import authenticate
 
 FOREVER = datetime.max.replace(tzinfo=UTC)
 APPS = (SERVER, OTHER)

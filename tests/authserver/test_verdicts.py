@@ -3,7 +3,7 @@
 import pytest
 from tests.authserver.conftest import CHALLENGE, EXCHANGE, RESOURCE, VERIFIER
 
-from understudy.authserver.approval import CODE_LIFETIME
+from understudy.mock.authserver.approval import CODE_LIFETIME
 
 
 def faults(browser, client_id: str = "server-app") -> set[str]:

@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from understudy.cli import main
+from understudy.mock.fixtures.loading import load
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import PEOPLE
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records.hashing import email_hash
-from understudy.records.people import PEOPLE
-from understudy.records.seeding import load
 
 MIRA = "slug: mira\nabout: '[red]Nothing[/red] special.'\nemails: [{email: mira@example.com}]\n"
 
@@ -186,6 +186,6 @@ def test_a_broken_fixture_is_one_line(base):
 
 
 def test_json_waits_neither_for_faker_nor_for_rich(monkeypatch):
-    for name in ("faker", "rich", "rich.console", "understudy.records.inventing"):
+    for name in ("faker", "rich", "rich.console", "understudy.mock.fixtures.inventing"):
         monkeypatch.setitem(sys.modules, name, None)
     assert run("--json").exit_code == 0

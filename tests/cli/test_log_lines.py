@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from understudy.cli.log_lines import log_lines
-from understudy.engine.clock import Clock
-from understudy.engine.exchange import Exchange
-from understudy.engine.worlds import World
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.worlds import World
 
 
 def exchange(query: bytes = b"", status: int = 200) -> Exchange:

@@ -14,12 +14,12 @@ from tests.cli.conftest import Running
 from tests.mutants.edge import Edge
 from tests.reference import broken
 
-from understudy.admin_client import AdminClient
 from understudy.cli import main, verifying
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan, start
 from understudy.contract.visit import Visit
-from understudy.engine.clock import machine_time
+from understudy.deployments.admin_client import AdminClient
+from understudy.mock.engine.clock import machine_time
 
 AGEING = "code-lifetime,implicit-token-two-weeks,code-token-no-expiry,rate-limit-anonymous"
 TARGET = """

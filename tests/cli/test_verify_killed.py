@@ -15,7 +15,7 @@ import pytest
 from tests.cli.conftest import UNDERSTUDY, Running
 from tests.cli.test_verify_others import MOCK
 
-from understudy.admin_client import AdminClient
+from understudy.deployments.admin_client import AdminClient
 
 OWNER = {"Authorization": "Bearer ada-full"}
 KILLED_AFTER = (0.4, 0.8, 1.2)

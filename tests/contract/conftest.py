@@ -16,7 +16,7 @@ from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.target import Target
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 PATIENT = Allowance(pause=timedelta(hours=2))
 

@@ -12,7 +12,7 @@ from understudy.contract.ledger import Ledger
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.visit import Visit
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 CALLBACK = TARGET.application.redirect_uri or ""
 BOTH = (

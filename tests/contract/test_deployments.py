@@ -9,8 +9,8 @@ from understudy.contract.clock import Time
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
 from understudy.contract.target import Permit
-from understudy.engine.clock import machine_time
 from understudy.errors import StartupError
+from understudy.mock.engine.clock import machine_time
 
 HERE = replace(TARGET, ours=False, permit=Permit(uploads=True, tokens=True))
 

@@ -9,7 +9,7 @@ from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated, is_false_alarm
 from understudy.contract.runner import go_on
 from understudy.contract.runs import Plan, start
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from understudy.contract.gateway import UNDO, Allowance
 from understudy.contract.probing import Part, Probe, in_order, turns
 from understudy.contract.runs import Plan, start
 from understudy.contract.visit import Visit
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 
 def a_probe(name, *parts, needs=()):

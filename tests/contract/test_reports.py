@@ -28,7 +28,7 @@ from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 REGISTERED = (generous, own_profile)
 SECRETS = in_process.TARGET.secrets()

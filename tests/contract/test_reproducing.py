@@ -27,7 +27,7 @@ from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
 from understudy.contract.target import Budget, Target
 from understudy.contract.wire import Wire
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
 BROKEN = [

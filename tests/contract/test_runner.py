@@ -11,8 +11,8 @@ from understudy.contract.gateway import UNDO, Allowance
 from understudy.contract.generation import generated
 from understudy.contract.target import Credentials, Known, Permit
 from understudy.contract.unjudged import UNJUDGED
-from understudy.engine.clock import machine_time
-from understudy.records.people import PEOPLE
+from understudy.mock.engine.clock import machine_time
+from understudy.mock.store.people import PEOPLE
 
 
 def edited(mock):

@@ -9,7 +9,7 @@ from tests.mutants.edge import OWN, Edge, asking, at, json_of
 from understudy.cli import in_process
 from understudy.contract.runs import Plan, start
 from understudy.contract.scenarios import SCENARIOS, play
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 
 @pytest.fixture

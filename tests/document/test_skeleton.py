@@ -8,7 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from understudy.engine._connexion import ROUTING, routed
+from understudy.mock.engine._connexion import ROUTING, routed
 from understudy.openapi.operations import operations
 from understudy.openapi.skeleton import path_texts, routing_id, skeleton
 

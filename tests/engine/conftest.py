@@ -15,16 +15,16 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.engine.api import Api
-from understudy.engine.call import Answer, Call, Principal, Upload
-from understudy.engine.clock import Clock
-from understudy.engine.exchange import Exchange
-from understudy.engine.parameters import ABSENT
-from understudy.engine.registry import Worlds
-from understudy.engine.stack import Site, stack
-from understudy.engine.worlds import DEFAULT, World
 from understudy.errors import NotFound, Problem
 from understudy.interface.rules import Switch, choose
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import Answer, Call, Principal, Upload
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.parameters import ABSENT
+from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.stack import Site, stack
+from understudy.mock.engine.worlds import DEFAULT, World
 from understudy.openapi.loader import load
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

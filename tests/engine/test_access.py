@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.engine.access import Access, access
+from understudy.mock.engine.access import Access, access
 from understudy.openapi.operations import Operation
 
 SCHEMES = {

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.engine.api import Api
-from understudy.engine.call import Answer
-from understudy.engine.endpoint import endpoints
-from understudy.engine.samples import sample_answer
 from understudy.errors import Problem, StartupError
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import Answer
+from understudy.mock.engine.endpoint import endpoints
+from understudy.mock.engine.samples import sample_answer
 from understudy.openapi.loader import load
 from understudy.openapi.yaml_files import read_yaml
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from understudy.engine.body_guard import DRAINED_BYTES, MAX_BODY_BYTES, BodyGuard
-from understudy.engine.exchange import Exchange
-from understudy.engine.worlds import World
 from understudy.errors import BadRequest, ContentTooLarge
+from understudy.mock.engine.body_guard import DRAINED_BYTES, MAX_BODY_BYTES, BodyGuard
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.worlds import World
 
 MEGABYTE = 1024 * 1024
 

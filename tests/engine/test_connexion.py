@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from starlette.exceptions import HTTPException
 
-from understudy.engine._connexion import (
+from understudy.errors import BadRequest, MethodNotAllowed, NotFound
+from understudy.mock.engine._connexion import (
     ROUTING,
     as_problem,
     route_of,
     routed,
 )
-from understudy.engine.exchange import Exchange
-from understudy.errors import BadRequest, MethodNotAllowed, NotFound
+from understudy.mock.engine.exchange import Exchange
 from understudy.openapi.operations import operations
 
 

@@ -4,7 +4,7 @@ from random import Random  # noqa: TID251 - hands the drawing its chance
 
 import pytest
 
-from understudy.engine.faults import Delay, Fault
+from understudy.mock.engine.faults import Delay, Fault
 
 
 def strikes(fault: Fault, count: int, seed: int = 0) -> list[bool]:

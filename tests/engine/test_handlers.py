@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from understudy.engine.handlers import Binding, bind, keyword_name, shape
 from understudy.errors import StartupError
+from understudy.mock.engine.handlers import Binding, bind, keyword_name, shape
 from understudy.openapi.operations import Operation, Parameter
 
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.engine.clock import Clock
-from understudy.engine.identifiers import Identifiers
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.identifiers import Identifiers
 
 
 @given(seed=st.integers(), digits=st.integers(1, 64))

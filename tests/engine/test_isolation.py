@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.admin.conftest import Driver, Time
 
-from understudy.settings import Settings
+from understudy.mock.settings import Settings
 
 NAMES = ("default", "one", "two", "three")
 WORLDS = st.sampled_from(NAMES)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.admin.conftest import Driver, Time
 
-from understudy.engine.keeping import FILE, StateKeeper
 from understudy.errors import StartupError
-from understudy.settings import Settings
+from understudy.mock.settings import Settings
+from understudy.mock.store.sqlite import FILE, StateKeeper
 
 
 @pytest.fixture

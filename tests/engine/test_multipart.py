@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.engine.body_guard import MAX_BODY_BYTES
+from understudy.mock.engine.body_guard import MAX_BODY_BYTES
 
 PATH = "/v1/notes/1/picture"
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from understudy.engine.preferences import Wish, wish_of
 from understudy.errors import MockRefusal
+from understudy.mock.engine.preferences import Wish, wish_of
 
 
 def test_a_request_that_wishes_nothing_keeps_its_query() -> None:

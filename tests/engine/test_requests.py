@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from understudy.engine.call import Answer, Call
+from understudy.mock.engine.call import Answer, Call
 
 JSON = {"content-type": "application/json"}
 DEEP = 100_000

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from understudy.engine.call import Answer, Call
 from understudy.errors import StartupError
+from understudy.mock.engine.call import Answer, Call
 
 TYPED = "/v1/typed"
 

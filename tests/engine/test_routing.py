@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from understudy.engine.exchange import Addresses
+from understudy.mock.engine.exchange import Addresses
 
 DOUBLE = """
 openapi: 3.0.3

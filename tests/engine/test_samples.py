@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from understudy.engine.call import Answer
-from understudy.engine.samples import complete, sample_answer
+from understudy.mock.engine.call import Answer
+from understudy.mock.engine.samples import complete, sample_answer
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from understudy.engine.server import bind, serve, url_of
 from understudy.errors import StartupError
+from understudy.mock.engine.server import bind, serve, url_of
 
 
 @pytest.fixture

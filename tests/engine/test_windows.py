@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.engine.windows import WINDOW, Window, count
+from understudy.mock.engine.windows import WINDOW, Window, count
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

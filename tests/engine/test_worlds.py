@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.engine.worlds import Change, Collection, World
+from understudy.mock.engine.worlds import Change, Collection, World
 
 NOTES: Collection[str] = Collection("notes")
 OTHER: Collection[str] = Collection("other")

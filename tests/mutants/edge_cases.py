@@ -22,7 +22,7 @@ from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.runs import Plan, start
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 UNBROKEN = "the unbroken mock"
 

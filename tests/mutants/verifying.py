@@ -30,7 +30,7 @@ from understudy.contract.outcome import Outcome
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
 from understudy.contract.scenarios import scenarios
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 MODULES = (
     mechanical,

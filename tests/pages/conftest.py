@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from understudy.engine.clock import Clock
-from understudy.engine.exchange import Exchange
-from understudy.engine.worlds import World
-from understudy.pages.site import pages
-from understudy.records.people import PEOPLE, Email, Person, Profile
-from understudy.records.tokens import TOKENS, Token
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.worlds import World
+from understudy.mock.pages.site import pages
+from understudy.mock.store.people import PEOPLE, Email, Person, Profile
+from understudy.mock.store.tokens import TOKENS, Token
 
 BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 

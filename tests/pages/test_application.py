@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 from tests.pages.conftest import Ask
 
-from understudy.engine.worlds import World
-from understudy.pages.people import SHOWN
-from understudy.records.hashing import email_hash
-from understudy.records.people import PEOPLE, Email, Link, Person, Profile, VerifiedAccount
-from understudy.records.tokens import TOKENS, Token
+from understudy.mock.engine.worlds import World
+from understudy.mock.pages.people import SHOWN
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import PEOPLE, Email, Link, Person, Profile, VerifiedAccount
+from understudy.mock.store.tokens import TOKENS, Token
 
 SITE = "http://mock.example.com"
 

@@ -1,13 +1,13 @@
 import pytest
 
-from understudy.pages.profile import (
+from understudy.mock.pages.profile import (
     avatar_alt,
     backdrop,
     is_web_address,
     language,
     shown_accounts,
 )
-from understudy.records.people import (
+from understudy.mock.store.people import (
     Avatar,
     Email,
     HeaderImage,

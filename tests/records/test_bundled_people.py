@@ -6,10 +6,10 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import asdict
 
+from understudy.mock.fixtures.loading import load
+from understudy.mock.store.people import IMAGES, PEOPLE
+from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records.people import IMAGES, PEOPLE
-from understudy.records.seeding import load
-from understudy.records.tokens import TOKENS
 
 BASELINE = load(fixtures_directory())
 PEOPLE_BY_SLUG = BASELINE[PEOPLE.name]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.records.hashing import email_hash, is_hash
+from understudy.mock.store.hashing import email_hash, is_hash
 
 OBSERVED = "84059b07d4be67b806386c0aad8070a23f18836bbaae342275dc0a83414c32ee"
 

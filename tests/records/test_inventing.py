@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from understudy.mock.fixtures.inventing import LOCALES, people
+from understudy.mock.fixtures.loading import load
+from understudy.mock.store.people import PEOPLE, Profile
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records.inventing import LOCALES, people
-from understudy.records.people import PEOPLE, Profile
-from understudy.records.seeding import load
 
 MANY = list(people(2000, 7))
 
@@ -20,7 +20,7 @@ def lines(count, seed):
 
 def test_the_same_count_and_seed_invent_the_same_bytes_in_another_process():
     program = (
-        "import sys, msgspec; from understudy.records.inventing import people;"
+        "import sys, msgspec; from understudy.mock.fixtures.inventing import people;"
         "sys.stdout.buffer.write(b'\\n'.join(map(msgspec.json.encode, people(50, 3))))"
     )
     again = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 from click.testing import CliRunner
 
-from understudy.app import Mock
 from understudy.cli import main
 from understudy.contract.edge_cases.texts import all_texts
-from understudy.records import nasty
-from understudy.records.people import PEOPLE
-from understudy.settings import Settings
+from understudy.mock.app import Mock
+from understudy.mock.fixtures import nasty
+from understudy.mock.settings import Settings
+from understudy.mock.store.people import PEOPLE
 
 
 def test_every_text_fills_somebody_s_every_text():

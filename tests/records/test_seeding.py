@@ -3,12 +3,12 @@ import re
 import pytest
 
 from understudy.errors import FixtureError, StartupError
+from understudy.mock.fixtures.loading import load
+from understudy.mock.store.applications import APPLICATIONS
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
+from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records.applications import APPLICATIONS
-from understudy.records.hashing import email_hash
-from understudy.records.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
-from understudy.records.seeding import load
-from understudy.records.tokens import TOKENS
 
 MIRA = "slug: mira\nabout: Nothing special.\nemails: [{email: mira@example.com}]\n"
 TOKEN = "- {token: mira-full, person: mira, scopes: [auth]}\n"

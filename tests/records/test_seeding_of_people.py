@@ -5,7 +5,7 @@ import re
 import pytest
 
 from understudy.errors import FixtureError
-from understudy.records.seeding import RESERVED_SLUGS, load
+from understudy.mock.fixtures.loading import RESERVED_SLUGS, load
 
 MIRA = "slug: mira\nabout: Nothing special.\nemails: [{email: mira@example.com}]\n"
 AVATAR = "{image_id: %s, image: amber.png, updated_date: '2026-01-01T00:00:00Z'}" % ("a" * 32)

@@ -5,11 +5,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from understudy.errors import FixtureError
+from understudy.mock.fixtures.strictness import converted
+from understudy.mock.store.people import Person
+from understudy.mock.store.tokens import Token
 from understudy.openapi.bundled import fixtures_directory
 from understudy.openapi.yaml_files import read_yaml
-from understudy.records.people import Person
-from understudy.records.strictness import converted
-from understudy.records.tokens import Token
 
 ADA = read_yaml(fixtures_directory() / "people" / "ada.yaml")
 ODD: st.SearchStrategy[Any] = (

@@ -2,10 +2,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from understudy.engine.call import Principal
-from understudy.engine.worlds import World
-from understudy.records.people import PEOPLE, Email, Person
-from understudy.records.tokens import TOKENS, Token, authenticate, is_valid
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.people import PEOPLE, Email, Person
+from understudy.mock.store.tokens import TOKENS, Token, authenticate, is_valid
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MIRA = Person("mira", "", (Email("mira@example.com"),))

@@ -1,6 +1,6 @@
-from understudy.records.people import Email, Person
-from understudy.records.tokens import Token
-from understudy.records.tour import curl_lines
+from understudy.mock.fixtures.tour import curl_lines
+from understudy.mock.store.people import Email, Person
+from understudy.mock.store.tokens import Token
 
 ADA = Person("ada", "", (Email("ada@example.com"),))
 OTTO = Person("otto", "", (Email("otto@example.com"),))

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from understudy.app import Mock
-from understudy.engine.clock import Clock
-from understudy.settings import Settings
+from understudy.mock.app import Mock
+from understudy.mock.engine.clock import Clock
+from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 SITE = "http://127.0.0.1:8080"

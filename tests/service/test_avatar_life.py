@@ -8,13 +8,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from understudy.engine.call import Call, Principal, Upload
-from understudy.engine.worlds import World
 from understudy.errors import BadRequest, NotFound
+from understudy.mock.engine.call import Call, Principal, Upload
+from understudy.mock.engine.worlds import World
+from understudy.mock.service import avatars, me, web
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, Email, Person
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records.hashing import email_hash
-from understudy.records.people import IMAGES, PEOPLE, SLUGS_BY_HASH, Email, Person
-from understudy.service import avatars, me, web
 
 PICTURE = (fixtures_directory() / "images" / "portrait-birch.jpg").read_bytes()
 EMAILS = ("mia@example.com", "mia@example.org")

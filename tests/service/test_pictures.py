@@ -8,8 +8,14 @@ import pytest
 from PIL import Image as Pixels
 
 from understudy.errors import BadRequest, ContentTooLarge, Problem
-from understudy.records.people import Image
-from understudy.service.pictures import MAX_FRAMES, MAX_UPLOAD_BYTES, judge, placeholder, resize
+from understudy.mock.service.pictures import (
+    MAX_FRAMES,
+    MAX_UPLOAD_BYTES,
+    judge,
+    placeholder,
+    resize,
+)
+from understudy.mock.store.people import Image
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (40, 40), **options: object) -> bytes:

@@ -7,11 +7,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.engine.call import Call, Principal
-from understudy.engine.clock import Clock
-from understudy.engine.worlds import World
-from understudy.records.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
-from understudy.service import me, profiles
+from understudy.mock.engine.call import Call, Principal
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.worlds import World
+from understudy.mock.service import me, profiles
+from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 EDITS = st.fixed_dictionaries({}, optional=dict.fromkeys(me.EDITABLE, st.text(max_size=12)))

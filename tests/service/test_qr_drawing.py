@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from understudy.service.qr_drawing import draw
+from understudy.mock.service.qr_drawing import draw
 
 TEXT = "http://127.0.0.1:8080/ada"
 

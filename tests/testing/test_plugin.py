@@ -129,7 +129,7 @@ def test_a_run_that_asks_for_no_mock_starts_none(pytester: pytest.Pytester) -> N
     pytester.makepyfile(
         "import sys, threading\n"
         "def test_nothing():\n"
-        "    assert 'understudy.app' not in sys.modules and 'httpx' not in sys.modules\n"
+        "    assert 'understudy.mock.app' not in sys.modules and 'httpx' not in sys.modules\n"
         "    assert not any(t.name == 'understudy' for t in threading.enumerate())"
     )
     pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)

@@ -4,10 +4,10 @@ import textwrap
 
 import click
 
-from understudy.app import Mock
-from understudy.records.people import PEOPLE
-from understudy.records.tokens import TOKENS, is_valid
-from understudy.records.tour import curl_lines
+from understudy.mock.app import Mock
+from understudy.mock.fixtures.tour import curl_lines
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import TOKENS, is_valid
 
 FEW = 20
 """People named in the banner; a directory may hold a hundred thousand."""

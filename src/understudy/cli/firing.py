@@ -20,7 +20,7 @@ from understudy.contract.runs import Plan, start
 from understudy.contract.target import Target, is_loopback
 from understudy.contract.target_files import load_target
 from understudy.contract.wire import Wire
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import load
 
 

@@ -10,14 +10,14 @@ import click
 import msgspec
 import orjson
 
-from understudy.engine.clock import Clock
-from understudy.engine.worlds import World
 from understudy.errors import StartupError
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.worlds import World
+from understudy.mock.fixtures import loading as seeding
+from understudy.mock.fixtures.listing import listing
+from understudy.mock.store.people import Person
+from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory
-from understudy.records import seeding
-from understudy.records.listing import listing
-from understudy.records.people import Person
-from understudy.records.tokens import TOKENS
 
 
 @click.command(context_settings={"show_default": True})
@@ -80,12 +80,12 @@ def _made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator
     made: dict[str, Iterator[Person]] = {}
     if count is not None:
         # Faker takes 0.2 s to import, which a listing need not wait for.
-        from understudy.records.inventing import people
+        from understudy.mock.fixtures.inventing import people
 
         made[f"invented-{seed}"] = people(count, seed)
     if is_nasty:
         from understudy.contract.edge_cases.texts import all_texts
-        from understudy.records import nasty
+        from understudy.mock.fixtures import nasty
 
         made["nasty"] = nasty.people(all_texts())
     return made

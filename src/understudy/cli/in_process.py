@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import httpx
 
-from understudy.app import Mock
 from understudy.contract.clock import Time
 from understudy.contract.target import Application, Credentials, Known, Permit, Target
-from understudy.engine.clock import Clock
-from understudy.engine.exchange import Addresses
-from understudy.settings import Settings
+from understudy.mock.app import Mock
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.exchange import Addresses
+from understudy.mock.settings import Settings
 
 SITE = "http://127.0.0.1:8080"
 AUTHORIZATION = "http://127.0.0.1:8081"

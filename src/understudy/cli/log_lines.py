@@ -6,10 +6,10 @@ from datetime import datetime
 import click
 import orjson
 
-from understudy.engine.exchange import Exchange
-from understudy.engine.masking import masked_query
-from understudy.engine.recording import Record
-from understudy.settings import Log
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.masking import masked_query
+from understudy.mock.engine.recording import Record
+from understudy.mock.settings import Log
 
 Write = Callable[[str], None]
 

@@ -44,6 +44,6 @@ def mock_options(command: Command) -> Command:
 def client(url: str, world: str | None = None, admin_token: str | None = None) -> Any:
     """Returns the ``AdminClient`` of the mock that the options name."""
     # httpx takes 0.1 s to import, which `serve` need not wait for.
-    from understudy.admin_client import AdminClient
+    from understudy.deployments.admin_client import AdminClient
 
     return AdminClient(url, world, admin_token)

@@ -13,8 +13,8 @@ from understudy.contract.shapes import bundled
 from understudy.contract.target_files import load_target
 from understudy.contract.undo import Undo, read_journal
 from understudy.contract.wire import Wire
-from understudy.engine.clock import machine_time
 from understudy.errors import StartupError
+from understudy.mock.engine.clock import machine_time
 
 
 def put_back(journal: Path, where: Path, environment: Mapping[str, str]) -> list[str]:

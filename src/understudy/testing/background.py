@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from understudy.engine import server
-from understudy.engine.exchange import Addresses
-from understudy.settings import Settings
+from understudy.mock.engine import server
+from understudy.mock.engine.exchange import Addresses
+from understudy.mock.settings import Settings
 
 
 class Background:
@@ -57,7 +57,7 @@ class Background:
 
     async def _serve(self) -> None:
         # Connexion takes 0.3 s to import, which a run without the mock need not wait for.
-        from understudy.app import Mock
+        from understudy.mock.app import Mock
 
         loop = asyncio.get_running_loop()
 

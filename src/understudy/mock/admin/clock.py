@@ -1,0 +1,81 @@
+"""The time of a world: shown, set, frozen, moved on (``openapi/admin.yaml``)."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from understudy.errors import BadRequest
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.clock import Clock, written
+from understudy.mock.engine.handlers import Handlers
+
+
+def get_clock(call: Call) -> Answer:
+    """Answers ``GET /clock``."""
+    return _said(call.world.clock)
+
+
+def put_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``PUT /clock``: sets the time, freezes it, or runs it at a rate.
+
+    Raises:
+        BadRequest: The instant has no offset, or both a rate and frozen are given.
+    """
+    rate = body.get("rate")
+    if "frozen" in body:
+        if rate is not None:
+            msg = "rate: a frozen clock has none; leave out one of the two."
+            raise BadRequest(msg)
+        rate = 0.0 if body["frozen"] else 1.0
+    instant = _instant(body["now"]) if "now" in body else None
+    call.world.clock.put(instant, rate)
+    return _changed(call)
+
+
+def advance_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``POST /clock/advance``: moves on, frozen or not.
+
+    Raises:
+        BadRequest: Time goes no further.
+    """
+    try:
+        call.world.clock.advance(timedelta(seconds=body["seconds"]))
+    except OverflowError as error:
+        msg = f"seconds: {body['seconds']} is too far; the year 9999 is the last."
+        raise BadRequest(msg) from error
+    return _changed(call)
+
+
+def reset_clock(call: Call) -> Answer:
+    """Answers ``DELETE /clock``: goes with the machine's time again."""
+    call.world.clock.reset()
+    return _changed(call)
+
+
+def _changed(call: Call) -> Answer:
+    call.world.note_change()
+    return _said(call.world.clock)
+
+
+def _said(clock: Clock) -> Answer:
+    return Answer({"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate})
+
+
+def _instant(text: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        msg = f"now: {text!r} is no instant; write it as 2026-03-01T12:00:00Z."
+        raise BadRequest(msg) from error
+    if instant.tzinfo is None:
+        msg = f"now: {text!r} leaves its offset open; end it with Z for UTC."
+        raise BadRequest(msg)
+    return instant
+
+
+HANDLERS: Handlers = {
+    ("GET", "/clock"): get_clock,
+    ("PUT", "/clock"): put_clock,
+    ("DELETE", "/clock"): reset_clock,
+    ("POST", "/clock/advance"): advance_clock,
+}

@@ -1,0 +1,86 @@
+"""What a test suite has used of the contract: operations, statuses and identities."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.journal import Exercised
+from understudy.mock.engine.registry import Worlds
+
+
+class Declared(NamedTuple):
+    """What a document declares of one operation.
+
+    Attributes:
+        operation: operationId.
+        statuses: As the document writes them: ``200``, ``4XX``, ``default``.
+        identities: Who may call it.
+    """
+
+    operation: str
+    statuses: tuple[str, ...]
+    identities: tuple[str, ...]
+
+
+class ExercisedAdmin:
+    """The handler of the report.
+
+    Args:
+        worlds: All the worlds of the mock.
+        declared: Every operation of the resource API and the authorization server.
+    """
+
+    def __init__(self, worlds: Worlds, declared: Sequence[Declared]) -> None:
+        self._worlds = worlds
+        self._declared = declared
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {("GET", "/exercised"): self.get_exercised}
+
+    def get_exercised(
+        self, call: Call, *, worlds: str = "this", threshold: float | None = None
+    ) -> Answer:
+        """Answers ``GET /exercised``; of every declared part, whether it was seen."""
+        seen = call.world.journal.exercised if worlds == "this" else self._worlds.exercised()
+        operations = [_operation(declared, seen) for declared in self._declared]
+        parts = [used for operation in operations for used in operation["parts"].values()]
+        share = sum(parts) / len(parts) if parts else 0.0
+        said: dict[str, Any] = {
+            "share": round(share, 4),
+            "exercised": sum(parts),
+            "declared": len(parts),
+            "operations": operations,
+        }
+        if threshold is not None:
+            said["reached"] = share >= threshold
+        return Answer(said)
+
+
+def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:
+    mine = [(part, count) for part, count in seen.items() if part.operation == declared.operation]
+    identities = {part.identity for part, _ in mine}
+    return {
+        "operation": declared.operation,
+        "requests": sum(count for _, count in mine),
+        "parts": {
+            **{f"status {text}": _is_seen(text, declared, mine) for text in declared.statuses},
+            **{f"as {name}": name in identities for name in declared.identities},
+        },
+        "seen": [
+            {"status": part.status, "identity": part.identity, "count": count}
+            for part, count in sorted(mine)
+        ],
+    }
+
+
+def _is_seen(text: str, declared: Declared, mine: list[tuple[Exercised, int]]) -> bool:
+    statuses = {str(part.status) for part, _ in mine}
+    if text == "default":
+        named = {other for other in declared.statuses if other != "default"}
+        return any(s not in named and f"{s[0]}XX" not in named for s in statuses)
+    if text.endswith("XX"):
+        return any(status[0] == text[0] for status in statuses)
+    return text in statuses

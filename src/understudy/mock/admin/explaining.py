@@ -1,0 +1,132 @@
+"""Says why an answer is as it is: operation, person, rules, switches, fault and fixture."""
+
+from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from understudy.interface.rules import Rule, Switch
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.hashing import is_hash
+from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH
+
+Catalogue = Callable[[], Mapping[str, Rule]]
+
+_DEPTH = 3
+"""How far the rules of what a handler calls are looked for; deeper lies the engine."""
+
+
+class Explainer:
+    """Explains exchanges.
+
+    Args:
+        rules: Gives the catalogue by id; read when first asked for.
+        switches: Gives the switches by name.
+    """
+
+    def __init__(self, rules: Catalogue, switches: Callable[[], Mapping[str, Switch]]) -> None:
+        self._rules = rules
+        self._switches = switches
+
+    def explain(self, exchange: Exchange) -> dict[str, Any]:
+        """Returns why an exchange went as it did."""
+        ids = exchange.refusal.rules if exchange.refusal else _rules_of(exchange)
+        said: dict[str, Any] = {
+            "operation": _operation(exchange),
+            "world": exchange.world.name,
+            "identity": exchange.identity,
+            "person": exchange.principal.person if exchange.principal else None,
+            "about": _about(exchange),
+            "rules": self._said(ids),
+            "switches": self._in_force(exchange, ids),
+            "fault": exchange.fault,
+            "notes": exchange.notes,
+        }
+        if exchange.refusal is not None:
+            problem = exchange.refusal.problem
+            breach = problem.breach
+            said["refusal"] = {
+                "status": problem.status,
+                "code": problem.code,
+                "message": problem.message,
+                "breach": breach and breach._asdict(),
+            }
+        return said
+
+    def _said(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
+        rules = self._rules()
+        found = [rules[name] for name in ids if name in rules]
+        return [{"id": r.id, "statement": r.statement, "section": r.section} for r in found]
+
+    def _in_force(self, exchange: Exchange, ids: tuple[str, ...]) -> list[dict[str, str]]:
+        """Returns the switches of these rules, and those that were turned."""
+        turned = exchange.choices
+        return [
+            {
+                "name": switch.name,
+                "option": turned.get(switch.name, switch.default),
+                "rule": switch.rule,
+            }
+            for switch in self._switches().values()
+            if switch.rule in ids or turned.get(switch.name, switch.default) != switch.default
+        ]
+
+
+def _operation(exchange: Exchange) -> dict[str, str] | None:
+    if exchange.endpoint is None:
+        return None
+    operation = exchange.endpoint.operation
+    return {
+        "id": operation.operation_id,
+        "method": operation.method,
+        "path": exchange.endpoint.api.base_path + operation.path,
+        "document": operation.pointer,
+    }
+
+
+def _about(exchange: Exchange) -> dict[str, Any] | None:
+    """Returns whose data it was about, and where that comes from."""
+    world = exchange.world
+    texts = [text.lower() for text in exchange.path_arguments.values()]
+    slugs = [world.get(SLUGS_BY_HASH, text) if is_hash(text) else text for text in texts]
+    person = exchange.principal.person if exchange.principal else None
+    for slug in (*slugs, person):
+        if slug is not None and world.get(PEOPLE, slug) is not None:
+            return {
+                "person": slug,
+                "fixture": f"people/{slug}.yaml" if slug in world.baseline[PEOPLE.name] else None,
+                "changed": _is_changed(world, slug),
+            }
+    return None
+
+
+def _is_changed(world: World, slug: str) -> bool:
+    return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
+
+
+def _rules_of(exchange: Exchange) -> tuple[str, ...]:
+    """Returns the rules that the handler holds, and what it calls."""
+    handler = exchange.endpoint.binding.handler if exchange.endpoint else None
+    if not isinstance(handler, FunctionType):
+        return ()
+    found: dict[str, None] = {}
+    _collect(handler, found, set(), _DEPTH)
+    return tuple(found)
+
+
+def _collect(
+    function: FunctionType, found: dict[str, None], seen: set[CodeType], depth: int
+) -> None:
+    if function.__code__ in seen or not function.__module__.startswith("understudy."):
+        return
+    seen.add(function.__code__)
+    found.update(dict.fromkeys(getattr(function, "upholds", ())))
+    if depth == 0:
+        return
+    modules = [v for v in function.__globals__.values() if isinstance(v, ModuleType)]
+    for name in function.__code__.co_names:
+        named = function.__globals__.get(name)
+        candidates = [named, *(vars(module).get(name) for module in modules)]
+        for candidate in candidates:
+            if isinstance(candidate, FunctionType):
+                _collect(candidate, found, seen, depth - 1)

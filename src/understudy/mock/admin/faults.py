@@ -1,0 +1,122 @@
+"""Faults on demand: put in force, listed and lifted (``openapi/admin.yaml``)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from understudy.errors import BadRequest, Conflict, NotFound, nearest
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.faults import FIELD_EFFECTS, Fault
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.people import PEOPLE
+
+
+class FaultsAdmin:
+    """The handlers of faults.
+
+    Args:
+        operations: The operationIds that a fault may strike.
+    """
+
+    def __init__(self, operations: Sequence[str]) -> None:
+        self._operations = operations
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/faults"): list_faults,
+            ("POST", "/faults"): self.create_fault,
+            ("DELETE", "/faults"): delete_faults,
+            ("GET", "/faults/{id}"): get_fault,
+            ("DELETE", "/faults/{id}"): delete_fault,
+        }
+
+    def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> Answer:
+        """Answers ``POST /faults``.
+
+        Raises:
+            BadRequest: It names an operation or a person that is not there, or does nothing.
+            Conflict: There is a fault of that id.
+        """
+        faults = call.world.faults
+        fault = msgspec.convert({"id": body.get("id") or _next_id(faults), **body}, Fault)
+        if fault.id in faults:
+            msg = f"id: there is a fault {fault.id!r} already; choose another, or delete it."
+            raise Conflict(msg)
+        self._check(call.world, fault)
+        faults[fault.id] = fault
+        call.world.note_change()
+        return Answer(_said(fault), 201)
+
+    def _check(self, world: World, fault: Fault) -> None:
+        if fault.operation is not None and fault.operation not in self._operations:
+            hint = nearest(fault.operation, self._operations)
+            listed = ", ".join(self._operations)
+            msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {listed}."
+            raise BadRequest(msg)
+        if fault.person is not None and world.get(PEOPLE, fault.person) is None:
+            hint = nearest(fault.person, [slug for slug, _ in world.items(PEOPLE)])
+            msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
+            raise BadRequest(msg)
+        if fault.effect in FIELD_EFFECTS and not fault.field:
+            msg = f"field: {fault.effect} strikes a field; name it, such as display_name."
+            raise BadRequest(msg)
+        if fault.delay is None and fault.status is None and fault.effect is None:
+            msg = "This fault does nothing; give it a delay, a status or an effect."
+            raise BadRequest(msg)
+
+
+def list_faults(call: Call) -> Answer:
+    """Answers ``GET /faults``."""
+    return Answer([_said(fault) for fault in call.world.faults.values()])
+
+
+def get_fault(call: Call, identifier: str) -> Answer:
+    """Answers ``GET /faults/{id}``.
+
+    Raises:
+        NotFound: There is no such fault.
+    """
+    return Answer(_said(_found(call.world, identifier)))
+
+
+def delete_fault(call: Call, identifier: str) -> Answer:
+    """Answers ``DELETE /faults/{id}``.
+
+    Raises:
+        NotFound: There is no such fault.
+    """
+    del call.world.faults[_found(call.world, identifier).id]
+    call.world.note_change()
+    return Answer(status=204)
+
+
+def delete_faults(call: Call) -> Answer:
+    """Answers ``DELETE /faults``: nothing goes wrong any more."""
+    call.world.faults.clear()
+    call.world.note_change()
+    return Answer(status=204)
+
+
+def _found(world: World, identifier: str) -> Fault:
+    found = world.faults.get(identifier)
+    if found is None:
+        hint = nearest(identifier, list(world.faults)) or "."
+        msg = f"There is no fault {identifier!r}{hint} GET /__admin/faults lists them."
+        raise NotFound(msg)
+    return found
+
+
+def _next_id(faults: Mapping[str, Fault]) -> str:
+    number = len(faults) + 1
+    while f"fault-{number}" in faults:
+        number += 1
+    return f"fault-{number}"
+
+
+def _said(fault: Fault) -> dict[str, Any]:
+    said: dict[str, Any] = msgspec.to_builtins(fault)
+    return {**said, "met": fault.met, "struck": fault.struck}

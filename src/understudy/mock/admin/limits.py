@@ -1,0 +1,137 @@
+"""Rate limits and readings of a world, changed on demand (``openapi/admin.yaml``)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from understudy.errors import BadRequest, NotFound, StartupError, nearest
+from understudy.interface.rules import Switch
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.rate_limit import ANONYMOUS
+from understudy.mock.engine.windows import WINDOW, Window
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.people import PEOPLE
+
+Choose = Callable[[Sequence[str]], Mapping[str, str]]
+
+
+class LimitsAdmin:
+    """The handlers of limits and choices.
+
+    Args:
+        choose: Reads ``switch=option`` texts.
+        switches: Gives the switches there are; read when first asked for.
+    """
+
+    def __init__(self, choose: Choose, switches: Callable[[], Mapping[str, Switch]]) -> None:
+        self._choose = choose
+        self._switches = switches
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/limits"): list_limits,
+            ("PUT", "/limits/{principal}"): put_limit,
+            ("DELETE", "/limits/{principal}"): delete_limit,
+            ("GET", "/choices"): self.list_choices,
+            ("PATCH", "/choices"): self.change_choices,
+        }
+
+    def list_choices(self, call: Call) -> Answer:
+        """Answers ``GET /choices``: every switch, and the option in force in this world."""
+        chosen = call.world.choices
+        return Answer(
+            [
+                {
+                    "name": switch.name,
+                    "option": chosen.get(switch.name, switch.default),
+                    "default": switch.default,
+                    "options": dict(switch.options),
+                    "rule": switch.rule,
+                }
+                for switch in self._switches().values()
+            ]
+        )
+
+    def change_choices(self, call: Call, *, body: Mapping[str, str]) -> Answer:
+        """Answers ``PATCH /choices``.
+
+        Raises:
+            BadRequest: There is no such switch or option.
+        """
+        try:
+            chosen = self._choose([f"{name}={option}" for name, option in body.items()])
+        except StartupError as error:
+            raise BadRequest(str(error)) from error
+        call.world.choices = {**call.world.choices, **chosen}
+        call.world.note_change()
+        return self.list_choices(call)
+
+
+def list_limits(call: Call) -> Answer:
+    """Answers ``GET /limits``: who has used what of the hour, and whose limit was changed."""
+    names = dict.fromkeys([*call.world.limits, *call.world.windows])
+    return Answer([_said(call.world, name) for name in names if not name.startswith("refused ")])
+
+
+def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``PUT /limits/{principal}``: lowers a limit, or uses up some of it.
+
+    Raises:
+        BadRequest: There is no such person.
+    """
+    world = call.world
+    _expect_principal(world, principal)
+    if "limit" in body:
+        world.limits[principal] = body["limit"]
+    if "used" in body:
+        for name in _windows(call, principal):
+            world.windows[name] = Window(world.clock.now(), body["used"])
+    world.note_change()
+    return Answer(_said(world, principal))
+
+
+def delete_limit(call: Call, principal: str) -> Answer:
+    """Answers ``DELETE /limits/{principal}``: the interface's limit, and nothing used yet.
+
+    Raises:
+        BadRequest: There is no such person.
+    """
+    _expect_principal(call.world, principal)
+    call.world.limits.pop(principal, None)
+    for name in _windows(call, principal):
+        call.world.windows.pop(name, None)
+    call.world.note_change()
+    return Answer(status=204)
+
+
+def _windows(call: Call, principal: str) -> list[str]:
+    """Returns whose windows are meant; nobody in particular is each address that asked."""
+    if principal != ANONYMOUS:
+        return [principal]
+    seen = [name for name in call.world.windows if name.startswith("address ")]
+    return list(dict.fromkeys([*seen, f"address {call.client}"]))
+
+
+def _expect_principal(world: World, principal: str) -> None:
+    if principal == ANONYMOUS or principal.startswith("address "):
+        return
+    if world.get(PEOPLE, principal) is not None:
+        return
+    known = [ANONYMOUS, *(slug for slug, _ in world.items(PEOPLE))]
+    hint = nearest(principal, known) or f"; name a person by slug, or {ANONYMOUS}."
+    msg = f"There is no {principal!r} to limit{hint}"
+    raise NotFound(msg)
+
+
+def _said(world: World, name: str) -> dict[str, Any]:
+    window = world.windows.get(name)
+    is_open = window is not None and world.clock.now() < window.opened + WINDOW
+    return {
+        "principal": name,
+        "limit": world.limits.get(name),
+        "used": window.used if window and is_open else 0,
+        "reset": written(window.opened + WINDOW) if window and is_open else None,
+    }

@@ -1,0 +1,117 @@
+"""Tells which exchanges a pattern means: WireMock's request patterns, and what only we know."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+
+from understudy.errors import BadRequest
+from understudy.mock.admin.shapes import operation_id
+from understudy.mock.engine.exchange import Exchange
+
+Pattern = Mapping[str, Any]
+
+
+def matches(exchange: Exchange, pattern: Pattern) -> bool:
+    """Tells whether an exchange fits a pattern in every respect that the pattern names.
+
+    Raises:
+        BadRequest: A regular expression is none.
+    """
+    return all(_TESTS[name](exchange, wanted) for name, wanted in pattern.items())
+
+
+def _url(exchange: Exchange) -> str:
+    query = exchange.query.decode("latin-1")
+    return f"{exchange.path}?{query}" if query else exchange.path
+
+
+def _method(exchange: Exchange, wanted: str) -> bool:
+    return wanted in {"ANY", exchange.method}
+
+
+def _status(exchange: Exchange, wanted: Any) -> bool:
+    return (
+        str(exchange.status) == str(wanted) or str(wanted).upper() == f"{exchange.status // 100}XX"
+    )
+
+
+def _headers(exchange: Exchange, wanted: Mapping[str, Pattern]) -> bool:
+    given = {
+        name.decode("latin-1"): text.decode("latin-1") for name, text in exchange.headers.items()
+    }
+    return all(_fits(given.get(name.lower()), text) for name, text in wanted.items())
+
+
+def _query(exchange: Exchange, wanted: Mapping[str, Pattern]) -> bool:
+    given = dict(parse_qsl(exchange.query.decode("latin-1"), keep_blank_values=True))
+    return all(_fits(given.get(name), text) for name, text in wanted.items())
+
+
+def _body(exchange: Exchange, wanted: list[Pattern]) -> bool:
+    text = exchange.body.decode("utf-8", "replace")
+    return all(_fits(text, pattern) for pattern in wanted)
+
+
+def _person(exchange: Exchange, wanted: str) -> bool:
+    return exchange.principal is not None and exchange.principal.person == wanted
+
+
+_TESTS: Mapping[str, Callable[[Exchange, Any], bool]] = {
+    "method": _method,
+    "url": lambda exchange, wanted: _url(exchange) == wanted,
+    "urlPath": lambda exchange, wanted: exchange.path == wanted,
+    "urlPattern": lambda exchange, wanted: _is_like(wanted, _url(exchange)),
+    "urlPathPattern": lambda exchange, wanted: _is_like(wanted, exchange.path),
+    "headers": _headers,
+    "queryParameters": _query,
+    "bodyPatterns": _body,
+    "operation": lambda exchange, wanted: operation_id(exchange) == wanted,
+    "status": _status,
+    "person": _person,
+    "identity": lambda exchange, wanted: exchange.identity == wanted,
+    "fault": lambda exchange, wanted: exchange.fault == wanted,
+}
+
+
+def _fits(text: str | None, pattern: Pattern) -> bool:
+    if pattern.get("absent"):
+        return text is None
+    if text is None:
+        return False
+    options = {**pattern}
+    is_folded = options.pop("caseInsensitive", False)
+    return all(_COMPARISONS[name](text, wanted, is_folded) for name, wanted in options.items())
+
+
+def _equal(text: str, wanted: str, is_folded: bool) -> bool:  # noqa: FBT001 - of one shape in the table
+    return text.lower() == wanted.lower() if is_folded else text == wanted
+
+
+def _equal_json(text: str, wanted: Any, _is_folded: bool) -> bool:  # noqa: FBT001 - as above
+    try:
+        expected = orjson.loads(wanted) if isinstance(wanted, str) else wanted
+        return bool(orjson.loads(text) == expected)
+    except ValueError:
+        return False
+
+
+_COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
+    "equalTo": _equal,
+    "contains": lambda text, wanted, _: wanted in text,
+    "doesNotContain": lambda text, wanted, _: wanted not in text,
+    "matches": lambda text, wanted, _: _is_like(wanted, text),
+    "doesNotMatch": lambda text, wanted, _: not _is_like(wanted, text),
+    "equalToJson": _equal_json,
+    "absent": lambda _text, _wanted, _: True,
+}
+
+
+def _is_like(expression: str, text: str) -> bool:
+    try:
+        return re.fullmatch(expression, text, re.DOTALL) is not None
+    except re.error as error:
+        msg = f"{expression!r} is no regular expression: {error}."
+        raise BadRequest(msg) from error

@@ -1,0 +1,210 @@
+"""The journal of a world: listed, counted, searched, followed (``openapi/admin.yaml``)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any
+
+import orjson
+
+from understudy.errors import BadRequest, NotFound, nearest
+from understudy.mock.admin.explaining import Explainer
+from understudy.mock.admin.journal_archive import archive
+from understudy.mock.admin.matching import Pattern, matches
+from understudy.mock.admin.shapes import logged, request
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.handlers import Handlers
+from understudy.openapi.paths import fill
+
+HEARTBEAT = 15.0
+"""Seconds after which a silent stream says that it is still there; proxies end those that do not."""
+
+WAITING = 1000
+"""Exchanges that a slow follower may fall behind before it misses some."""
+
+NEAR = 3
+"""Operations that are offered for a request that matched none."""
+
+
+class RequestsAdmin:
+    """The handlers of the journal.
+
+    Args:
+        operations: operationId to method and path template of every operation of the mock.
+        explainer: Says why an answer is as it is.
+    """
+
+    def __init__(self, operations: Mapping[str, tuple[str, str]], explainer: Explainer) -> None:
+        self._operations = operations
+        self._explainer = explainer
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/requests"): self.list_requests,
+            ("DELETE", "/requests"): delete_requests,
+            ("POST", "/requests/count"): self.count_requests,
+            ("POST", "/requests/find"): self.find_requests,
+            ("GET", "/requests/unmatched"): list_unmatched,
+            ("GET", "/requests/unmatched/near-misses"): self.list_near_misses,
+            ("GET", "/requests/har"): get_har,
+            ("GET", "/requests/stream"): stream_requests,
+            ("GET", "/requests/{id}"): self.get_request,
+        }
+
+    def list_requests(
+        self,
+        call: Call,
+        *,
+        operation: str | None = None,
+        status: str | None = None,
+        person: str | None = None,
+        since: str | None = None,
+        limit: int | None = None,
+    ) -> Answer:
+        """Answers ``GET /requests``, the newest first.
+
+        Raises:
+            BadRequest: There is no such operation, or ``since`` is no instant.
+        """
+        named = {"operation": operation, "status": status, "person": person}
+        pattern = {name: value for name, value in named.items() if value is not None}
+        found = self._found(call, pattern)
+        if since is not None:
+            start = _instant(since)
+            found = [exchange for exchange in found if exchange.started >= start]
+        newest = found[::-1][:limit]
+        return Answer({"requests": [logged(e) for e in newest], "meta": {"total": len(found)}})
+
+    def count_requests(self, call: Call, *, body: Pattern) -> Answer:
+        """Answers ``POST /requests/count``.
+
+        Raises:
+            BadRequest: There is no such operation, or an expression is none.
+        """
+        return Answer({"count": len(self._found(call, body))})
+
+    def find_requests(self, call: Call, *, body: Pattern) -> Answer:
+        """Answers ``POST /requests/find``, the oldest first.
+
+        Raises:
+            BadRequest: There is no such operation, or an expression is none.
+        """
+        return Answer({"requests": [logged(exchange) for exchange in self._found(call, body)]})
+
+    def get_request(self, call: Call, number: int) -> Answer:
+        """Answers ``GET /requests/{id}``: the exchange, and why it went as it did.
+
+        Raises:
+            NotFound: It is unknown, or forgotten.
+        """
+        journal = call.world.journal
+        exchange = journal.get(number)
+        if exchange is None:
+            first = journal.total - len(journal) + 1
+            known = f"{first} to {journal.total}" if len(journal) else "none"
+            msg = f"There is no request {number} in this world; it remembers {known}."
+            raise NotFound(msg)
+        return Answer({**logged(exchange), "explanation": self._explainer.explain(exchange)})
+
+    def list_near_misses(self, call: Call) -> Answer:
+        """Answers ``GET /requests/unmatched/near-misses``: what was probably meant."""
+        return Answer(
+            {
+                "nearMisses": [
+                    {"request": request(exchange), **near}
+                    for exchange in _unmatched(call)
+                    for near in self._near(exchange)
+                ]
+            }
+        )
+
+    def _near(self, exchange: Exchange) -> list[dict[str, Any]]:
+        def distance(method: str, path: str) -> float:
+            similar = SequenceMatcher(None, exchange.path, fill(path, exchange.path)).ratio()
+            return round(1 - (similar if method == exchange.method else similar * 0.9), 3)
+
+        ranked = sorted(
+            (distance(method, path), name, method, path)
+            for name, (method, path) in self._operations.items()
+        )
+        return [
+            {
+                "stubMapping": {
+                    "name": name,
+                    "request": {"method": method, "urlPathTemplate": path},
+                },
+                "matchResult": {"distance": far},
+            }
+            for far, name, method, path in ranked[:NEAR]
+        ]
+
+    def _found(self, call: Call, pattern: Pattern) -> list[Exchange]:
+        operation = pattern.get("operation")
+        if operation is not None and operation not in self._operations:
+            hint = nearest(operation, list(self._operations)) or "."
+            msg = f"operation: there is no {operation!r}{hint}"
+            raise BadRequest(msg)
+        return [exchange for exchange in call.world.journal if matches(exchange, pattern)]
+
+
+def delete_requests(call: Call) -> Answer:
+    """Answers ``DELETE /requests``: the world forgets what was asked."""
+    call.world.journal.forget()
+    return Answer(status=204)
+
+
+def list_unmatched(call: Call) -> Answer:
+    """Answers ``GET /requests/unmatched``."""
+    return Answer({"requests": [logged(exchange) for exchange in _unmatched(call)]})
+
+
+def get_har(call: Call) -> Answer:
+    """Answers ``GET /requests/har``."""
+    return Answer(archive(call.world.journal))
+
+
+def stream_requests(call: Call) -> Answer:
+    """Answers ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
+    return Answer(_events(call), media_type="text/event-stream")
+
+
+async def _events(call: Call) -> AsyncIterator[bytes]:
+    waiting: asyncio.Queue[Exchange] = asyncio.Queue(WAITING)
+
+    def listen(exchange: Exchange) -> None:
+        if not waiting.full():
+            waiting.put_nowait(exchange)
+
+    listeners = call.world.journal.listeners
+    listeners.append(listen)
+    try:
+        yield b": following\n\n"
+        while True:
+            try:
+                exchange = await asyncio.wait_for(waiting.get(), HEARTBEAT)
+            except TimeoutError:
+                yield b": still there\n\n"
+                continue
+            yield b"id: %d\ndata: %s\n\n" % (exchange.number, orjson.dumps(logged(exchange)))
+    finally:
+        listeners.remove(listen)
+
+
+def _unmatched(call: Call) -> Sequence[Exchange]:
+    return [exchange for exchange in call.world.journal if not exchange.is_matched]
+
+
+def _instant(text: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        msg = f"since: {text!r} is no instant; write it as 2026-03-01T12:00:00Z."
+        raise BadRequest(msg) from error
+    if instant.tzinfo is None:
+        msg = f"since: {text!r} leaves its offset open; end it with Z for UTC."
+        raise BadRequest(msg)
+    return instant

@@ -1,0 +1,70 @@
+"""Every handler of the admin API, put together for one mock."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from understudy.interface.rules import Rule, Switch
+from understudy.mock.admin import clock, exporting
+from understudy.mock.admin import token_issuing as tokens
+from understudy.mock.admin.exercised import Declared, ExercisedAdmin
+from understudy.mock.admin.explaining import Explainer
+from understudy.mock.admin.faults import FaultsAdmin
+from understudy.mock.admin.limits import LimitsAdmin
+from understudy.mock.admin.requests import RequestsAdmin
+from understudy.mock.admin.worlds import WorldsAdmin
+from understudy.mock.engine.admin import HANDLERS
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.endpoint import Endpoint, endpoints
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.registry import Worlds
+
+_IDENTITIES: Mapping[str, tuple[str, ...]] = {
+    "unread": ("anonymous",),
+    "optional": ("anonymous", "api_key", "oauth"),
+    "required": ("oauth",),
+}
+"""Who may call an operation, by how it reads a token."""
+
+
+def handlers(
+    *,
+    worlds: Worlds,
+    apis: Sequence[Api],
+    choose: Callable[[Sequence[str]], Mapping[str, str]],
+    rules: Callable[[], Mapping[str, Rule]],
+    switches: Callable[[], Mapping[str, Switch]],
+) -> Handlers:
+    """Returns method and path to handler.
+
+    Args:
+        worlds: All the worlds of the mock.
+        apis: What is served and may be steered; the first one is the resource API.
+        choose: Reads ``switch=option`` texts.
+        rules: Gives the catalogue of rules by id.
+        switches: Gives the switches by name.
+    """
+    found = [endpoint for api in apis for endpoint in endpoints(api)]
+    operations = {
+        endpoint.operation.operation_id: (
+            endpoint.operation.method,
+            endpoint.api.base_path + endpoint.operation.path,
+        )
+        for endpoint in found
+    }
+    return {
+        **HANDLERS,
+        **clock.HANDLERS,
+        **exporting.HANDLERS,
+        **tokens.HANDLERS,
+        **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
+        **FaultsAdmin(list(operations)).handlers,
+        **LimitsAdmin(choose, switches).handlers,
+        **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
+        **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in found]).handlers,
+    }
+
+
+def _declared(endpoint: Endpoint) -> Declared:
+    operation = endpoint.operation
+    needs_user = endpoint.access.scopes is not None
+    identities = ("oauth",) if needs_user else _IDENTITIES[endpoint.access.token]
+    return Declared(operation.operation_id, tuple(operation.responses), identities)

@@ -1,0 +1,80 @@
+"""Access tokens for tests, without a sign-in (``openapi/admin.yaml``)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from understudy.errors import BadRequest, NotFound, nearest
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.store.applications import USED_SCOPES
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import SCOPES, TOKENS, Token
+
+_DIGITS = 40
+
+
+def create_token(call: Call, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``POST /tokens``.
+
+    Raises:
+        BadRequest: There is no such person or scope.
+    """
+    world, person = call.world, body["person"]
+    if world.get(PEOPLE, person) is None:
+        hint = nearest(person, [slug for slug, _ in world.items(PEOPLE)]) or "."
+        msg = f"person: there is no {person!r} in this world{hint}"
+        raise BadRequest(msg)
+    kind = body.get("kind", "oauth")
+    lasts = body.get("expires_in")
+    end = None if lasts is None else written(world.clock.now() + timedelta(seconds=lasts))
+    token = Token(
+        token=world.mark + world.identifiers.hexadecimal(_DIGITS),
+        person=person,
+        kind=kind,
+        scopes=() if kind == "api_key" else _scopes(body.get("scopes", SCOPES)),
+        expires=end,
+        about="Made by a test.",
+    )
+    world.put(TOKENS, token.token, token)
+    return Answer(_said(token), 201)
+
+
+def delete_token(call: Call, *, token: str) -> Answer:
+    """Answers ``DELETE /tokens``: it counts no more.
+
+    Raises:
+        NotFound: There is no such token.
+    """
+    if call.world.get(TOKENS, token) is None:
+        msg = "There is no such token in this world."
+        raise NotFound(msg)
+    call.world.remove(TOKENS, token)
+    call.world.remove(USED_SCOPES, token)
+    return Answer(status=204)
+
+
+def _scopes(given: Sequence[str]) -> tuple[str, ...]:
+    for scope in given:
+        if scope not in SCOPES:
+            hint = nearest(scope, SCOPES) or f"; there are {', '.join(SCOPES)}."
+            msg = f"scopes: there is no {scope!r}{hint}"
+            raise BadRequest(msg)
+    return tuple(given)
+
+
+def _said(token: Token) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "token": token.token,
+        "person": token.person,
+        "kind": token.kind,
+        "scopes": list(token.scopes),
+    }
+    return said if token.expires is None else {**said, "expires": token.expires}
+
+
+HANDLERS: Handlers = {
+    ("POST", "/tokens"): create_token,
+    ("DELETE", "/tokens"): delete_token,
+}

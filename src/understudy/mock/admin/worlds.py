@@ -1,0 +1,167 @@
+"""Worlds: made, listed, reset, kept and ended (``openapi/admin.yaml``)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from understudy.errors import BadRequest, StartupError
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.registry import COOKIE, HEADER, Worlds
+from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.fixtures.listing import listing
+from understudy.mock.fixtures.subset import only
+
+Choose = Callable[[Sequence[str]], Mapping[str, str]]
+
+
+class WorldsAdmin:
+    """The handlers that need to know of every world.
+
+    Args:
+        worlds: All of them.
+        base_path: Of the resource API.
+        choose: Reads ``switch=option`` texts.
+    """
+
+    def __init__(self, worlds: Worlds, base_path: str, choose: Choose) -> None:
+        self._worlds = worlds
+        self._base_path = base_path
+        self._choose = choose
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/worlds"): self.list_worlds,
+            ("POST", "/worlds"): self.create_world,
+            ("GET", "/worlds/{name}"): self.get_world,
+            ("DELETE", "/worlds/{name}"): self.delete_world,
+            ("POST", "/reset"): self.reset,
+            ("GET", "/snapshots"): self.list_snapshots,
+            ("POST", "/snapshots"): self.create_snapshot,
+            ("DELETE", "/snapshots/{name}"): self.delete_snapshot,
+            ("POST", "/snapshots/{name}/restore"): self.restore_snapshot,
+        }
+
+    def list_worlds(self, call: Call) -> Answer:
+        """Answers ``GET /worlds``."""
+        return Answer([self._said(call, world) for world in self._worlds])
+
+    def create_world(self, call: Call, *, body: Mapping[str, Any] | None = None) -> Answer:
+        """Answers ``POST /worlds``.
+
+        Raises:
+            BadRequest: The name, a person or a choice is not as it must be.
+            NotFound: There is no such snapshot.
+            Conflict: There is a world of that name.
+        """
+        wanted = body or {}
+        idle = wanted.get("idle_seconds")
+        world = self._worlds.create(
+            wanted.get("name"),
+            self._start(wanted),
+            idle=None if idle is None else timedelta(seconds=idle),
+        )
+        return Answer({**self._said(call, world), **_inhabitants(world)}, 201)
+
+    def _start(self, wanted: Mapping[str, Any]) -> Snapshot:
+        """Returns what a new world is to begin with."""
+        kept, people = wanted.get("snapshot"), wanted.get("people")
+        if kept is not None and people is not None:
+            msg = "people: a snapshot has its own people; leave one of the two out."
+            raise BadRequest(msg)
+        start = self._worlds.beginning() if kept is None else self._worlds.snapshot(kept)
+        if people is not None:
+            start = start._replace(baseline=only(start.baseline, people))
+        if "seed" in wanted:
+            start = start._replace(seed=wanted["seed"], issued=0)
+        texts = [f"{name}={option}" for name, option in wanted.get("choices", {}).items()]
+        try:
+            return start._replace(choices={**start.choices, **self._choose(texts)})
+        except StartupError as error:
+            msg = f"choices: {error}"
+            raise BadRequest(msg) from error
+
+    def get_world(self, call: Call, name: str) -> Answer:
+        """Answers ``GET /worlds/{name}``.
+
+        Raises:
+            NotFound: There is no such world.
+        """
+        world = self._worlds.get(name)
+        return Answer({**self._said(call, world), **_inhabitants(world)})
+
+    def delete_world(self, _call: Call, name: str) -> Answer:
+        """Answers ``DELETE /worlds/{name}``.
+
+        Raises:
+            NotFound: There is no such world.
+            BadRequest: It is the default one.
+        """
+        self._worlds.remove(name)
+        return Answer(status=204)
+
+    def reset(self, call: Call) -> Answer:
+        """Answers ``POST /reset``: the world is as it began, its journal empty."""
+        call.world.become(self._worlds.beginning(call.world.name))
+        call.world.journal.forget()
+        return Answer(self._said(call, call.world))
+
+    def list_snapshots(self, _call: Call) -> Answer:
+        """Answers ``GET /snapshots``."""
+        return Answer([_kept(name, kept) for name, kept in self._worlds.snapshots.items()])
+
+    def create_snapshot(self, call: Call, *, body: Mapping[str, Any]) -> Answer:
+        """Answers ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
+        kept = call.world.snapshot()
+        self._worlds.keep_snapshot(body["name"], kept)
+        return Answer(_kept(body["name"], kept), 201)
+
+    def delete_snapshot(self, _call: Call, name: str) -> Answer:
+        """Answers ``DELETE /snapshots/{name}``.
+
+        Raises:
+            NotFound: There is no such snapshot.
+        """
+        self._worlds.drop_snapshot(name)
+        return Answer(status=204)
+
+    def restore_snapshot(self, call: Call, name: str) -> Answer:
+        """Answers ``POST /snapshots/{name}/restore``: the world becomes what was kept.
+
+        Raises:
+            NotFound: There is no such snapshot.
+        """
+        call.world.become(self._worlds.snapshot(name))
+        return Answer(self._said(call, call.world))
+
+    def _said(self, call: Call, world: World) -> dict[str, Any]:
+        idle = self._worlds.idle(world)
+        site = call.site_url.removesuffix(call.world.prefix) + world.prefix
+        sign_in = call.authorization_url.removesuffix(call.world.prefix) + world.prefix
+        return {
+            "name": world.name,
+            "base_url": site + self._base_path,
+            "auth_url": sign_in,
+            "admin_url": f"{site}/__admin",
+            "header": {HEADER.decode().title(): world.name},
+            "cookie": f"{COOKIE}={world.name}",
+            "seed": world.identifiers.seed,
+            "now": written(world.clock.now()),
+            "requests": world.journal.total,
+            "faults": len(world.faults),
+            "changes": sum(1 for _ in world.changes()),
+            "idle_seconds": None if idle is None else idle.total_seconds(),
+        }
+
+
+def _kept(name: str, kept: Snapshot) -> dict[str, Any]:
+    changes = sum(len(records) for records in kept.overlay.values())
+    return {"name": name, "seed": kept.seed, "changes": changes}
+
+
+def _inhabitants(world: World) -> dict[str, Any]:
+    """Returns the first people, tokens and applications of a world; a crowd would be megabytes."""
+    return listing(world, world.clock.now(), most=100)

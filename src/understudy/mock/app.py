@@ -1,0 +1,216 @@
+"""The one module that knows all the parts, and puts them together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from starlette.types import Receive, Scope, Send
+
+from understudy.errors import Problem, StartupError, nearest
+from understudy.interface.rules import Rule, choose, load_rules, switches
+from understudy.mock.admin.resources import handlers
+from understudy.mock.authserver import admin as application_admin
+from understudy.mock.authserver import resources as authorization
+from understudy.mock.authserver.client_advice import witness
+from understudy.mock.authserver.errors import error_answer as authorization_error
+from understudy.mock.engine import admin
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import Answer
+from understudy.mock.engine.exchange import HERE, Addresses
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.journal import Journal
+from understudy.mock.engine.published import PATH, publish, with_published
+from understudy.mock.engine.recording import Record
+from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.stack import Site, stack
+from understudy.mock.engine.worlds import World
+from understudy.mock.fixtures import loading as seeding
+from understudy.mock.pages.parts import Part
+from understudy.mock.pages.site import pages
+from understudy.mock.service import resources
+from understudy.mock.settings import Holding, Settings
+from understudy.mock.store.collections import COLLECTIONS
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.sqlite import StateKeeper
+from understudy.mock.store.tokens import authenticate
+from understudy.openapi.bundled import fixtures_directory, openapi_directory
+from understudy.openapi.loader import Document, load
+
+CLOSED = ("/oauth2/token", admin.BASE_PATH)
+"""What no page of another origin may call: one takes the client secret (interface, Code grant, 4)."""
+
+DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
+
+
+class Mock:
+    """The mock of one run: its state, and what answers at its addresses.
+
+    Args:
+        settings: What it was asked for.
+        record: Where finished exchanges go.
+        addresses: Where the two sites answer, for their links to one another.
+
+    Raises:
+        StartupError: A document or fixture is not as it must be.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        record: Record | None = None,
+        addresses: Addresses = HERE,
+    ) -> None:
+        self._settings = settings
+        self._record = record
+        self._addresses = addresses
+        self._openapi = openapi_directory()
+        self._catalogue: Sequence[Rule] | None = None
+        self.fixtures = settings.fixtures or fixtures_directory()
+        self.document = settings.document or self._openapi / "service.yaml"
+        self.world = World(
+            "default",
+            seeding.load(self.fixtures),
+            identifiers=Identifiers(settings.seed),
+            choices=settings.choices,
+            journal=Journal(settings.journal),
+        )
+        self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
+        if settings.state is not None:
+            keeper = StateKeeper(settings.state, COLLECTIONS, self.world.baseline)
+            keeper.restore(self.worlds)
+        self._build()
+
+    async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers at the resource API's address: the API, its pictures and its pages."""
+        await self._resource(scope, receive, send)
+
+    async def authorization(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers at the authorization server's address: its endpoints and its pages."""
+        await self._authorization(scope, receive, send)
+
+    def reload(self) -> None:
+        """Reads documents and fixtures again; what was changed in the world stays changed.
+
+        Raises:
+            StartupError: One of them is not as it must be; the old ones stay in force.
+        """
+        before = self.world.baseline
+        self.worlds.refit(before, seeding.load(self.fixtures))
+        try:
+            self._build()
+        except Exception:
+            self.worlds.refit(self.world.baseline, before)
+            raise
+
+    def _rules(self) -> Sequence[Rule]:
+        if self._catalogue is None:  # read when first asked for: most runs never are
+            self._catalogue = load_rules(self._openapi / "rules.yaml")
+        return self._catalogue
+
+    def _choose(self, texts: Sequence[str]) -> Mapping[str, str]:
+        return choose(switches(self._rules()), texts) if texts else {}
+
+    def _approver(self) -> str | None:
+        slug = self._settings.auto_approve
+        if slug is not None and self.world.get(PEOPLE, slug) is None:
+            people = [slug for slug, _ in self.world.items(PEOPLE)]
+            msg = f"--auto-approve {slug}: there is no such person{nearest(slug, people)}"
+            raise StartupError(msg)
+        return slug
+
+    def _build(self) -> None:
+        own: Holding = "refuse" if self._settings.document is None else "warn"
+        resource = resource_api(load(self.document))
+        web = web_api(load(self._openapi / "web.yaml"))
+        authserver = authorization_api(load(self._openapi / "authorization.yaml"))
+        steering = handlers(
+            worlds=self.worlds,
+            apis=(resource, authserver),
+            choose=self._choose,
+            rules=lambda: {rule.id: rule for rule in self._rules()},
+            switches=lambda: switches(self._rules()),
+        )
+        administration = admin_api(load(self._openapi / "admin.yaml"), steering)
+        self.base_path = resource.base_path
+        is_single = self._settings.single_port
+        approver = self._approver()
+        parts: tuple[Part, ...] = ("people", "authorization")
+        common = Site(
+            apis=(resource, authserver, web, administration)
+            if is_single
+            else (resource, web, administration),
+            worlds=self.worlds,
+            elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
+            choose=self._choose,
+            holding=self._settings.holding or own,
+            records=[witness] if self._record is None else [witness, self._record],
+            closed=CLOSED,
+            addresses=Addresses("", self._addresses.authorization),
+            admin_token=self._settings.admin_token,
+        )
+        self._resource = stack(common)
+        if is_single:
+            self._authorization = self._resource
+            return
+        self._authorization = stack(
+            replace(
+                common,
+                apis=(authserver, web, administration),
+                elsewhere=pages(resource.base_path, parts[1:], approver),
+                addresses=Addresses(self._addresses.resource, ""),
+            )
+        )
+
+
+def resource_error(problem: Problem) -> Answer:
+    """Returns a refusal in the interface's Error shape."""
+    return Answer(resources.error_body(problem), problem.status, headers=problem.headers)
+
+
+def resource_api(document: Document) -> Api:
+    """Returns the resource API under whatever document is in force."""
+    base_path = document.base_path or DEFAULT_BASE_PATH
+    document = with_published(document)
+    return Api(
+        document=document,
+        base_path=base_path,
+        handlers={**resources.HANDLERS, ("GET", PATH): publish(document, base_path)},
+        error_answer=resource_error,
+        authenticate=authenticate,
+        scopes=resources.SCOPES,
+        limited=resources.LIMITED,
+        quota=resources.quota,
+        aliases=resources.ALIASES,
+    )
+
+
+def web_api(document: Document) -> Api:
+    """Returns what the resource API's answers link to: pictures and icons."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=resources.WEB_HANDLERS,
+        error_answer=resource_error,
+    )
+
+
+def authorization_api(document: Document) -> Api:
+    """Returns the authorization server's endpoints; its other pages are in no document."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=authorization.HANDLERS,
+        error_answer=authorization_error,
+        pages=authorization.PAGES,
+    )
+
+
+def admin_api(document: Document, steering: Handlers) -> Api:
+    """Returns the mock's own admin API."""
+    return Api(
+        document=document,
+        base_path=admin.BASE_PATH,
+        handlers={**steering, **application_admin.HANDLERS},
+        error_answer=admin.admin_error,
+        is_steering=True,
+    )

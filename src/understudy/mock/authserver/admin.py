@@ -1,0 +1,166 @@
+"""The developer dashboard as JSON, for tests without a browser (``openapi/admin.yaml``)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from understudy.mock.authserver import applications
+from understudy.mock.authserver.client_advice import verdicts
+from understudy.mock.authserver.token_lifecycle import revoke
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import APPLICATIONS, Application
+
+
+def list_applications(call: Call, *, owner: str | None = None) -> Answer:
+    """Answers ``GET /applications``."""
+    found = (application for _, application in call.world.items(APPLICATIONS))
+    chosen = [app for app in found if owner is None or app.owner == owner]
+    return Answer([_said(call.world, application) for application in chosen])
+
+
+def create_application(call: Call, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``POST /applications``.
+
+    Raises:
+        BadRequest: The owner, the name or an address is not as it must be.
+    """
+    uris = tuple(body.get("redirect_uris", ()))
+    made = applications.register(call.world, body["owner"], body["name"], uris)
+    return Answer(_said(call.world, made), 201)
+
+
+def get_application(call: Call, client_id: str) -> Answer:
+    """Answers ``GET /applications/{client_id}``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    return Answer(_said(call.world, applications.find(call.world, client_id)))
+
+
+def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -> Answer:
+    """Answers ``PATCH /applications/{client_id}``: all of the changes, or none.
+
+    Raises:
+        NotFound: There is no such application.
+        BadRequest: The name or an address is not as it must be.
+    """
+    application = applications.find(call.world, client_id)
+    changed = applications.change(
+        call.world,
+        application,
+        name=body.get("name", application.name),
+        redirect_uris=tuple(body.get("redirect_uris", application.redirect_uris)),
+    )
+    return Answer(_said(call.world, changed))
+
+
+def delete_application(call: Call, client_id: str) -> Answer:
+    """Answers ``DELETE /applications/{client_id}``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    applications.delete(call.world, applications.find(call.world, client_id))
+    return Answer(status=204)
+
+
+def rotate_secret(call: Call, client_id: str) -> Answer:
+    """Answers ``POST /applications/{client_id}/secret``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    application = applications.find(call.world, client_id)
+    return Answer(_said(call.world, applications.rotate_secret(call.world, application)))
+
+
+def rotate_api_key(call: Call, client_id: str) -> Answer:
+    """Answers ``POST /applications/{client_id}/api-key``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    application = applications.find(call.world, client_id)
+    applications.rotate_api_key(call.world, application)
+    return Answer(_said(call.world, application))
+
+
+def list_grants(call: Call, client_id: str) -> Answer:
+    """Answers ``GET /applications/{client_id}/grants``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    application = applications.find(call.world, client_id)
+    return Answer(
+        [
+            {
+                "token": token.token,
+                "person": token.person,
+                "scopes": list(token.scopes),
+                **({"expires": token.expires} if token.expires else {}),
+            }
+            for token in applications.grants(call.world, application)
+        ]
+    )
+
+
+def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> Answer:
+    """Answers ``DELETE /applications/{client_id}/grants``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    application = applications.find(call.world, client_id)
+    for token in applications.grants(call.world, application):
+        if person in {None, token.person}:
+            revoke(call.world, token.token)
+    return Answer(status=204)
+
+
+def list_verdicts(call: Call, client_id: str) -> Answer:
+    """Answers ``GET /applications/{client_id}/verdicts``.
+
+    Raises:
+        NotFound: There is no such application.
+    """
+    applications.find(call.world, client_id)
+    return Answer(
+        [
+            {
+                "fault": verdict.fault,
+                "advice": verdict.advice,
+                "count": verdict.count,
+                "seen": verdict.seen.isoformat(),
+            }
+            for verdict in verdicts(call.world, client_id)
+        ]
+    )
+
+
+def _said(world: World, application: Application) -> dict[str, Any]:
+    key = applications.api_key(world, application)
+    return {
+        "client_id": application.client_id,
+        "client_secret": application.client_secret,
+        **({"api_key": key.token} if key else {}),
+        "name": application.name,
+        "owner": application.owner,
+        "redirect_uris": list(application.redirect_uris),
+    }
+
+
+HANDLERS: Handlers = {
+    ("GET", "/applications"): list_applications,
+    ("POST", "/applications"): create_application,
+    ("GET", "/applications/{client_id}"): get_application,
+    ("PATCH", "/applications/{client_id}"): update_application,
+    ("DELETE", "/applications/{client_id}"): delete_application,
+    ("POST", "/applications/{client_id}/secret"): rotate_secret,
+    ("POST", "/applications/{client_id}/api-key"): rotate_api_key,
+    ("GET", "/applications/{client_id}/grants"): list_grants,
+    ("DELETE", "/applications/{client_id}/grants"): revoke_grants,
+    ("GET", "/applications/{client_id}/verdicts"): list_verdicts,
+}

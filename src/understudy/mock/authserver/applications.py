@@ -1,0 +1,172 @@
+"""Registers applications, as the developer dashboard and the admin API do (interface, Bearer tokens, 2)."""
+
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from understudy.errors import BadRequest, NotFound
+from understudy.interface.rules import upholds
+from understudy.mock.authserver.token_lifecycle import revoke, revoke_all
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import APPLICATIONS, CODES, SPENT_CODES, Application
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import TOKENS, Token
+
+MAX_NAME = 80
+"""Characters; what a person must be able to read on the consent page."""
+
+_KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
+
+
+def owned_by(world: World, owner: str) -> list[Application]:
+    """Returns a person's applications, in the order they were made."""
+    return [app for _, app in world.items(APPLICATIONS) if app.owner == owner]
+
+
+def find(world: World, client_id: str, owner: str | None = None) -> Application:
+    """Returns an application.
+
+    Raises:
+        NotFound: There is none, or it is another's than the owner that was given.
+    """
+    found = world.get(APPLICATIONS, client_id)
+    if found is None or (owner is not None and found.owner != owner):
+        msg = f"There is no application with the client_id {client_id!r}."
+        raise NotFound(msg, code="unknown_application")
+    return found
+
+
+@upholds("application-has-id-and-secret")
+def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]) -> Application:
+    """Makes an application with a client ID, a secret, and an API key of its owner.
+
+    Raises:
+        BadRequest: The owner, the name or an address is not as it must be.
+    """
+    if world.get(PEOPLE, owner) is None:
+        msg = f"owner: there is no person {owner!r}."
+        raise BadRequest(msg, code="unknown_person")
+    application = Application(
+        client_id=world.identifiers.text(12, "0123456789abcdefghijklmnopqrstuvwxyz"),
+        client_secret=_secret(world),
+        name=_checked_name(name),
+        owner=owner,
+        redirect_uris=tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris)),
+        about="registered while the mock ran",
+    )
+    world.put(APPLICATIONS, application.client_id, application)
+    _make_key(world, application)
+    return application
+
+
+def rotate_secret(world: World, application: Application) -> Application:
+    """Gives an application a new secret; the old one counts no more."""
+    return _put(world, replace(application, client_secret=_secret(world)))
+
+
+def change(
+    world: World, application: Application, *, name: str, redirect_uris: tuple[str, ...]
+) -> Application:
+    """Gives an application another name and other addresses; all of it, or nothing.
+
+    Raises:
+        BadRequest: The name is empty or too long, or an address cannot be registered.
+    """
+    checked = tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris))
+    return _put(world, replace(application, name=_checked_name(name), redirect_uris=checked))
+
+
+@upholds("application-deletion-ends-tokens")
+def delete(world: World, application: Application) -> None:
+    """Removes an application, and ends every code and token it was given."""
+    revoke_all(world, client_id=application.client_id)
+    for codes in (CODES, SPENT_CODES):
+        for key, code in list(world.items(codes)):
+            if code.client_id == application.client_id:
+                world.remove(codes, key)
+    world.remove(APPLICATIONS, application.client_id)
+
+
+@upholds("api-key-by-application")
+def api_key(world: World, application: Application) -> Token | None:
+    """Returns the API key that came with an application."""
+    tokens = (token for _, token in world.items(TOKENS))
+    return next(
+        (t for t in tokens if t.kind == "api_key" and t.client_id == application.client_id), None
+    )
+
+
+def rotate_api_key(world: World, application: Application) -> Token:
+    """Gives an application a new API key; the old one counts no more."""
+    before = api_key(world, application)
+    if before is not None:
+        revoke(world, before.token)
+    return _make_key(world, application)
+
+
+def grants(world: World, application: Application) -> list[Token]:
+    """Returns the access tokens that people granted to an application."""
+    return [
+        token
+        for _, token in world.items(TOKENS)
+        if token.client_id == application.client_id and token.kind == "oauth"
+    ]
+
+
+def checked_redirect_uri(uri: str) -> str:
+    """Returns an address that may be registered (RFC 6749, 3.1.2; RFC 8252, 7).
+
+    Raises:
+        BadRequest: It is relative, has a fragment or credentials, or a scheme that runs script.
+    """
+    try:
+        parts = urlsplit(uri)
+        is_web = parts.scheme in {"http", "https"}
+        is_sound = uri.isascii() and uri.isprintable() and " " not in uri
+        refused = (
+            not is_sound
+            or (is_web and not parts.hostname)
+            or not (is_web or "." in parts.scheme)
+            or parts.scheme in _REFUSED_SCHEMES
+            or "#" in uri
+            or set("@,;") & set(parts.netloc)  # the last two would end a policy of our pages
+        )
+    except ValueError:
+        refused = True
+    if refused:
+        msg = (
+            f"redirect_uris: {uri!r} cannot be registered; give an absolute http or https address "
+            "without a fragment."
+        )
+        raise BadRequest(msg, code="invalid_redirect_uri")
+    return uri
+
+
+def _checked_name(name: str) -> str:
+    checked = " ".join(name.split())
+    if not checked or len(checked) > MAX_NAME:
+        msg = f"name: give 1 to {MAX_NAME} characters; people read it when they are asked."
+        raise BadRequest(msg, code="invalid_name")
+    return checked
+
+
+def _put(world: World, application: Application) -> Application:
+    world.put(APPLICATIONS, application.client_id, application)
+    return application
+
+
+def _secret(world: World) -> str:
+    return world.identifiers.text(40, _KEY_ALPHABET)
+
+
+def _make_key(world: World, application: Application) -> Token:
+    token = Token(
+        token=f"{world.mark}key-{world.identifiers.text(36, _KEY_ALPHABET)}",
+        person=application.owner,
+        kind="api_key",
+        client_id=application.client_id,
+        about=f"API key of {application.name}",
+    )
+    world.put(TOKENS, token.token, token)
+    return token

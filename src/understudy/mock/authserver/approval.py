@@ -1,0 +1,57 @@
+"""What a person's approval issues: a code, or at once a token."""
+
+from datetime import timedelta
+
+from understudy.interface.rules import upholds
+from understudy.mock.authserver.authorize import AuthorizationRequest
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, account_number, issue
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import CODES, AuthorizationCode
+
+CODE_LIFETIME = timedelta(minutes=10)  # interface, Code grant, 1: "time-limited"; RFC 6749, 4.1.2
+
+CODE_DIGITS = 32
+"""Hexadecimal digits of a code: 128 bits (RFC 6749, 10.10)."""
+
+
+def approve(world: World, request: AuthorizationRequest, person: str) -> str:
+    """Issues what was asked for.
+
+    Args:
+        world: Where it counts.
+        request: What was judged, and shown to the person.
+        person: Slug of who approved.
+
+    Returns:
+        Where the browser goes now.
+    """
+    if request.response_type == "token":
+        return _token(world, request, person)
+    return _code(world, request, person)
+
+
+@upholds("code-in-query", "code-time-limited", "code-lifetime", "code-unguessable", "pkce-honoured")
+def _code(world: World, request: AuthorizationRequest, person: str) -> str:
+    code = AuthorizationCode(
+        code=world.identifiers.hexadecimal(CODE_DIGITS),
+        client_id=request.back.application.client_id,
+        redirect_uri=request.back.redirect_uri,
+        person=person,
+        scopes=request.scopes,
+        expires=world.clock.now() + CODE_LIFETIME,
+        challenge=request.challenge,
+        challenge_method=request.challenge_method,
+    )
+    world.put(CODES, code.code, code)
+    return request.back.with_answer(code=code.code)
+
+
+@upholds("implicit-token-in-fragment", "implicit-expires-in")
+def _token(world: World, request: AuthorizationRequest, person: str) -> str:
+    token = issue(world, request.back.application, person, request.scopes, IMPLICIT_LIFETIME)
+    return request.back.with_answer(
+        access_token=token.token,
+        expires_in=str(int(IMPLICIT_LIFETIME.total_seconds())),
+        token_type="bearer",
+        site_id=account_number(person),
+    )

@@ -1,0 +1,93 @@
+"""The authorization server's refusals: where each may be shown, and in what shape.
+
+OAuthError        400 or 401 as JSON, from the token endpoint and token-info (RFC 6749, 5.2)
+RefusedPage       an error page: the client or the redirect cannot be trusted (RFC 6749, 4.1.2.1)
+RefusedRedirect   back to the registered address, with ``error`` and ``error_description``
+"""
+
+from typing import ClassVar
+
+from understudy.errors import Headers, Problem
+from understudy.interface.rules import upholds
+from understudy.mock.engine.call import Answer
+
+INVALID_GRANT = "invalid_grant"
+INVALID_REQUEST = "invalid_request"
+INVALID_SCOPE = "invalid_scope"
+NEEDS_2FA = (
+    "needs_2fa"  # not of the RFC: what deployments say to a two-step owner's account password
+)
+UNSUPPORTED_GRANT_TYPE = "unsupported_grant_type"
+UNSUPPORTED_RESPONSE_TYPE = "unsupported_response_type"
+
+NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # RFC 6749, 5.1
+
+
+class OAuthError(Problem):
+    """A refusal in the shape of RFC 6749, 5.2.
+
+    Args:
+        error: The code that the RFC registers.
+        description: What was wrong and what to do; never what was secret.
+        headers: Further headers.
+    """
+
+    status = 400
+
+    def __init__(self, error: str, description: str, *, headers: Headers = ()) -> None:
+        super().__init__(description, code=error, headers=headers)
+        self.error = error
+
+
+class InvalidClient(OAuthError):
+    """The client did not prove who it is."""
+
+    status: ClassVar[int] = 401
+
+    def __init__(self, description: str, *, headers: Headers = ()) -> None:
+        super().__init__("invalid_client", description, headers=headers)
+
+
+class RefusedPage(Exception):
+    """An authorization request that must not be answered by a redirect.
+
+    Attributes:
+        what: What was wrong.
+        remedy: What the developer should do.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
+
+
+class RefusedRedirect(Exception):
+    """An authorization request that is refused at the registered address.
+
+    Attributes:
+        error: The code that RFC 6749, 4.1.2.1 registers.
+        description: What was wrong and what to do.
+    """
+
+    def __init__(self, error: str, description: str) -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+
+
+@upholds("token-error-shape", "token-not-cached")
+def error_answer(problem: Problem) -> Answer:
+    """Returns a refusal in the authorization server's shape (RFC 6749, 5.2).
+
+    What the engine refuses by the document (a field that is missing, a body of another type) is an
+    ``invalid_request``, with the status that the RFC gives it.
+    """
+    if isinstance(problem, OAuthError):
+        error, status = problem.error, problem.status
+    elif problem.status in {404, 405, 429, 500}:
+        error, status = problem.code or "server_error", problem.status
+    else:
+        error, status = INVALID_REQUEST, 400
+    body = {"error": error, "error_description": problem.message}
+    return Answer(body, status, headers=(*problem.headers, *NO_STORE))

@@ -1,0 +1,84 @@
+"""The authorization code grant (interface, Code grant; RFC 6749, 4.1.3; RFC 7636, 4.6)."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from understudy.interface.rules import upholds
+from understudy.mock.authserver.errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
+from understudy.mock.authserver.throttling import hold_off
+from understudy.mock.authserver.token_lifecycle import issue, revoke
+from understudy.mock.engine.call import Call
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import CODES, SPENT_CODES, Application, AuthorizationCode
+from understudy.mock.store.tokens import Token
+
+REMEMBERED = 1000
+"""Spent codes of a world that a replay is noticed of; older ones are unknown, and refused so."""
+
+
+@upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
+def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Token:
+    """Exchanges a code for a token.
+
+    Raises:
+        OAuthError: The code does not count, or what it is bound to does not fit.
+        TooManyRequests: Too many codes were tried by this client.
+    """
+    given = form.get("code")
+    if given is None:
+        raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
+    attempts = hold_off(call.world, f"codes of {application.client_id}")
+    code = call.world.get(CODES, given) or call.world.get(SPENT_CODES, given)
+    if code is None or code.client_id != application.client_id:
+        attempts.failed()
+        raise OAuthError(INVALID_GRANT, "The code is unknown, or was given to another client.")
+    _expect_binding(code, form)
+    if code.token is not None:
+        revoke(call.world, code.token)
+        description = "The code was exchanged before, so the token it gave is revoked now."
+        raise OAuthError(INVALID_GRANT, description)
+    if call.world.clock.now() >= code.expires:
+        raise OAuthError(INVALID_GRANT, "The code has expired; send the person through again.")
+    token = issue(call.world, application, code.person, code.scopes)
+    _spend(call.world, replace(code, token=token.token))
+    return token
+
+
+def _spend(world: World, code: AuthorizationCode) -> None:
+    """Notes an exchange, and forgets the oldest one beyond those that are remembered."""
+    world.remove(CODES, code.code)
+    world.put(SPENT_CODES, code.code, code)
+    if world.changed(SPENT_CODES) > REMEMBERED:
+        oldest, _ = next(world.items(SPENT_CODES))
+        world.remove(SPENT_CODES, oldest)
+
+
+@upholds("code-redirect-uri-repeated", "pkce-honoured")
+def _expect_binding(code: AuthorizationCode, form: Mapping[str, str]) -> None:
+    """Refuses an exchange that does not fit the authorization request; the code stays unspent."""
+    redirect_uri = form.get("redirect_uri")
+    if redirect_uri is None:
+        raise OAuthError(INVALID_REQUEST, "redirect_uri is missing; repeat the one of the start.")
+    if redirect_uri != code.redirect_uri:
+        description = "redirect_uri differs from the one of the authorization request; repeat that."
+        raise OAuthError(INVALID_GRANT, description)
+    verifier = form.get("code_verifier")
+    if code.challenge is None and verifier is not None:  # RFC 9700, 4.8.2: a downgrade
+        description = "code_verifier was sent, and the authorization request had no code_challenge."
+        raise OAuthError(INVALID_GRANT, description)
+    if code.challenge is not None and not _verifies(verifier, code):
+        raise OAuthError(INVALID_GRANT, "code_verifier does not fit the code_challenge.")
+
+
+def _verifies(verifier: str | None, code: AuthorizationCode) -> bool:
+    if verifier is None or code.challenge is None:
+        return False
+    derived = verifier
+    if code.challenge_method == "S256":
+        digest = hashlib.sha256(verifier.encode()).digest()
+        derived = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return hmac.compare_digest(derived.encode(), code.challenge.encode())

@@ -1,0 +1,52 @@
+"""The password grant, for an application's owner and for tests (interface, Password grant)."""
+
+from collections.abc import Mapping
+
+from understudy.interface.rules import upholds
+from understudy.mock.authserver import accounts, scopes
+from understudy.mock.authserver.errors import (
+    INVALID_GRANT,
+    INVALID_REQUEST,
+    INVALID_SCOPE,
+    NEEDS_2FA,
+    OAuthError,
+)
+from understudy.mock.authserver.token_lifecycle import issue
+from understudy.mock.engine.call import Call
+from understudy.mock.store.applications import Application
+from understudy.mock.store.tokens import Token
+
+
+@upholds(
+    "password-grant-owner-only",
+    "password-grant-scopes",
+    "password-grant-token-no-expiry",
+    "password-grant-two-step",
+    "password-grant-two-step-error",
+)
+def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Token:
+    """Exchanges the owner's user name and password for a token.
+
+    Raises:
+        OAuthError: They are wrong, or not the owner's.
+        TooManyRequests: Too many passwords were tried for this name.
+    """
+    username, password = form.get("username"), form.get("password")
+    if username is None or password is None:
+        lacking = "username" if username is None else "password"
+        raise OAuthError(INVALID_REQUEST, f"{lacking} is missing; send it as a form field.")
+    asked = scopes.requested(tuple(form.items())) or tuple(scopes.MEANINGS)
+    fault = scopes.fault(asked)
+    if fault is not None:
+        raise OAuthError(INVALID_SCOPE, fault)
+    person = accounts.find(call.world, username)
+    proof = accounts.prove(call.world, username, password)
+    if person is None or proof == "wrong":
+        raise OAuthError(INVALID_GRANT, "The user name or the password is wrong.")
+    if person.slug != application.owner:
+        description = "This grant is for the application's owner only; send others to authorize."
+        raise OAuthError(INVALID_GRANT, description)
+    if person.application_password is not None and proof == "password":
+        description = "The owner uses two-step authentication; send an application password."
+        raise OAuthError(NEEDS_2FA, description)
+    return issue(call.world, application, person.slug, asked)

@@ -1,0 +1,15 @@
+"""What the authorization server serves, by method and path (interface, Authorization-server endpoints)."""
+
+from understudy.mock.authserver.token import issue_token
+from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.engine.handlers import Handlers
+
+AUTHORIZE = ("GET", "/oauth2/authorize")
+TOKEN = ("POST", "/oauth2/token")
+TOKEN_INFO = ("GET", "/oauth2/token-info")
+
+HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
+
+PAGES = frozenset({AUTHORIZE})
+"""What a person sees: answered by the pages, which judge the request themselves, because its faults
+are pages and redirects and no JSON."""

@@ -1,0 +1,75 @@
+"""The token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
+
+from collections.abc import Callable, Mapping
+
+from understudy.interface.rules import upholds
+from understudy.mock.authserver import clients
+from understudy.mock.authserver.client_advice import note
+from understudy.mock.authserver.errors import (
+    INVALID_REQUEST,
+    NO_STORE,
+    UNSUPPORTED_GRANT_TYPE,
+    OAuthError,
+)
+from understudy.mock.authserver.grants import authorization_code, password
+from understudy.mock.authserver.token_lifecycle import account_number
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.store.applications import Application
+from understudy.mock.store.tokens import Token
+
+Redeem = Callable[[Call, Application, Mapping[str, str]], Token]
+
+GRANTS: Mapping[str, Redeem] = {
+    "authorization_code": authorization_code.redeem,
+    "password": password.redeem,
+}
+
+_SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
+
+
+@upholds(
+    "token-answer",
+    "token-answer-scope",
+    "token-empty-field",
+    "token-form-encoded",
+    "token-grant-type",
+    "token-not-cached",
+    "token-secrets-not-in-query",
+)
+def issue_token(call: Call, *, origin: str | None = None, body: Mapping[str, str]) -> Answer:
+    """Answers ``POST /oauth2/token``.
+
+    Args:
+        call: The call.
+        origin: The browser's, if one sends this; noted, because the secret is then public.
+        body: The form; an empty field counts as omitted (RFC 6749, 3.2).
+
+    Raises:
+        OAuthError: RFC 6749, 5.2.
+        TooManyRequests: Too many secrets or passwords were tried.
+    """
+    in_query = sorted(_SECRETS & set(call.undeclared_query))
+    if in_query:
+        raise OAuthError(INVALID_REQUEST, f"{in_query[0]} stands in the query; send the form.")
+    form = {name: text for name, text in body.items() if text}
+    application = clients.authenticate(call, form.get("client_id"), form.get("client_secret"))
+    if origin is not None:
+        note(call.world, application.client_id, "secret-in-browser", call.notes)
+    grant_type = form.get("grant_type")
+    if grant_type is None:
+        raise OAuthError(INVALID_REQUEST, f"grant_type is missing; send {' or '.join(GRANTS)}.")
+    redeem = GRANTS.get(grant_type)
+    if redeem is None:
+        description = f"grant_type {grant_type!r} is not known; send {' or '.join(GRANTS)}."
+        raise OAuthError(UNSUPPORTED_GRANT_TYPE, description)
+    token = redeem(call, application, form)
+    return Answer(
+        {
+            "access_token": token.token,
+            "token_type": "bearer",
+            "blog_id": account_number(token.person),
+            "blog_url": f"{call.site_url}/{token.person}",
+            "scope": " ".join(token.scopes),
+        },
+        headers=NO_STORE,
+    )

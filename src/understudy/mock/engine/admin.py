@@ -1,0 +1,93 @@
+"""The admin API's own handlers, and the guard before all of it (``openapi/admin.yaml``).
+
+Mocks had advisories for this even on localhost: a page in the developer's browser can reach what
+listens there. So the guard lets in only this machine, under a name of this machine's, and nothing
+that a browser sends for a page of another origin.
+"""
+
+from hmac import compare_digest
+from urllib.parse import urlsplit
+
+from understudy.errors import Forbidden, Problem, UnsupportedMediaType
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.exchange import Exchange, is_local
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.security import bearer_token
+from understudy.mock.engine.sending import mock_problem
+from understudy.mock.engine.steps import Step
+
+BASE_PATH = "/__admin"
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_TYPES = frozenset({b"application/json", b"application/zip"})
+
+
+def guarding(token: str | None = None) -> Step:
+    """Returns the step that refuses calls of the admin API that the mock's user did not make.
+
+    Args:
+        token: What lets in callers who are not on this machine; without one nobody else is.
+    """
+
+    def guard_admin(exchange: Exchange) -> None:
+        if not exchange.path.startswith(BASE_PATH):
+            return
+        if not _is_known(exchange, token):
+            fault = _fault(exchange, token)
+            if fault is not None:
+                raise Forbidden(fault)
+        if exchange.method in _WRITES and exchange.headers.get(b"content-length", b"0") != b"0":
+            _expect_no_simple_type(exchange)
+
+    return guard_admin
+
+
+def _is_known(exchange: Exchange, token: str | None) -> bool:
+    given = bearer_token(exchange.headers.get(b"authorization", b""))
+    return token is not None and given is not None and compare_digest(given, token)
+
+
+def _expect_no_simple_type(exchange: Exchange) -> None:
+    """Refuses bodies that a page may send anywhere without being asked (Fetch, simple requests)."""
+    kind = exchange.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    if kind not in _TYPES:
+        msg = (
+            f"A body of type {kind.decode('latin-1')!r} is not taken here; "
+            "send it with Content-Type: application/json."
+        )
+        raise UnsupportedMediaType(msg)
+
+
+def _fault(exchange: Exchange, token: str | None) -> str | None:
+    host = exchange.headers.get(b"host", b"").decode("latin-1")
+    if not is_local(exchange.client):
+        return (
+            "The admin API answers callers on this machine only; others send its token: "
+            "Authorization: Bearer, and what the mock showed when it started."
+            if token
+            else "The admin API answers callers on this machine only; serve --admin-token TOKEN "
+            "lets in others who send it."
+        )
+    if not is_local(urlsplit(f"//{host}").hostname or ""):
+        return f"The Host {host!r} is no name of this machine; call 127.0.0.1 or localhost."
+    origin = exchange.headers.get(b"origin")
+    if origin is not None and urlsplit(origin.decode("latin-1")).netloc != host:
+        return "The admin API takes nothing from a page of another origin."
+    site = exchange.headers.get(b"sec-fetch-site", b"none")
+    if site not in {b"none", b"same-origin"}:
+        return "The admin API takes nothing from a page of another site."
+    return None
+
+
+def admin_error(problem: Problem) -> Answer:
+    """Returns a refusal as problem+json: production could never say it."""
+    title = type(problem).__name__
+    return mock_problem(problem.status, title, problem.message)._replace(headers=problem.headers)
+
+
+def get_health(_call: Call) -> Answer:
+    """Answers ``GET /health``."""
+    return Answer({"status": "healthy"})
+
+
+HANDLERS: Handlers = {("GET", "/health"): get_health}

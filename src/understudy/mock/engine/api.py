@@ -1,0 +1,62 @@
+"""One document as it is served, and what the document itself does not say about serving it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from understudy.errors import Problem
+from understudy.mock.engine.call import Answer, Principal
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.worlds import World
+from understudy.openapi.loader import Document
+
+Authenticate = Callable[[World, str, datetime], Principal | None]
+"""Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
+
+
+ErrorAnswer = Callable[[Problem], Answer]
+
+
+def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
+    """Knows no token."""
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Api:
+    """A document in force. Operations are named by method and path, as in ``Handlers``.
+
+    Attributes:
+        document: What it says.
+        base_path: Where it is served; paths without it are served too.
+        handlers: What answers; an operation without one is answered from the document.
+        error_answer: Puts a refusal into this API's error shape.
+        authenticate: Looks a bearer token up.
+        scopes: The operations that take OAuth tokens only, and what a token must be granted.
+        limited: The operations that the quota counts.
+        quota: Requests an hour for a principal, or for nobody in particular.
+        aliases: Names that stand for one and the same member of a body; whichever the document
+            declares is the one that the handler sees.
+        pages: The operations that a person sees; the pages answer them, and judge the request
+            themselves, as their refusals are pages too.
+        is_steering: Whether this is how the mock is steered: nothing goes wrong there on demand.
+    """
+
+    document: Document
+    base_path: str
+    handlers: Handlers
+    error_answer: ErrorAnswer
+    authenticate: Authenticate = nobody
+    scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    limited: frozenset[tuple[str, str]] = frozenset()
+    quota: Callable[[Principal | None], int] = lambda _: 0
+    aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
+    pages: frozenset[tuple[str, str]] = frozenset()
+    is_steering: bool = False
+
+    @property
+    def paths(self) -> Mapping[str, Any]:
+        """The document's path templates."""
+        found: Mapping[str, Any] = self.document.raw.get("paths", {})
+        return found

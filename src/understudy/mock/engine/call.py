@@ -1,0 +1,79 @@
+"""What a handler is given and what it gives back: values, and nothing of HTTP's machinery."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from understudy.errors import Headers
+from understudy.mock.engine.worlds import World
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whom a request speaks for.
+
+    Attributes:
+        person: Slug of the account.
+        kind: An API key or an OAuth access token.
+        scopes: What an OAuth token was granted.
+        token: The token itself, as the key of its record.
+    """
+
+    person: str
+    kind: Literal["oauth", "api_key"]
+    scopes: frozenset[str]
+    token: str
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of an operation, after everything that can be checked from the document.
+
+    Attributes:
+        world: The universe it happens in.
+        site_url: Where answers point to, without a path: ``http://127.0.0.1:8080``, or with the
+            world's prefix. Taken from the request, so that it resolves for whoever asked.
+        choices: Switch name to the option in force (``rules.yaml``).
+        principal: Whom it speaks for; None for nobody.
+        notes: Remarks for the journal, such as a parameter that was ignored.
+        authorization: The Authorization header as it came; security has read it as a bearer, the
+            token endpoint also looks for what does not belong there.
+        undeclared_query: Names of query parameters that the document does not know.
+        authorization_url: Where people sign in, as ``site_url``.
+        client: The client's address.
+    """
+
+    world: World
+    site_url: str
+    choices: Mapping[str, str]
+    principal: Principal | None = None
+    notes: list[str] = field(default_factory=list)
+    authorization: str | None = None
+    undeclared_query: tuple[str, ...] = ()
+    authorization_url: str = ""
+    client: str = "unknown"
+
+
+class Upload(NamedTuple):
+    """A file part of a multipart body."""
+
+    filename: str
+    content: bytes
+
+
+class Answer(NamedTuple):
+    """What a handler answers.
+
+    Attributes:
+        status: The mock's choice; where the document in force declares explicit success codes and
+            this is not among them, the first declared one is sent instead.
+        body: Something JSON can say, bytes of ``media_type``, an asynchronous iterator of such bytes
+            that goes on until the client leaves, or None for no content.
+        media_type: Of ``body``.
+        headers: Further headers, names in lower case.
+    """
+
+    body: Any = None
+    status: int = 200
+    media_type: str = "application/json"
+    headers: Headers = ()

@@ -1,0 +1,49 @@
+"""Cross-origin access for browsers: open for the API, closed where production is closed too."""
+
+from collections.abc import Sequence
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.interface.rules import upholds
+from understudy.mock.engine.exchange import exchange_of
+
+_CLOSED = (
+    "a browser sent this for a page, which cannot read the answer: no cross-origin header here, "
+    "as in production. Send it from a server."
+)
+
+
+class Cors:
+    """Lets pages of any origin read answers, except at closed paths.
+
+    Args:
+        app: The next layer.
+        closed: Paths without any cross-origin header, and all below them.
+    """
+
+    def __init__(self, app: ASGIApp, closed: Sequence[str]) -> None:
+        self._app = app
+        self._closed = closed
+        self._open = CORSMiddleware(
+            app,
+            allow_origins=["*"],
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, with or without cross-origin headers."""
+        exchange = exchange_of(scope)
+        app = self._app
+        if b"origin" in exchange.headers:
+            if self._is_closed(exchange.path):
+                exchange.notes.append(_CLOSED)
+            else:
+                app = self._open
+        await app(scope, receive, send)
+
+    @upholds("token-no-cors")
+    def _is_closed(self, path: str) -> bool:
+        return any(path == here or path.startswith(f"{here}/") for here in self._closed)

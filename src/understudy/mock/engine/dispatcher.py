@@ -1,0 +1,125 @@
+"""Calls the handler of an operation and sends what it answers."""
+
+import inspect
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import BadRequest
+from understudy.mock.engine._connexion import route_of
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.samples import sample_answer
+from understudy.mock.engine.sending import mock_problem, send_answer, stream_answer
+from understudy.openapi.skeleton import path_texts, routing_id
+
+Holding = Literal["refuse", "warn", "off"]
+"""What happens to an answer of ours that breaks the document."""
+
+
+class Route:
+    """Tells the exchange which operation Connexion found.
+
+    Args:
+        app: The next layer.
+        endpoints: Base path to the operations under it.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: Mapping[str, Sequence[Endpoint]]) -> None:
+        self._app = app
+        self._endpoints = {
+            (base_path, routing_id(endpoint.operation)): endpoint
+            for base_path, found in endpoints.items()
+            for endpoint in found
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Looks the operation up and goes on."""
+        exchange = exchange_of(scope)
+        endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
+        if endpoint is not None:
+            exchange.endpoint = endpoint
+            exchange.path_arguments = path_texts(endpoint.operation, scope["path_params"])
+        await self._app(scope, receive, send)
+
+
+class Dispatcher:
+    """Answers what was routed; hands the rest to the pages.
+
+    Args:
+        elsewhere: Answers what no document knows.
+        holding: What happens to an answer of ours that breaks the document.
+    """
+
+    def __init__(self, elsewhere: ASGIApp, holding: Holding) -> None:
+        self._elsewhere = elsewhere
+        self._holding = holding
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request.
+
+        Raises:
+            Problem: The handler refused, or the request lacks what it cannot do without.
+        """
+        exchange = exchange_of(scope)
+        endpoint = exchange.endpoint
+        if endpoint is None or endpoint.is_page:
+            await self._elsewhere(scope, receive, send)
+            return
+        answer = await _call(exchange, endpoint)
+        status = endpoint.judge.status(answer.status)
+        if status != answer.status:
+            answer = answer._replace(status=status)
+        if isinstance(answer.body, AsyncIterator):
+            await stream_answer(receive, send, answer)
+            return
+        if self._holding != "off":
+            answer = self._held(exchange, endpoint, answer)
+        await send_answer(send, answer, exchange.extra_headers)
+
+    def _held(self, exchange: Exchange, endpoint: Endpoint, answer: Answer) -> Answer:
+        fault = endpoint.judge.fault(answer)
+        if fault is None:
+            return answer
+        operation = endpoint.operation
+        completed = endpoint.judge.completed(answer, exchange.world.identifiers.seed)
+        if endpoint.judge.fault(completed) is None:
+            exchange.notes.append(f"completed from the document, which wants more: {fault}")
+            return completed
+        note = f"the answer to {operation.method} {operation.path} breaks the document: {fault}"
+        exchange.notes.append(note)
+        if self._holding == "warn":
+            return answer._replace(headers=(*answer.headers, ("x-mock-violation", "response")))
+        return mock_problem(500, "The mock's own answer breaks the document", note)
+
+
+async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
+    binding = endpoint.binding
+    if binding.handler is None:
+        seed = exchange.world.identifiers.seed
+        return sample_answer(endpoint.operation, endpoint.schemas, seed)
+    authorization = exchange.headers.get(b"authorization")
+    call = Call(
+        exchange.world,
+        exchange.resource_url,
+        exchange.choices,
+        exchange.principal,
+        exchange.notes,
+        None if authorization is None else authorization.decode("latin-1"),
+        exchange.undeclared_query,
+        exchange.authorization_url,
+        exchange.client,
+    )
+    arguments = exchange.arguments
+    keywords: dict[str, Any] = {
+        keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
+    }
+    missing = binding.needs - keywords.keys()
+    if missing:
+        msg = f"{', '.join(sorted(missing))}: missing; the mock has no answer without it."
+        raise BadRequest(msg, code="missing_parameter")
+    found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
+    answer: Answer = await found if inspect.iscoroutine(found) else found
+    return answer

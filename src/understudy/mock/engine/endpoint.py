@@ -1,0 +1,87 @@
+"""An operation as it is served: all that can be worked out at start, so that a request only looks."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from understudy.mock.engine.access import Access, access
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.bodies import BodyReader
+from understudy.mock.engine.handlers import Binding, bind, shape
+from understudy.mock.engine.parameters import ParameterReader
+from understudy.mock.engine.responses import ResponseJudge
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import Operation, operations
+from understudy.openapi.schemas import Schemas
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One operation of one API.
+
+    Attributes:
+        api: The API it belongs to.
+        operation: What the document says of it.
+        schemas: The document's validators.
+        binding: The handler, and how it wants its arguments.
+        access: Who may call it.
+        is_limited: Whether the hour's quota counts it.
+        is_page: Whether the pages answer it.
+        parameters: Read and judge one parameter each.
+        body: Reads and judges the body; None where the operation takes none.
+        judge: Holds answers to the document.
+    """
+
+    api: Api
+    operation: Operation
+    schemas: Schemas
+    binding: Binding
+    access: Access
+    is_limited: bool
+    is_page: bool
+    parameters: tuple[ParameterReader, ...]
+    body: BodyReader | None
+    judge: ResponseJudge
+
+
+@lru_cache(maxsize=16)
+def endpoints(api: Api) -> tuple[Endpoint, ...]:
+    """Works out every operation of an API, once for both sites that serve it.
+
+    Raises:
+        StartupError: The document or the handlers are not as they must be.
+    """
+    schemas = Schemas(api.document)
+    found = operations(api.document)
+    bindings = bind(found, api.handlers)
+    pages = {shape(*key) for key in api.pages}
+    limited = {shape(*key) for key in api.limited}
+    scopes = {shape(*key): granted for key, granted in api.scopes.items()}
+    aliases = {shape(*key): names for key, names in api.aliases.items()}
+    listed = api.document.root.child("components", "securitySchemes") or Node("", {})
+    schemes = {str(name): api.document.expect(node, dict).value for name, node in listed.children()}
+    return tuple(
+        Endpoint(
+            api=api,
+            operation=operation,
+            schemas=schemas,
+            binding=binding,
+            access=access(
+                operation,
+                schemes,
+                scopes.get(shape(operation.method, operation.path)),
+                is_ours=binding.handler is not None,
+            ),
+            is_limited=shape(operation.method, operation.path) in limited,
+            is_page=shape(operation.method, operation.path) in pages,
+            parameters=tuple(ParameterReader(p, schemas) for p in operation.parameters),
+            body=None
+            if operation.request_body is None
+            else BodyReader(
+                operation.request_body,
+                schemas,
+                aliases.get(shape(operation.method, operation.path), ()),
+            ),
+            judge=ResponseJudge(operation, schemas),
+        )
+        for operation, binding in zip(found, bindings, strict=True)
+    )

@@ -1,0 +1,84 @@
+"""Turns every refusal and every failure into an answer in the error shape of the API.
+
+One layer does it for all that lie within, Connexion's own refusals included, so that no client ever
+meets a framework's error page.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
+from understudy.interface.rules import upholds
+from understudy.mock.engine._connexion import as_problem
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import Answer
+from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.sending import mock_problem, send_answer
+from understudy.openapi.paths import Paths
+
+_log = logging.getLogger(__name__)
+
+
+class Errors:
+    """Answers what the layers within refuse.
+
+    Args:
+        app: The next layer.
+        paths: Says what is allowed, and what was meant.
+        apis: Whose error shapes there are; the first one's serves where no other fits.
+    """
+
+    def __init__(self, app: ASGIApp, paths: Paths, apis: Sequence[Api]) -> None:
+        self._app = app
+        self._paths = paths
+        self._apis = apis
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, and answers what comes back as an exception."""
+        exchange = exchange_of(scope)
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            problem = as_problem(error)
+            if problem is None:
+                _log.exception("%s %s failed inside the mock", exchange.method, exchange.path)
+                problem = _failure(error)
+            exchange.refused(problem)
+            if exchange.status:
+                return  # it is on its way; the server closes the connection
+            await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)
+
+    def _answer(self, exchange: Exchange, problem: Problem) -> Answer:
+        if isinstance(problem, MockRefusal):
+            return mock_problem(problem.status, problem.title, problem.message)
+        if isinstance(problem, MethodNotAllowed) and not problem.message:
+            problem = self._method_not_allowed(exchange)
+        if isinstance(problem, NotFound) and not problem.message:
+            hint = self._paths.hint(exchange.path)
+            msg = f"There is nothing at {exchange.path}{hint or '.'}"
+            problem = NotFound(msg, code="unknown_path")
+        endpoint = exchange.endpoint
+        api = endpoint.api if endpoint else self._api_of(self._paths.based(exchange.path))
+        return api.error_answer(problem)
+
+    def _api_of(self, path: str) -> Api:
+        """Returns whose error shape a path wears that led to no operation."""
+        template = self._paths.template(path)
+        for api in self._apis:
+            is_its_own = template is not None and template.removeprefix(api.base_path) in api.paths
+            if is_its_own or (api.base_path and path.startswith(f"{api.base_path}/")):
+                return api
+        return self._apis[0]
+
+    @upholds("token-post-only")
+    def _method_not_allowed(self, exchange: Exchange) -> MethodNotAllowed:
+        allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))
+        msg = f"{exchange.method} is not allowed at {exchange.path}; it takes {allowed}."
+        return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+
+
+def _failure(error: Exception) -> Problem:
+    msg = f"The mock failed: {type(error).__name__}: {error}. Its log has the traceback."
+    return Problem(msg, code="internal_server_error")

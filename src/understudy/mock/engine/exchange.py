@@ -1,0 +1,202 @@
+"""One request on its way through the stack, and what the layers have found out about it so far."""
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from understudy.errors import Headers, Problem
+from understudy.interface.rules import upheld
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.journal import Exercised
+from understudy.mock.engine.worlds import World
+
+Scope = Any
+"""An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
+
+_KEY = "understudy.exchange"
+
+
+class Addresses(NamedTuple):
+    """Where the two sites lie, without a path; empty for the one that is asked."""
+
+    resource: str = ""
+    authorization: str = ""
+
+
+HERE = Addresses()
+"""Of a site that is asked for everything."""
+
+
+class Refusal(NamedTuple):
+    """Why a request was refused.
+
+    Attributes:
+        problem: What was answered.
+        rules: Ids of the rules that the code which refused holds, the closest first.
+    """
+
+    problem: Problem
+    rules: tuple[str, ...]
+
+
+class Exchange:
+    """A request and its answer.
+
+    Attributes:
+        world: The universe it happens in.
+        choices: Switch name to the option in force for this request.
+        started: The world's time when it came in.
+        method: In upper case.
+        path: As it was asked for, without what named the world.
+        query: The raw query string.
+        headers: The request's, names in lower case; a name sent twice keeps the last value.
+        sent_headers: The same as they came, one by one.
+        repeated_headers: The names that were sent twice.
+        site_url: Where answers point to: scheme and host as the client named them, and the world.
+        resource_url: Where people's pages and pictures lie: here, unless this is another site.
+        authorization_url: Where people sign in.
+        client: The client's address, to count what nobody in particular asks.
+        endpoint: The operation it calls; None until routed, and where nothing matched.
+        path_arguments: The texts of the path parameters, by the document's names.
+        body: The bytes of the request.
+        principal: Whom it speaks for, once security has looked.
+        arguments: Parameters as the document types them, and the parsed body under ``body``.
+        extra_headers: What the answer must carry whatever it says, such as the rate limit.
+        undeclared_query: Names of query parameters that the document does not know.
+        notes: Remarks for the journal.
+        fault: Id of the fault that struck it.
+        refusal: What it was refused with, if it was.
+        status: The answer's, once sent.
+        answer_headers: The answer's, once sent.
+        answer: The beginning of the answer's body.
+        seconds: How long it took.
+        number: Its place in the world's journal, from 1.
+    """
+
+    __slots__ = (
+        "answer",
+        "answer_headers",
+        "arguments",
+        "authorization_url",
+        "body",
+        "choices",
+        "client",
+        "endpoint",
+        "extra_headers",
+        "fault",
+        "headers",
+        "method",
+        "notes",
+        "number",
+        "path",
+        "path_arguments",
+        "principal",
+        "query",
+        "refusal",
+        "repeated_headers",
+        "resource_url",
+        "seconds",
+        "sent_headers",
+        "site_url",
+        "started",
+        "status",
+        "undeclared_query",
+        "world",
+    )
+
+    def __init__(
+        self,
+        scope: Scope,
+        headers: dict[bytes, bytes],
+        world: World,
+        addresses: Addresses = HERE,
+    ) -> None:
+        self.world = world
+        self.choices: Mapping[str, str] = world.choices
+        self.started: datetime = world.clock.now()
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: bytes = scope["query_string"]
+        self.headers = headers
+        self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
+        self.repeated_headers = self._repeated(scope)
+        self.client: str = scope["client"][0] if scope.get("client") else "unknown"
+        host = self._site(scope)
+        self.site_url = host + world.prefix
+        self.resource_url = (addresses.resource or host) + world.prefix
+        self.authorization_url = (addresses.authorization or host) + world.prefix
+        self.endpoint: Endpoint | None = None
+        self.path_arguments: Mapping[str, str] = {}
+        self.body = b""
+        self.principal: Principal | None = None
+        self.arguments: dict[str, Any] = {}
+        self.extra_headers: Headers = ()
+        self.undeclared_query: tuple[str, ...] = ()
+        self.notes: list[str] = []
+        self.fault: str | None = None
+        self.refusal: Refusal | None = None
+        self.status = 0
+        self.answer_headers: Sequence[tuple[bytes, bytes]] = ()
+        self.answer = b""
+        self.seconds = 0.0
+        self.number = 0
+        scope[_KEY] = self
+
+    def refused(self, problem: Problem) -> None:
+        """Takes what it was refused with, and lets go of all that hangs on the traceback."""
+        problem.__traceback__ = problem.__context__ = problem.__cause__ = None
+        self.refusal = Refusal(problem, upheld(problem.made_by))
+
+    @property
+    def identity(self) -> str:
+        """As what kind of caller the request came: ``anonymous``, ``api_key`` or ``oauth``."""
+        return self.principal.kind if self.principal else "anonymous"
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether an operation or a page answered it."""
+        return self.endpoint is not None or self.status not in {404, 405}
+
+    @property
+    def exercised(self) -> Exercised | None:
+        """What part of the contract it touched."""
+        if self.endpoint is None:
+            return None
+        return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
+
+    def _repeated(self, scope: Scope) -> frozenset[bytes]:
+        if len(self.headers) == len(scope["headers"]):
+            return frozenset()
+        names = [name for name, _ in scope["headers"]]
+        return frozenset(name for name in names if names.count(name) > 1)
+
+    def _site(self, scope: Scope) -> str:
+        """Returns the address that the client used, also where a proxy on this machine tells it."""
+        headers = self.headers
+        if b"x-forwarded-host" in headers and is_local(self.client):
+            proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
+            named = headers[b"x-forwarded-host"].decode("latin-1")
+            prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
+            return f"{proto}://{named}{prefix}"
+        named = headers.get(b"host", b"").decode("latin-1")
+        server = scope.get("server") or ("127.0.0.1", None)
+        address = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
+        return f"{scope['scheme']}://{named or address}"
+
+
+def is_local(host: str) -> bool:
+    """Tells whether a name or address is this machine's own, which no other machine reaches."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def exchange_of(scope: Scope) -> Exchange:
+    """Returns the exchange that a request's scope belongs to."""
+    found: Exchange = scope[_KEY]
+    return found

@@ -1,0 +1,276 @@
+"""All the worlds of one mock: which there are, and which one a request means.
+
+A world's own base address is enough for a client that can be configured. A header, a cookie or a
+token that was minted in the world do for those that cannot, such as an unmodified page.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+
+from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
+from understudy.mock.engine.clock import machine_time
+from understudy.mock.engine.journal import CAPACITY, Exercised
+from understudy.mock.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Keeper, Snapshot, World
+
+HEADER = b"x-mock-world"
+COOKIE = "mock_world"
+
+_SWEEPING = timedelta(seconds=1)
+"""How often making a world looks for others that are over: there may be thousands."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+class Selection(NamedTuple):
+    """The world that a request means.
+
+    Attributes:
+        name: As it was named; None where nothing names one.
+        path: What is left of the path once the world is taken off.
+        is_said: Whether that is beyond doubt; a token may look like a world's and be none.
+    """
+
+    name: str | None
+    path: str
+    is_said: bool = True
+
+
+def selection(path: str, headers: Mapping[bytes, bytes]) -> Selection:
+    """Returns which world a request names: in its path, else a header, a cookie or a token."""
+    if path.startswith(PREFIX):
+        name, slash, rest = path.removeprefix(PREFIX).partition("/")
+        return Selection(name, slash + rest or "/")
+    named = headers.get(HEADER)
+    if named is not None:
+        return Selection(named.decode("latin-1").strip(), path)
+    cookie = headers.get(b"cookie")
+    if cookie is not None and COOKIE.encode() in cookie:
+        return Selection(_cookie(cookie.decode("latin-1")), path)
+    authorization = headers.get(b"authorization", b"")
+    if MARK.encode() in authorization:
+        return Selection(_minted(authorization.decode("latin-1")), path, is_said=False)
+    return Selection(None, path)
+
+
+def _cookie(text: str) -> str | None:
+    try:
+        found = SimpleCookie(text).get(COOKIE)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def _minted(authorization: str) -> str | None:
+    name = authorization.rpartition(" ")[2].partition(MARK)[0]
+    return name if _NAME.fullmatch(name) else None
+
+
+class _Stay(NamedTuple):
+    """How long a world may stay without a request, and when the last one came."""
+
+    idle: timedelta | None
+    touched: datetime
+
+    def is_over(self, now: datetime) -> bool:
+        """Tells whether nobody has asked for it in too long a time."""
+        return self.idle is not None and now >= self.touched + self.idle
+
+
+class Worlds:
+    """The worlds of one mock.
+
+    Args:
+        default: The one at the plain base address; it never goes.
+        is_named: Whether every request must name its world.
+        capacity: Exchanges that the journal of a new world remembers.
+
+    Attributes:
+        snapshots: Name to what was kept.
+        keeper: Makes worlds outlast the process.
+    """
+
+    def __init__(self, default: World, *, is_named: bool = False, capacity: int = CAPACITY) -> None:
+        self.default = default
+        self.keeper: Keeper | None = None
+        self._capacity = capacity
+        self.snapshots: dict[str, Snapshot] = {}
+        self._beginnings = {default.name: default.snapshot()}
+        self._is_named = is_named
+        self._worlds = {default.name: default}
+        self._stays: dict[str, _Stay] = {}
+        self._count = 0
+        self._swept = machine_time()
+        self._ended: Counter[Exercised] = Counter()
+
+    def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
+        """Returns the world that a request means, and its path there.
+
+        Raises:
+            MockRefusal: It names a world that is not there, or none where it must.
+        """
+        name, rest, is_said = selection(path, headers)
+        if name is None or not (is_said or name in self._worlds):
+            if self._is_named and not rest.startswith("/__admin"):
+                msg = (
+                    "This mock wants every request to name its world: by the base address "
+                    f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
+                )
+                raise MockRefusal(400, "No world is named", msg)
+            return self.default, rest
+        try:
+            found = self.get(name)
+        except NotFound as absent:
+            raise MockRefusal(404, "No such world", absent.message) from absent
+        if name in self._stays:
+            self._stays[name] = self._stays[name]._replace(touched=machine_time())
+        return found, rest
+
+    def get(self, name: str) -> World:
+        """Returns a world.
+
+        Raises:
+            NotFound: It is not there.
+        """
+        if name in self._stays and self._stays[name].is_over(machine_time()):
+            self._end(self._worlds[name])
+        found = self._worlds.get(name)
+        if found is None:
+            hint = nearest(name, list(self._worlds)) or "."
+            msg = f"There is no world {name!r}{hint} POST /__admin/worlds makes one."
+            raise NotFound(msg)
+        return found
+
+    def __iter__(self) -> Iterator[World]:
+        """Yields every world, the default one first."""
+        self._sweep()
+        return iter(tuple(self._worlds.values()))
+
+    def create(
+        self,
+        name: str | None,
+        snapshot: Snapshot,
+        *,
+        idle: timedelta | None = None,
+    ) -> World:
+        """Makes a world.
+
+        Args:
+            name: What it is called; one is made up if left out.
+            snapshot: What it is to begin with.
+            idle: How long it stays without a request; for good if left out.
+
+        Raises:
+            BadRequest: The name cannot stand in an address.
+            Conflict: There is a world of that name.
+        """
+        if machine_time() >= self._swept + _SWEEPING:
+            self._sweep()
+        if name is None:
+            name = self._free_name()
+        if not _NAME.fullmatch(name):
+            msg = f"name: {name!r} cannot be a world's; use up to 40 of a-z, 0-9 and -."
+            raise BadRequest(msg)
+        if name in self._worlds:
+            msg = f"name: there is a world {name!r} already; choose another, or delete it."
+            raise Conflict(msg)
+        world = self.default.sibling(name, self._capacity)
+        world.become(snapshot)
+        self._worlds[name] = world
+        self._beginnings[name] = snapshot
+        self._stays[name] = _Stay(idle, machine_time())
+        if self.keeper is not None:
+            world.keeper = self.keeper
+            self.keeper.began(world, snapshot, idle)
+        return world
+
+    def _free_name(self) -> str:
+        while True:
+            self._count += 1
+            if f"w{self._count}" not in self._worlds:
+                return f"w{self._count}"
+
+    def remove(self, name: str) -> None:
+        """Ends a world.
+
+        Raises:
+            NotFound: It is not there.
+            BadRequest: It is the default one, which cannot end.
+        """
+        world = self.get(name)
+        if world.name == DEFAULT:
+            msg = "The default world cannot be deleted; POST /__admin/reset makes it new."
+            raise BadRequest(msg)
+        self._end(world)
+
+    def beginning(self, name: str = DEFAULT) -> Snapshot:
+        """Returns what a world began with; the default one's is what the fixtures say."""
+        return self._beginnings[name]
+
+    def refit(self, before: Baseline, after: Baseline) -> None:
+        """Puts other fixtures under every world that stood on these."""
+        for world in self._worlds.values():
+            if world.baseline is before:
+                world.baseline = after
+        for name, start in self._beginnings.items():
+            if start.baseline is before:
+                self._beginnings[name] = start._replace(baseline=after)
+        if self.keeper is not None:
+            self.keeper.refit(after)
+
+    def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
+        """Keeps what a world is, under a name; an older one is replaced."""
+        self.snapshots[name] = snapshot
+        if self.keeper is not None:
+            self.keeper.kept(name, snapshot)
+
+    def drop_snapshot(self, name: str) -> None:
+        """Forgets what was kept under a name.
+
+        Raises:
+            NotFound: Nothing was.
+        """
+        self.snapshot(name)
+        del self.snapshots[name]
+        if self.keeper is not None:
+            self.keeper.kept(name, None)
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Returns what was kept under a name.
+
+        Raises:
+            NotFound: Nothing was.
+        """
+        found = self.snapshots.get(name)
+        if found is None:
+            hint = nearest(name, list(self.snapshots)) or "."
+            msg = f"There is no snapshot {name!r}{hint} POST /__admin/snapshots makes one."
+            raise NotFound(msg)
+        return found
+
+    def exercised(self) -> Counter[Exercised]:
+        """Returns what was exercised in any world, those that have ended among them."""
+        return sum((world.journal.exercised for world in self), self._ended.copy())
+
+    def idle(self, world: World) -> timedelta | None:
+        """Returns how long a world stays without a request; None for one that stays."""
+        stay = self._stays.get(world.name)
+        return stay.idle if stay else None
+
+    def _sweep(self) -> None:
+        """Ends the worlds that nobody has asked for in a long time."""
+        self._swept = machine_time()
+        for name, stay in tuple(self._stays.items()):
+            if stay.is_over(self._swept):
+                self._end(self._worlds[name])
+
+    def _end(self, world: World) -> None:
+        self._ended += world.journal.exercised
+        del self._worlds[world.name]
+        del self._stays[world.name]
+        del self._beginnings[world.name]
+        if world.keeper is not None:
+            world.keeper.ended(world)

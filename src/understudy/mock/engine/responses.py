@@ -1,0 +1,80 @@
+"""Holds the mock's own answers to the document: the status, the media type and the schema."""
+
+from understudy.mock.engine.call import Answer
+from understudy.mock.engine.messages import first_fault
+from understudy.mock.engine.samples import complete
+from understudy.openapi.operations import Operation, Response
+from understudy.openapi.schemas import Schemas
+
+
+class ResponseJudge:
+    """Judges the answers of one operation.
+
+    Args:
+        operation: What the document says of it.
+        schemas: The document's validators.
+    """
+
+    def __init__(self, operation: Operation, schemas: Schemas) -> None:
+        self._operation = operation
+        self._schemas = schemas
+        declared = [int(status) for status in operation.responses if status.isdecimal()]
+        self._successes = [status for status in declared if _is_success(status)]
+        for response in operation.responses.values():
+            for media in response.content.values():
+                if media.schema is not None:
+                    schemas.validator(media.schema)  # a broken schema is found at start
+        self._takes_any_success = "2XX" in operation.responses or not self._successes
+        self.media_types = frozenset(
+            media_type
+            for status, response in operation.responses.items()
+            if status.startswith("2")
+            for media_type in response.content
+        )
+
+    def status(self, chosen: int) -> int:
+        """Returns the status to send: the chosen one, unless the document names others.
+
+        Published documents differ in their success codes; a handler's choice yields to the one
+        in force.
+        """
+        if not _is_success(chosen) or self._takes_any_success or chosen in self._successes:
+            return chosen
+        return self._successes[0]
+
+    def fault(self, answer: Answer) -> str | None:
+        """Returns what is wrong with an answer by the document, or None."""
+        response = self._operation.response(answer.status)
+        if response is None:
+            return f"status {answer.status} is not in the document"
+        if answer.body is None or not response.content:
+            return None
+        media = response.content.get(answer.media_type)
+        if media is None:
+            return self._undeclared_type(response, answer.media_type)
+        if isinstance(answer.body, bytes) or media.schema is None:
+            return None
+        validator = self._schemas.validator(media.schema)
+        if validator.is_valid(answer.body):
+            return None
+        return first_fault(validator, answer.body)
+
+    def completed(self, answer: Answer, seed: int) -> Answer:
+        """Returns an answer with what the document requires beyond it made up."""
+        response = self._operation.response(answer.status)
+        media = response and response.content.get(answer.media_type)
+        if not media or media.schema is None:
+            return answer
+        body = complete(answer.body, media.schema, self._schemas, seed)
+        return answer._replace(body=body)
+
+    @staticmethod
+    def _undeclared_type(response: Response, media_type: str) -> str | None:
+        ranges = {f"{media_type.partition('/')[0]}/*", "*/*"}
+        if ranges & set(response.content):
+            return None
+        return f"{media_type} is not among {', '.join(response.content)} at {response.pointer}"
+
+
+def _is_success(status: int) -> bool:
+    return status // 100 == 2  # noqa: PLR2004 - RFC 9110, 15.3: the class 2xx

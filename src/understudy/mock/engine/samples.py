@@ -1,0 +1,124 @@
+"""Answers for operations that nobody wrote a handler for: the document's examples, else its schemas.
+
+Also completes an answer of ours that a newer document wants more of. What is made up is seeded by
+the place it is made up for, so the same document gives the same answer every time.
+"""
+
+from itertools import chain
+from typing import Any
+
+import orjson
+
+from understudy.mock.engine.call import Answer
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import MediaType, Operation, Response
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+JSON = "application/json"
+
+
+def sample_answer(operation: Operation, schemas: Schemas, seed: int) -> Answer:
+    """Answers an operation from the document alone: its first success, by example or by schema."""
+    return declared_answer(operation, schemas, seed) or Answer(None, 200)
+
+
+def declared_answer(
+    operation: Operation,
+    schemas: Schemas,
+    seed: int,
+    *,
+    status: int | None = None,
+    example: str | None = None,
+    is_made_up: bool = False,
+) -> Answer | None:
+    """Answers an operation as its document declares.
+
+    Args:
+        operation: What is answered.
+        schemas: The document's validators.
+        seed: Of what is made up.
+        status: The one to answer; the first success if left out.
+        example: Name of the example to answer with.
+        is_made_up: Whether the schema answers even where there are examples.
+
+    Returns:
+        None where the document declares no such status or example.
+    """
+    number, response = _declared(operation, status)
+    if response is None:
+        return None
+    if not response.content:
+        return Answer(None, number) if example is None else None
+    media_type = JSON if JSON in response.content else next(iter(response.content))
+    media = response.content[media_type]
+    if example is not None:
+        found = media.examples.get(example)
+        return None if found is None else Answer(_encoded(found, media_type), number, media_type)
+    body = _body(media, schemas, seed, is_made_up=is_made_up)
+    return Answer(_encoded(body, media_type), number, media_type)
+
+
+def _declared(operation: Operation, status: int | None) -> tuple[int, Response | None]:
+    if status is not None:
+        return status, operation.response(status)
+    found, response = next(
+        ((s, r) for s, r in operation.responses.items() if s.startswith("2")),
+        ("default", operation.responses.get("default")),
+    )
+    return int(found) if found.isdecimal() else 200, response
+
+
+def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
+    """Returns a body with the required members it lacks made up, at every level.
+
+    Args:
+        body: What a handler answered; not changed.
+        schema: What the document in force wants.
+        schemas: The document's validators.
+        seed: Same seed, same members.
+    """
+    return _Completion(schemas, seed).completed(body, schema)
+
+
+def _body(media: MediaType, schemas: Schemas, seed: int, *, is_made_up: bool) -> Any:
+    examples = () if is_made_up and media.schema is not None else media.examples.values()
+    if media.schema is None:
+        return next(iter(examples), {})
+    takes = schemas.validator(media.schema).is_valid
+    fitting = (example for example in examples if takes(example))
+    made = (Sampler(schemas, seed).value(schema) for schema in (media.schema,))
+    return next(chain(fitting, made))
+
+
+def _encoded(body: Any, media_type: str) -> Any:
+    """Returns bytes for a type that is not JSON, where only JSON's dicts and lists stay values."""
+    if media_type == JSON or media_type.endswith("+json"):
+        return body
+    return body.encode() if isinstance(body, str) else orjson.dumps(body)
+
+
+class _Completion:
+    """Adds what is missing, level by level."""
+
+    def __init__(self, schemas: Schemas, seed: int) -> None:
+        self._schemas = schemas
+        self._sampler = Sampler(schemas, seed)
+
+    def completed(self, body: Any, schema: Node) -> Any:
+        if isinstance(body, list):
+            items = self._schemas.items_schema(schema)
+            return body if items is None else [self.completed(item, items) for item in body]
+        if not isinstance(body, dict):
+            return body
+        members = {
+            name: self.completed(value, member)
+            if (member := self._schemas.property_schema(schema, name)) is not None
+            else value
+            for name, value in body.items()
+        }
+        for name in self._schemas.required_names(schema):
+            member = self._schemas.property_schema(schema, name)
+            if name not in members and member is not None:
+                members[name] = self._sampler.value(member, name)
+        return members

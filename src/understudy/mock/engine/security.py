@@ -1,0 +1,99 @@
+"""Decides whom a request speaks for, and whether that is enough.
+
+Not left to the order of a document's ``security`` list: with alternatives tried in order, an
+optional token is either never read or a wrong one silently counts as none.
+"""
+
+from understudy.errors import Forbidden, Headers, Unauthorized
+from understudy.interface.rules import upholds
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.parameters import parse_query
+
+REALM = 'Bearer realm="understudy"'
+NOT_AUTHORIZED = "You are not authorized to perform this action"
+
+
+@upholds("bearer-header", "invalid-token-refused", "qr-no-authentication")
+def authorize(exchange: Exchange) -> None:
+    """Finds out whom an exchange speaks for.
+
+    Raises:
+        Unauthorized: A token is needed and there is none, or it does not count (RFC 6750, 3.1).
+        Forbidden: The token lacks a scope.
+    """
+    endpoint = exchange.endpoint
+    if endpoint is None or endpoint.access.token == "unread":
+        if endpoint is not None and endpoint.access.credentials:
+            _expect_credentials(exchange, endpoint.access.credentials)
+        return
+    authorization = exchange.headers.get(b"authorization")
+    if authorization is None:
+        if endpoint.access.token == "required":
+            raise Unauthorized(NOT_AUTHORIZED, headers=_challenge())
+        return
+    principal = _principal(exchange, authorization)
+    if principal is None:
+        _refuse_token(exchange, is_optional=endpoint.access.token == "optional")
+        return
+    if endpoint.access.scopes is not None:
+        _expect_scopes(exchange, principal, endpoint.access.scopes)
+    exchange.principal = principal
+
+
+def bearer_token(authorization: bytes) -> str | None:
+    """Returns what stands behind ``Bearer``, whose letter case is free (RFC 9110, 11.1)."""
+    scheme, _, token = authorization.partition(b" ")
+    if scheme.lower() != b"bearer" or not token.strip():
+        return None
+    return token.strip().decode("latin-1")
+
+
+def _principal(exchange: Exchange, authorization: bytes) -> Principal | None:
+    if b"authorization" in exchange.repeated_headers:
+        msg = "The Authorization header is given more than once; send one."
+        raise Unauthorized(msg, code="invalid_request", headers=_challenge("invalid_request"))
+    token = bearer_token(authorization)
+    if token is None or exchange.endpoint is None:
+        return None
+    return exchange.endpoint.api.authenticate(exchange.world, token, exchange.started)
+
+
+def _refuse_token(exchange: Exchange, *, is_optional: bool) -> None:
+    if is_optional and exchange.choices.get("invalid-optional-token") == "anonymous":
+        exchange.notes.append("the token does not count; answered as to nobody")
+        return
+    raise Unauthorized(NOT_AUTHORIZED, code="invalid_token", headers=_challenge("invalid_token"))
+
+
+@upholds("me-needs-oauth-token", "scope-per-operation")
+def _expect_scopes(exchange: Exchange, principal: Principal, scopes: frozenset[str]) -> None:
+    if principal.kind != "oauth":
+        msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."
+        raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
+    missing = scopes - principal.scopes
+    if missing and exchange.choices.get("scopes") != "ignored":
+        listed = " ".join(sorted(missing))
+        msg = f"The token was not granted the scope this needs: {listed}."
+        challenge = f'{REALM}, error="insufficient_scope", scope="{" ".join(sorted(scopes))}"'
+        headers = (("www-authenticate", challenge),)
+        raise Forbidden(msg, code="insufficient_scope", headers=headers)
+
+
+def _expect_credentials(exchange: Exchange, credentials: tuple[tuple[str, str], ...]) -> None:
+    cookies = exchange.headers.get(b"cookie", b"").decode("latin-1")
+    given = {
+        "header": {name.decode("latin-1") for name in exchange.headers},
+        "query": set(parse_query(exchange.query)) if exchange.query else set(),
+        "cookie": {pair.partition("=")[0].strip() for pair in cookies.split(";")},
+    }
+    for location, name in credentials:
+        if (name.lower() if location == "header" else name) in given[location]:
+            return
+    wanted = " or ".join(f"{location} {name}" for location, name in credentials)
+    msg = f"{NOT_AUTHORIZED}: send {wanted} (any value will do here)."
+    raise Unauthorized(msg, headers=_challenge())
+
+
+def _challenge(error: str | None = None) -> Headers:
+    return (("www-authenticate", f'{REALM}, error="{error}"' if error else REALM),)

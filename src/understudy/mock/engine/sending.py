@@ -1,0 +1,67 @@
+"""Puts an answer on the wire as ASGI messages."""
+
+import asyncio
+
+import orjson
+from starlette.types import Receive, Send
+
+from understudy.errors import Headers
+from understudy.mock.engine.call import Answer
+
+NO_CONTENT = 204
+"""Goes without a body, and without the length of one (RFC 9110, 8.6)."""
+
+
+async def send_answer(send: Send, answer: Answer, extra: Headers = ()) -> None:
+    """Sends an answer.
+
+    Args:
+        send: ASGI's.
+        answer: A body that JSON can say is sent as JSON, bytes as they are, None as no content.
+        extra: Headers beside the answer's own.
+    """
+    if answer.status == NO_CONTENT:
+        answer = answer._replace(body=None)
+    body = b"" if answer.body is None else answer.body
+    content = body if isinstance(body, bytes) else orjson.dumps(body)
+    headers = []
+    if answer.status != NO_CONTENT:
+        headers.append((b"content-length", str(len(content)).encode()))
+    if answer.body is not None:
+        headers.append((b"content-type", answer.media_type.encode()))
+    headers += [(name.encode(), text.encode("latin-1")) for name, text in (*answer.headers, *extra)]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def stream_answer(receive: Receive, send: Send, answer: Answer) -> None:
+    """Sends an answer that goes on until it ends by itself, or the client leaves."""
+    headers = [(b"content-type", answer.media_type.encode()), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    leaving = asyncio.ensure_future(_left(receive))
+    chunks = aiter(answer.body)
+    try:
+        while not leaving.done():
+            chunk = asyncio.ensure_future(anext(chunks))
+            await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not chunk.done():
+                chunk.cancel()
+                await asyncio.wait({chunk})  # it must have ended before its source can
+                break
+            await send({"type": "http.response.body", "body": chunk.result(), "more_body": True})
+    except StopAsyncIteration:
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+        await chunks.aclose()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def mock_problem(status: int, title: str, detail: str) -> Answer:
+    """Returns what production could never say, as problem+json (RFC 9457)."""
+    body = {"title": title, "status": status, "detail": detail}
+    return Answer(body, status, "application/problem+json")

@@ -1,0 +1,148 @@
+"""Serves ASGI applications on sockets that were bound before anything else was started.
+
+A port in use is then found at once and said in one line, and port 0 is known before the first
+request. One event loop runs every listener, so that they share one state without locks.
+"""
+
+import asyncio
+import contextlib
+import errno
+import signal
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from understudy.errors import StartupError
+from understudy.mock.engine.fault_injection import ABORT
+
+BACKLOG = 2048
+
+_RESET = struct.pack("ii", 1, 0)
+"""Lets a socket linger for no time at all: what is not sent is dropped, and the peer hears RST."""
+
+
+def bind(host: str, port: int, option: str) -> socket.socket:
+    """Binds a listening socket.
+
+    Args:
+        host: Address or name.
+        port: 0 for a free one.
+        option: What a person sets to choose another port, for the message.
+
+    Raises:
+        StartupError: The port is in use or the address is not ours.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            msg = f"Port {port} is in use; stop what runs there, or choose another with {option}."
+        else:
+            reason = getattr(error, "strerror", None) or error
+            msg = f"Cannot listen on {host}:{port}: {reason}; choose another with --host, {option}."
+        raise StartupError(msg) from error
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """Returns the address a browser on this machine reaches a socket at."""
+    host, port = listener.getsockname()[:2]
+    if host in {"0.0.0.0", "::"}:
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Listener(uvicorn.Server):
+    """uvicorn's server without its own grip on signals: there are two of them, and one loop."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's reading of HTTP, which also lets a fault end the connection in the middle."""
+
+    def on_message_begin(self) -> None:
+        """Puts the means to hang up where the request finds it."""
+        super().on_message_begin()
+        self.scope[ABORT] = self._abort  # type: ignore[literal-required]  # our own
+
+    def _abort(self, *, at_once: bool) -> None:
+        if not at_once:
+            self.transport.close()  # once what was written is sent
+            return
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self.transport.abort()
+
+
+async def serve(
+    applications: Mapping[socket.socket, ASGIApp],
+    *,
+    ready: Callable[[Callable[[], None]], None],
+    beside: Sequence[Callable[[], Awaitable[None]]] = (),
+) -> None:
+    """Serves until SIGINT or SIGTERM, and then stops at once.
+
+    Args:
+        applications: What answers at each socket.
+        ready: Called once every socket answers, with what stops them all.
+        beside: Tasks that run as long as the servers do.
+    """
+    for application in applications.values():
+        await _warm_up(application)
+    listeners = [_Listener(_configuration(application)) for application in applications.values()]
+
+    def stop() -> None:
+        for listener in listeners:
+            listener.should_exit = listener.force_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, stop)  # not on Windows, nor outside the main thread
+    tasks = [asyncio.ensure_future(task()) for task in beside]
+    async with asyncio.TaskGroup() as group:
+        for listener, bound in zip(listeners, applications, strict=True):
+            group.create_task(listener.serve(sockets=[bound]))
+        while not all(listener.started or listener.should_exit for listener in listeners):
+            await asyncio.sleep(0.001)
+        ready(stop)
+    for task in tasks:
+        task.cancel()
+
+
+def _configuration(application: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=_Protocol,
+        interface="asgi3",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+    )
+
+
+async def _warm_up(application: ASGIApp) -> None:
+    """Lets the stack build itself, which it does when it is first called."""
+
+    async def receive() -> dict[str, str]:
+        return {"type": "lifespan.startup"}
+
+    async def send(_message: object) -> None:
+        return None
+
+    await application({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)

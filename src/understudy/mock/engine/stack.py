@@ -1,0 +1,78 @@
+"""The whole order of a request's way, as one list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from understudy.mock.engine._connexion import ROUTING, Layer, routed
+from understudy.mock.engine.admin import guarding
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.body_guard import BodyGuard
+from understudy.mock.engine.choosing import Choose, choosing
+from understudy.mock.engine.cors import Cors
+from understudy.mock.engine.dispatcher import Dispatcher, Holding, Route
+from understudy.mock.engine.endpoint import Endpoint, endpoints
+from understudy.mock.engine.errors import Errors
+from understudy.mock.engine.exchange import HERE, Addresses
+from understudy.mock.engine.fault_injection import FaultInjection
+from understudy.mock.engine.rate_limit import hold_quota
+from understudy.mock.engine.recording import Record, Recording, expect_world
+from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.security import authorize
+from understudy.mock.engine.steps import Steps
+from understudy.mock.engine.validation import validate
+from understudy.openapi.paths import Paths
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What is served at one address.
+
+    Attributes:
+        apis: The documents in force; the first one's error shape serves for unknown paths.
+        worlds: The universes that requests happen in.
+        elsewhere: Answers what no document knows.
+        choose: Reads a request's choices between readings.
+        holding: What happens to an answer of ours that breaks the document.
+        records: Where finished exchanges go.
+        closed: Paths that pages of other origins may not read, nor those below them.
+        addresses: Where the sites lie, but for the one that is served.
+        admin_token: What lets callers who are not on this machine into the admin API.
+    """
+
+    apis: Sequence[Api]
+    worlds: Worlds
+    elsewhere: ASGIApp
+    choose: Choose
+    holding: Holding = "refuse"
+    records: Sequence[Record] = ()
+    closed: Sequence[str] = ()
+    addresses: Addresses = HERE
+    admin_token: str | None = None
+
+
+def stack(site: Site) -> ASGIApp:
+    """Builds the layers of a site around its dispatcher.
+
+    Raises:
+        StartupError: A document or its handlers are not as they must be.
+    """
+    found: dict[str, list[Endpoint]] = {}
+    for api in site.apis:
+        found.setdefault(api.base_path, []).extend(endpoints(api))
+    operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
+    paths = Paths(operations, site.apis[0].base_path)
+    layers: list[Layer] = [
+        lambda app: Recording(app, site.worlds, paths, site.records, site.addresses),
+        lambda app: Cors(app, site.closed),
+        lambda app: Errors(app, paths, site.apis),
+        lambda app: Steps(app, guarding(site.admin_token), expect_world, choosing(site.choose)),
+        BodyGuard,
+        ROUTING,
+        lambda app: Route(app, found),
+        lambda app: Steps(app, authorize),
+        FaultInjection,
+        lambda app: Steps(app, hold_quota, validate),
+    ]
+    return routed(operations, layers, Dispatcher(site.elsewhere, site.holding))

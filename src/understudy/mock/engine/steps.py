@@ -1,0 +1,34 @@
+"""Steps that a request takes on its way: functions that look at the exchange, or refuse it."""
+
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.mock.engine.exchange import Exchange, exchange_of
+
+Step = Callable[[Exchange], None]
+"""Adds to the exchange what it finds out; raises a Problem to refuse."""
+
+
+class Steps:
+    """Takes steps in their order, and goes on.
+
+    Args:
+        app: The next layer.
+        steps: What to do first.
+    """
+
+    def __init__(self, app: ASGIApp, *steps: Step) -> None:
+        self._app = app
+        self._steps = steps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Goes on, unless a step refuses.
+
+        Raises:
+            Problem: A step refused.
+        """
+        exchange = exchange_of(scope)
+        for step in self._steps:
+            step(exchange)
+        await self._app(scope, receive, send)

@@ -1,0 +1,83 @@
+"""Judges the parameters and the body of a request by the document, and reads what they say."""
+
+from typing import Any
+
+from understudy.errors import NotAcceptable, UnsupportedMediaType
+from understudy.interface.rules import upholds
+from understudy.mock.engine.bodies import BodyReader
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.handlers import BODY
+from understudy.mock.engine.parameters import ABSENT, Texts, location_texts, parse_query
+
+
+def validate(exchange: Exchange) -> None:
+    """Reads every argument of an exchange into ``exchange.arguments``.
+
+    Raises:
+        Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
+            that the operation answers is acceptable to the client.
+    """
+    endpoint = exchange.endpoint
+    if endpoint is None or endpoint.is_page:
+        return
+    _negotiate(exchange, endpoint)
+    texts: dict[str, Texts] = {}
+    for parameter in endpoint.parameters:
+        location = parameter.location
+        if location not in texts:
+            texts[location] = _texts(exchange, location)
+        value = parameter.read(texts[location])
+        if value is not ABSENT:
+            exchange.arguments[parameter.name] = value
+    if exchange.query:
+        _note_unknown(exchange, endpoint, texts.get("query") or parse_query(exchange.query))
+    if endpoint.body is not None:
+        value = _body(exchange, endpoint.body)
+        if value is not ABSENT:
+            exchange.arguments[BODY] = value
+
+
+def _texts(exchange: Exchange, location: str) -> Texts:
+    if location == "query":
+        return parse_query(exchange.query) if exchange.query else {}
+    return location_texts(location, path=exchange.path_arguments, headers=exchange.headers)
+
+
+@upholds("unknown-query-parameters-accepted")
+def _note_unknown(exchange: Exchange, endpoint: Endpoint, texts: Texts) -> None:
+    """Notes query parameters the document does not know; real clients send them, so they pass."""
+    known = {p.name for p in endpoint.parameters if p.location == "query"}
+    unknown = [name for name in texts if name.partition("[")[0] not in known]
+    if unknown:
+        exchange.undeclared_query = tuple(unknown)
+        exchange.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
+
+
+def _body(exchange: Exchange, reader: BodyReader) -> Any:
+    if exchange.headers.get(b"content-encoding", b"identity") != b"identity":
+        msg = "A compressed body is not taken here; send it without Content-Encoding."
+        raise UnsupportedMediaType(msg, code="unsupported_encoding")
+    return reader.read(
+        exchange.body,
+        exchange.headers.get(b"content-type", b""),
+        drop_unknown=exchange.choices.get("unknown-profile-members") == "ignore",
+    )
+
+
+def _negotiate(exchange: Exchange, endpoint: Endpoint) -> None:
+    accept = exchange.headers.get(b"accept")
+    if not accept or b"*/*" in accept or not endpoint.judge.media_types:
+        return
+    offered = endpoint.judge.media_types
+    for part in accept.decode("latin-1").lower().split(","):
+        media_range, *options = (piece.strip() for piece in part.split(";"))
+        if {"q=0", "q=0.0", "q=0.00", "q=0.000"} & set(options):
+            continue
+        main, _, sub = media_range.partition("/")
+        if media_range in offered or (
+            sub == "*" and any(name.startswith(f"{main}/") for name in offered)
+        ):
+            return
+    msg = f"This answers {', '.join(sorted(offered))}; none of it is in Accept."
+    raise NotAcceptable(msg, code="not_acceptable")

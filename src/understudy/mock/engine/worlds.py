@@ -1,0 +1,217 @@
+"""Worlds: isolated universes, each a small overlay of changed records on one shared baseline.
+
+Records are frozen and a change is a value, so dropping or copying a world costs what was changed in
+it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from understudy.mock.engine.clock import Clock, Hands
+from understudy.mock.engine.faults import Fault
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.journal import Journal
+from understudy.mock.engine.windows import Window
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Collection(Generic[Record]):
+    """The name of one kind of record, and its type; the records themselves live in worlds."""
+
+    name: str
+    type: Any = Any
+
+
+class Change(NamedTuple):
+    """One record of one collection, replaced by another or (None) removed."""
+
+    collection: str
+    key: str
+    record: Any
+
+
+Baseline = Mapping[str, Mapping[str, Any]]
+"""Collection name to key to record; shared by all worlds and never changed."""
+
+_EMPTY: Mapping[str, Any] = {}
+
+
+PREFIX = "/__world/"
+"""Begins a world's own base addresses."""
+
+MARK = "~"
+"""Ends the name of the world in a token that was minted there."""
+
+DEFAULT = "default"
+"""The world at the plain base address."""
+
+
+class Snapshot(NamedTuple):
+    """All that makes a world what it is at one moment, but for its journal; never changed."""
+
+    baseline: Baseline
+    overlay: Mapping[str, Mapping[str, Any]]
+    hands: Hands | None
+    seed: int
+    issued: int
+    choices: Mapping[str, str]
+    windows: Mapping[str, Window]
+    limits: Mapping[str, int]
+    faults: Mapping[str, Fault]
+
+
+class Keeper(Protocol):
+    """Makes what happens in worlds outlast the process."""
+
+    def changed(self, world: "World", change: Change) -> None:
+        """Takes one change; it lasts once ``keep`` has returned."""
+
+    def steered(self, world: "World") -> None:
+        """Takes the world's clock, choices, windows, limits and faults instead of what they were."""
+
+    def began(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
+        """Takes a new world."""
+
+    def became(self, world: "World") -> None:
+        """Takes all that a world is now, instead of what it was."""
+
+    def ended(self, world: "World") -> None:
+        """Forgets a world."""
+
+    def kept(self, name: str, snapshot: Snapshot | None) -> None:
+        """Takes a named snapshot; None forgets it."""
+
+    def refit(self, fixtures: Baseline) -> None:
+        """Takes other fixtures."""
+
+    def keep(self, world: "World") -> None:
+        """Makes every change so far last."""
+
+
+@dataclass(slots=True)
+class World:
+    """One isolated universe.
+
+    Attributes:
+        name: As it stands in the world's base address.
+        baseline: What the fixtures said.
+        clock: The world's time.
+        identifiers: The world's source of new identifiers.
+        choices: Switch name to option, where it differs from the default of ``rules.yaml``.
+        windows: Principal to what it has used of its rate limit.
+        limits: Principal to the requests an hour it is allowed instead of the interface's.
+        faults: What goes wrong here on demand, by the fault's id.
+        journal: What was asked here.
+        keeper: Told of every change, to make it last.
+    """
+
+    name: str
+    baseline: Baseline
+    clock: Clock = field(default_factory=Clock)
+    identifiers: Identifiers = field(default_factory=Identifiers)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    windows: dict[str, Window] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
+    journal: Journal[Any] = field(default_factory=Journal)
+    keeper: "Keeper | None" = None
+    _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every path of this world; nothing for the default one."""
+        return "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
+
+    @property
+    def mark(self) -> str:
+        """What begins every token that is minted here, so that the token finds its world."""
+        return "" if self.name == DEFAULT else f"{self.name}{MARK}"
+
+    def get(self, collection: Collection[Record], key: str) -> Record | None:
+        """Returns the record at this key, or None where there is none."""
+        changed = self._overlay.get(collection.name)
+        if changed is not None and key in changed:
+            found: Record | None = changed[key]
+            return found
+        return self.baseline.get(collection.name, _EMPTY).get(key)
+
+    def items(self, collection: Collection[Record]) -> Iterator[tuple[str, Record]]:
+        """Yields every key and record: the baseline's in its order, then what was added."""
+        baseline = self.baseline.get(collection.name, _EMPTY)
+        changed = self._overlay.get(collection.name, _EMPTY)
+        for key, record in baseline.items():
+            current = changed.get(key) if key in changed else record
+            if current is not None:
+                yield key, current
+        for key, record in changed.items():
+            if key not in baseline and record is not None:
+                yield key, record
+
+    def changed(self, collection: Collection[Any]) -> int:
+        """Returns how many records of a collection differ from the baseline."""
+        return len(self._overlay.get(collection.name, _EMPTY))
+
+    def put(self, collection: Collection[Record], key: str, record: Record) -> None:
+        """Adds a record or replaces the one at this key."""
+        self.apply(Change(collection.name, key, record))
+
+    def remove(self, collection: Collection[Record], key: str) -> None:
+        """Removes the record at this key; removing what is not there changes nothing."""
+        if self.get(collection, key) is not None:
+            self.apply(Change(collection.name, key, None))
+
+    def apply(self, change: Change) -> None:
+        """Carries out one change: the only place where the state of a world changes."""
+        changed = self._overlay.setdefault(change.collection, {})
+        if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
+            changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
+        else:
+            changed[change.key] = change.record
+        if self.keeper is not None:
+            self.keeper.changed(self, change)
+
+    def note_change(self) -> None:
+        """Tells the keeper that clock, choices, limits or faults are others now."""
+        if self.keeper is not None:
+            self.keeper.steered(self)
+
+    def changes(self) -> Iterator[Change]:
+        """Yields what differs from the baseline."""
+        for collection, records in self._overlay.items():
+            for key, record in records.items():
+                yield Change(collection, key, record)
+
+    def snapshot(self) -> Snapshot:
+        """Returns what the world is now; it costs what was changed, not what the world holds."""
+        return Snapshot(
+            baseline=self.baseline,
+            overlay={name: dict(records) for name, records in self._overlay.items()},
+            hands=self.clock.hands,
+            seed=self.identifiers.seed,
+            issued=self.identifiers.count,
+            choices=self.choices,
+            windows=dict(self.windows),
+            limits=dict(self.limits),
+            faults=dict(self.faults),
+        )
+
+    def become(self, snapshot: Snapshot) -> None:
+        """Becomes what a snapshot says, at once; the journal stays."""
+        self.baseline = snapshot.baseline
+        self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
+        self.clock.hands = snapshot.hands
+        self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
+        self.choices = snapshot.choices
+        self.windows = dict(snapshot.windows)
+        self.limits = dict(snapshot.limits)
+        self.faults = dict(snapshot.faults)
+        if self.keeper is not None:
+            self.keeper.became(self)
+
+    def sibling(self, name: str, capacity: int) -> "World":
+        """Returns a new world that goes by the same clock's time."""
+        return World(name, self.baseline, self.clock.twin(), journal=Journal(capacity))

@@ -1,0 +1,50 @@
+"""The pages of the resource API's address: its front page and the people's profiles."""
+
+from flask import Blueprint, abort, render_template
+
+from understudy.mock.fixtures.tour import curl_lines
+from understudy.mock.pages import profile
+from understudy.mock.pages.bridge import address, base_url, exchange
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import TOKENS, is_valid
+
+SHOWN = 100
+"""People and tokens on the front page; a directory may hold a hundred thousand."""
+
+blueprint = Blueprint("people", __name__)
+
+
+@blueprint.get("/")
+def front_page() -> str:
+    """Shows where everything is, and whom and what there is to ask for."""
+    world, now = exchange().world, exchange().started
+    people = [person for _, person in world.items(PEOPLE)]
+    tokens = [(token, is_valid(token, now)) for _, token in world.items(TOKENS)]
+    valid = [token for token, counts in tokens if counts]
+    return render_template(
+        "front.html",
+        lines=curl_lines(base_url(), people, valid),
+        people=people[:SHOWN],
+        people_count=len(people),
+        tokens=tokens[:SHOWN],
+        tokens_count=len(tokens),
+    )
+
+
+@blueprint.get("/<slug>")
+def profile_page(slug: str) -> str:
+    """Shows what strangers may see of a person."""
+    person = profile.find(exchange().world, slug)
+    if person is None:
+        abort(404)
+    if person.visibility == "private":
+        abort(403, f"{slug} keeps this profile private. Only its owner sees it, with a token.")
+    return render_template(
+        "profile.html",
+        person=person,
+        profile=person.profile,
+        accounts=profile.shown_accounts(person.profile),
+        avatar_alt=profile.avatar_alt(person),
+        backdrop=profile.backdrop(person.profile, address("/image")),
+        language=profile.language(person.profile),
+    )

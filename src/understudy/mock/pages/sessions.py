@@ -1,0 +1,70 @@
+"""The browser's session at the authorization server: a cookie, and a record in the world."""
+
+import hmac
+
+from flask import Response, abort, request
+from msgspec.structs import replace
+
+from understudy.mock.engine.exchange import Exchange
+from understudy.mock.pages import bridge
+from understudy.mock.store.applications import SESSIONS, Session
+from understudy.mock.store.people import PEOPLE, Person
+
+COOKIE = "understudy_session"
+CSRF_FIELD = "csrf"
+
+_DIGITS = 32
+"""Hexadecimal digits of a key: 128 bits."""
+
+
+def session_of(exchange: Exchange) -> Session:
+    """Returns the browser's session, a new one where it has none or its person is gone."""
+    found = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
+    if found is None or (found.person is not None and person_of(exchange, found) is None):
+        return begin(exchange)
+    return found
+
+
+def begin(exchange: Exchange, person: str | None = None) -> Session:
+    """Begins a session; who signs in gets a new one, so that nobody can plant theirs."""
+    identifiers = exchange.world.identifiers
+    key, csrf = identifiers.hexadecimal(_DIGITS), identifiers.hexadecimal(_DIGITS)
+    session = Session(key, csrf, person)
+    exchange.world.put(SESSIONS, key, session)
+    return session
+
+
+def end(exchange: Exchange, session: Session) -> None:
+    """Ends a session."""
+    exchange.world.remove(SESSIONS, session.key)
+
+
+def keep(response: Response, session: Session) -> Response:
+    """Sets the cookie: out of a script's reach, and not sent with another site's form."""
+    path = f"{bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
+    response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path=path)
+    return response
+
+
+def person_of(exchange: Exchange, session: Session) -> Person | None:
+    """Returns who is signed in."""
+    return (session.person and exchange.world.get(PEOPLE, session.person)) or None
+
+
+def expect_csrf(session: Session) -> None:
+    """Refuses a form that this session's page did not make."""
+    given = request.form.get(CSRF_FIELD, "")
+    if not hmac.compare_digest(given.encode(), session.csrf.encode()):
+        abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
+
+
+def show_once(exchange: Exchange, session: Session, secrets: dict[str, str]) -> None:
+    """Keeps secrets for the next page of the session, which shows them the only time."""
+    exchange.world.put(SESSIONS, session.key, replace(session, secrets=secrets))
+
+
+def take_secrets(exchange: Exchange, session: Session) -> dict[str, str]:
+    """Returns the secrets that were kept for this page, and forgets them."""
+    if session.secrets:
+        exchange.world.put(SESSIONS, session.key, replace(session, secrets={}))
+    return session.secrets

@@ -1,0 +1,147 @@
+"""How people and avatars stand in an answer (interface, Resources and their fields).
+
+Written out field by field: the order and the names are the interface's, and a dict display is the
+fastest thing there is.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import UNSET, UnsetType, to_builtins
+
+from understudy.interface.rules import upholds
+from understudy.mock.service import addresses
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import Avatar, Person, Profile, VerifiedAccount
+
+PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
+
+
+@upholds("last-edit-utc", "updated-date-utc")
+def timestamp(instant: datetime) -> str:
+    """Returns an instant as answers write it: UTC, whole seconds, ``Z``."""
+    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def public_profile(person: Person, site_url: str) -> dict[str, Any]:
+    """Returns what anyone may know of a person."""
+    accounts = [a for a in person.profile.verified_accounts if not a.is_hidden]
+    return _base(person, site_url, _first_four(accounts))
+
+
+@upholds("authenticated-only-fields", "hidden-accounts-left-out")
+def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> dict[str, Any]:
+    """Returns what a caller with a token may know of a person; the owner sees hidden accounts."""
+    profile = person.profile
+    accounts = [a for a in profile.verified_accounts if is_owner or not a.is_hidden]
+    said = _base(person, site_url, accounts)
+    _add_personal(said, profile)
+    if isinstance(profile.gallery, tuple):
+        said["gallery"] = [
+            {
+                "url": addresses.image_url(site_url, image.image),
+                **_given("alt_text", image.alt_text),
+            }
+            for image in profile.gallery
+        ]
+    _add_contact(said, person)
+    said["number_verified_accounts"] = _number(profile)
+    return said
+
+
+@upholds("verified-accounts-at-most-four")
+def _first_four(accounts: list[VerifiedAccount]) -> list[VerifiedAccount]:
+    return accounts[:PUBLIC_ACCOUNTS]
+
+
+@upholds("profile-hash-is-primary", "unset-required-strings-empty", "avatar-urls-resolve")
+def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dict[str, Any]:
+    profile, primary = person.profile, person.emails[0]
+    hash_ = email_hash(primary.email)
+    said: dict[str, Any] = {
+        "hash": hash_,
+        "display_name": profile.display_name,
+        "profile_url": addresses.profile_url(site_url, person.slug),
+        "avatar_url": addresses.avatar_url(site_url, hash_) if primary.avatar else "",
+        "avatar_alt_text": _alt_text(person),
+        "location": profile.location,
+        "description": profile.description,
+        "job_title": profile.job_title,
+        "company": profile.company,
+        "verified_accounts": [_account(account, site_url) for account in accounts],
+        "pronunciation": profile.pronunciation,
+        "pronouns": profile.pronouns,
+    }
+    if profile.header_image is not UNSET:
+        image = addresses.image_url(site_url, profile.header_image.image)
+        said["header_image"] = f"url('{image}') {profile.header_image.style}"
+    if profile.hide_default_header_image is not UNSET:
+        said["hide_default_header_image"] = profile.hide_default_header_image
+    if profile.background_color is not UNSET:
+        said["background_color"] = profile.background_color
+    return said
+
+
+def _alt_text(person: Person) -> str:
+    selected = person.emails[0].avatar
+    return next((a.alt_text for a in person.avatars if a.image_id == selected), "")
+
+
+def _account(account: VerifiedAccount, site_url: str) -> dict[str, Any]:
+    return {
+        "service_type": account.service_type,
+        "service_label": account.service_label,
+        "service_icon": addresses.icon_url(site_url, account.service_type),
+        "url": account.url,
+        "is_hidden": account.is_hidden,
+    }
+
+
+_PERSONAL = (
+    "timezone",
+    "languages",
+    "first_name",
+    "last_name",
+    "is_organization",
+    "links",
+    "interests",
+    "payments",
+    "last_profile_edit",
+    "registration_date",
+)
+
+
+@upholds("optional-fields-omitted")
+def _add_personal(said: dict[str, Any], profile: Profile) -> None:
+    for name in _PERSONAL:
+        value = getattr(profile, name)
+        if value is not UNSET:
+            said[name] = value if value is None or isinstance(value, str) else to_builtins(value)
+
+
+@upholds("contact-info-only-when-public")
+def _add_contact(said: dict[str, Any], person: Person) -> None:
+    if person.contact_public and person.profile.contact_info is not UNSET:
+        said["contact_info"] = to_builtins(person.profile.contact_info)
+
+
+@upholds("number-verified-accounts-counts-hidden")
+def _number(profile: Profile) -> int:
+    return len(profile.verified_accounts)
+
+
+def _given(name: str, value: str | UnsetType) -> Mapping[str, str]:
+    return {} if isinstance(value, UnsetType) else {name: value}
+
+
+def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
+    """Returns an avatar; ``selected`` tells whether it is the one of the chosen e-mail."""
+    return {
+        "image_id": record.image_id,
+        "image_url": addresses.avatar_url(site_url, record.image_id),
+        "rating": record.rating,
+        "alt_text": record.alt_text,
+        "selected": selected,
+        "updated_date": record.updated_date,
+    }

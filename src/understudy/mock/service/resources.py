@@ -1,0 +1,75 @@
+"""What the resource API serves, by method and path (interface, Endpoints)."""
+
+from typing import Any
+
+from understudy.errors import Problem
+from understudy.interface.rules import upholds
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.service import avatars, me, profiles, qr_codes, web
+
+LOOKUP = ("GET", "/profiles/{profileIdentifier}")
+QR_CODE = ("GET", "/qr-code/{sha256_hash}")
+LIST_AVATARS = ("GET", "/me/avatars")
+UPLOAD_AVATAR = ("POST", "/me/avatars")
+DELETE_AVATAR = ("DELETE", "/me/avatars/{imageHash}")
+UPDATE_AVATAR = ("PATCH", "/me/avatars/{imageHash}")
+SET_AVATAR = ("POST", "/me/avatars/{imageId}/email")
+OWN_PROFILE = ("GET", "/me/profile")
+UPDATE_PROFILE = ("PATCH", "/me/profile")
+ASSOCIATED_EMAIL = ("GET", "/me/associated-email")
+
+HANDLERS: Handlers = {
+    LOOKUP: profiles.get_profile,
+    QR_CODE: qr_codes.get_qr_code,
+    LIST_AVATARS: avatars.list_avatars,
+    UPLOAD_AVATAR: avatars.upload_avatar,
+    DELETE_AVATAR: avatars.delete_avatar,
+    UPDATE_AVATAR: avatars.update_avatar,
+    SET_AVATAR: avatars.set_avatar_for_email,
+    OWN_PROFILE: me.get_own_profile,
+    UPDATE_PROFILE: me.update_own_profile,
+    ASSOCIATED_EMAIL: me.is_email_associated,
+}
+
+WEB_HANDLERS: Handlers = {
+    ("GET", "/avatar/{identifier}"): web.get_avatar,
+    ("GET", "/image/{name}"): web.get_image,
+    ("GET", "/icons/{service_type}"): web.get_icon,
+}
+
+READ = frozenset({"auth", "avatar-profile:read"})
+MANAGE = frozenset({"auth", "avatar-profile:manage"})
+
+# The interface leaves the scope of each endpoint open (Bearer tokens, 6); see scope-per-operation.
+SCOPES = {
+    LIST_AVATARS: READ,
+    UPLOAD_AVATAR: MANAGE,
+    DELETE_AVATAR: MANAGE,
+    UPDATE_AVATAR: MANAGE,
+    SET_AVATAR: MANAGE,
+    OWN_PROFILE: READ,
+    UPDATE_PROFILE: MANAGE,
+    ASSOCIATED_EMAIL: READ,
+}
+
+LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
+"""Interface, Limits, 2: avatar operations do not count."""
+
+ALIASES = {UPLOAD_AVATAR: avatars.UPLOAD_NAMES}
+
+ANONYMOUS_QUOTA = 100  # an hour; interface, Limits
+AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits
+
+
+def quota(principal: Principal | None) -> int:
+    """Returns how many requests an hour allows."""
+    return ANONYMOUS_QUOTA if principal is None else AUTHENTICATED_QUOTA
+
+
+@upholds("error-shape")
+def error_body(problem: Problem) -> dict[str, Any]:
+    """Returns a refusal in the interface's Error shape."""
+    if problem.code is None:
+        return {"error": problem.message}
+    return {"error": problem.message, "code": problem.code}

@@ -1,0 +1,119 @@
+"""What answers link to: avatar pictures, fixture images and service icons (``openapi/web.yaml``)."""
+
+import asyncio
+from typing import Any
+
+from understudy.errors import BadRequest, NotFound
+from understudy.interface.rules import upholds
+from understudy.mock.engine.call import Answer, Call
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import (
+    IMAGES,
+    PEOPLE,
+    SLUGS_BY_HASH,
+    SLUGS_BY_IMAGE_ID,
+    Avatar,
+    Image,
+    Person,
+)
+
+DEFAULT_SIZE = 80  # pixels, as deployments have it
+PLACEHOLDERS = ("mp", "identicon", "blank")
+RATINGS = ("g", "pg", "r", "x")
+
+_NO_CACHE = (("cache-control", "no-cache"),)  # the next upload is to be seen at once
+
+
+@upholds("avatar-urls-resolve")
+async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short name
+    call: Call,
+    identifier: str,
+    *,
+    s: int | None = None,
+    size: int | None = None,
+    d: str = "",
+    default: str = "",
+    r: str = "",
+    rating: str = "",
+) -> Answer:
+    """Answers ``GET /avatar/{identifier}``: an e-mail hash's avatar, or one image by its id.
+
+    Raises:
+        NotFound: There is no picture, and nothing is to stand in for it.
+        BadRequest: What is to stand in is not known.
+    """
+    pixels = s or size or DEFAULT_SIZE
+    name = identifier.lower().partition(".")[0]
+    avatar = _avatar(call, name)
+    allowed = r or rating or RATINGS[-1]
+    image = None
+    if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(allowed):
+        image = call.world.get(IMAGES, avatar.image)
+    if image is None:
+        return await _stand_in(d or default or PLACEHOLDERS[0], pixels, name)
+    return _picture(await asyncio.to_thread(_resized, image, pixels))
+
+
+def get_image(call: Call, name: str) -> Answer:
+    """Answers ``GET /image/{name}``.
+
+    Raises:
+        NotFound: There is no fixture image of that name.
+    """
+    image = call.world.get(IMAGES, name)
+    if image is None:
+        msg = f"There is no image {name!r}."
+        raise NotFound(msg, code="image_not_found")
+    return _picture(image)
+
+
+def get_icon(_call: Call, service_type: str) -> Answer:
+    """Answers ``GET /icons/{service_type}``."""
+    from understudy.mock.service.icons import service_icon  # noqa: PLC0415 - only where one is shown
+
+    drawn = service_icon(service_type.removesuffix(".svg"))
+    return Answer(drawn, media_type="image/svg+xml", headers=_NO_CACHE)
+
+
+def _avatar(call: Call, name: str) -> Avatar | None:
+    world = call.world
+    slug = world.get(SLUGS_BY_HASH, name) or world.get(SLUGS_BY_IMAGE_ID, name)
+    person = None if slug is None else world.get(PEOPLE, slug)
+    if person is None:
+        return None
+    wanted = _selected(person, name) or name
+    return next((avatar for avatar in person.avatars if avatar.image_id == wanted), None)
+
+
+def _selected(person: Person, hash_: str) -> str | None:
+    emails = (email for email in person.emails if email_hash(email.email) == hash_)
+    return next((email.avatar for email in emails), None)
+
+
+async def _stand_in(wish: str, pixels: int, name: str) -> Answer:
+    if wish == "404":
+        msg = f"There is no avatar for {name!r}."
+        raise NotFound(msg, code="avatar_not_found")
+    if wish.startswith(("http://", "https://")) and wish.isascii() and wish.isprintable():
+        return Answer(status=302, headers=(("location", wish), *_NO_CACHE))
+    if wish not in PLACEHOLDERS:
+        known = ", ".join(PLACEHOLDERS)
+        msg = f"d: {wish!r} is not known; send {known}, 404 or an http address."
+        raise BadRequest(msg, code="unknown_default")
+    return _picture(await asyncio.to_thread(_placeholder, wish, pixels, name))
+
+
+def _picture(image: Image) -> Answer:
+    return Answer(image.content, media_type=image.media_type, headers=_NO_CACHE)
+
+
+def _resized(image: Image, pixels: int) -> Image:
+    from understudy.mock.service.pictures import resize  # noqa: PLC0415 - Pillow would slow every start
+
+    return resize(image, pixels)
+
+
+def _placeholder(kind: Any, pixels: int, seed: str) -> Image:
+    from understudy.mock.service.pictures import placeholder  # noqa: PLC0415 - as above
+
+    return placeholder(kind, pixels, seed)

@@ -1,0 +1,122 @@
+"""Applications and what was granted to them: the records of the authorization server."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from understudy.mock.engine.worlds import Collection
+
+
+class Application(Struct, frozen=True, forbid_unknown_fields=True):
+    """A client, as the developer dashboard registers it (interface, What the service does).
+
+    Attributes:
+        client_id: Names it.
+        client_secret: What its server proves itself with.
+        name: What a person reads when asked for consent.
+        owner: Slug of the person who registered it.
+        redirect_uris: Where a redirect may lead; compared as they stand.
+        about: Why it is among the fixtures.
+    """
+
+    client_id: str
+    client_secret: str
+    name: str
+    owner: str
+    redirect_uris: tuple[str, ...] = ()
+    about: str = ""
+
+
+class AuthorizationCode(Struct, frozen=True):
+    """A code that waits for its exchange (interface, Code grant; RFC 6749, 4.1.2).
+
+    Attributes:
+        code: The code itself.
+        client_id: Whom it was given to.
+        redirect_uri: Of the authorization request; the exchange must repeat it.
+        person: Slug of who approved.
+        scopes: What was approved.
+        expires: When it ends.
+        challenge: The PKCE challenge, where one was sent (RFC 7636, 4.3).
+        challenge_method: ``S256`` or ``plain``.
+        token: What it was exchanged for; None until then.
+    """
+
+    code: str
+    client_id: str
+    redirect_uri: str
+    person: str
+    scopes: tuple[str, ...]
+    expires: datetime
+    challenge: str | None = None
+    challenge_method: Literal["S256", "plain"] = "plain"
+    token: str | None = None
+
+
+class Session(Struct, frozen=True):
+    """A browser at the authorization server.
+
+    Attributes:
+        key: The cookie's value.
+        csrf: What each form must send back.
+        person: Slug of who signed in; None for nobody yet.
+        secrets: What the next page shows once, by name.
+    """
+
+    key: str
+    csrf: str
+    person: str | None = None
+    secrets: dict[str, str] = {}
+
+
+class Consent(Struct, frozen=True):
+    """A consent page that waits for its answer, which counts once.
+
+    Attributes:
+        session: Key of the session it was shown in.
+        query: The authorization request, as it came.
+    """
+
+    session: str
+    query: bytes
+
+
+class Verdict(Struct, frozen=True):
+    """Something a client did badly, even where it worked.
+
+    Attributes:
+        client_id: Who did it.
+        fault: Its name, such as ``no-state``.
+        advice: What to do instead.
+        count: How often it was seen.
+        seen: When last.
+    """
+
+    client_id: str
+    fault: str
+    advice: str
+    count: int
+    seen: datetime
+
+
+APPLICATIONS: Collection[Application] = Collection("applications", Application)
+"""client_id to application."""
+
+CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode)
+"""Code to what it stands for, until it is exchanged."""
+
+SPENT_CODES: Collection[AuthorizationCode] = Collection("spent_codes", AuthorizationCode)
+"""Code to what it stood for, in the order of their exchange, so that a second one is noticed."""
+
+SESSIONS: Collection[Session] = Collection("sessions", Session)
+"""Cookie value to session."""
+
+USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[str])
+"""Access token to the scopes that its calls have needed so far."""
+
+CONSENTS: Collection[Consent] = Collection("consents", Consent)
+"""What the page's form sends back, to the page."""
+
+VERDICTS: Collection[Verdict] = Collection("verdicts", Verdict)
+"""client_id, a space and the fault to the verdict."""

@@ -1,0 +1,180 @@
+"""People as a world holds them: frozen, and shaped as their fixture files are.
+
+Only what someone decided is a field. What follows from it (hashes, addresses, counts, who may see
+what) is worked out in answers, so a fixture cannot contradict itself. UNSET is "not given" and is
+left out of an answer; None is an explicit null.
+
+``gc=False``: frozen records hold no cycles, and a collector that walked 100,000 people again and
+again would take half the time of loading them.
+"""
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from understudy.mock.engine.worlds import Collection
+
+Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
+
+
+class VerifiedAccount(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """An account elsewhere that the person has proved to own; the icon follows from the type."""
+
+    service_type: str
+    service_label: str
+    url: str
+    is_hidden: bool = False
+
+
+class Link(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A labelled address."""
+
+    label: str
+    url: str
+
+
+class Interest(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """Something the person cares for."""
+
+    id: int
+    name: str
+
+
+class Language(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A language the person speaks."""
+
+    code: str
+    name: str
+    is_primary: bool
+    order: int
+
+
+class GalleryImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A picture on the profile: the name of a fixture image, not an address."""
+
+    image: str
+    alt_text: str | UnsetType = UNSET
+
+
+class CryptoWalletAddress(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A wallet that takes payments."""
+
+    label: str
+    address: str
+
+
+class Payments(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """How to pay the person."""
+
+    links: tuple[Link, ...] = ()
+    crypto_wallets: tuple[CryptoWalletAddress, ...] = ()
+
+
+class ContactInfo(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """How to reach the person."""
+
+    home_phone: str | UnsetType = UNSET
+    work_phone: str | UnsetType = UNSET
+    cell_phone: str | UnsetType = UNSET
+    email: str | UnsetType = UNSET
+    contact_form: str | UnsetType = UNSET
+    calendar: str | UnsetType = UNSET
+
+
+class HeaderImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """The picture behind the profile card: a fixture image and how it lies there."""
+
+    image: str
+    style: str = "no-repeat 50% 50% / cover"
+
+
+class Profile(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """What the person says of themselves (interface, Profile)."""
+
+    display_name: str = ""
+    location: str = ""
+    description: str = ""
+    job_title: str = ""
+    company: str = ""
+    pronunciation: str = ""
+    pronouns: str = ""
+    verified_accounts: tuple[VerifiedAccount, ...] = ()
+    timezone: str | UnsetType = UNSET
+    languages: tuple[Language, ...] | UnsetType = UNSET
+    first_name: str | UnsetType = UNSET
+    last_name: str | UnsetType = UNSET
+    is_organization: bool | UnsetType = UNSET
+    header_image: HeaderImage | UnsetType = UNSET
+    hide_default_header_image: bool | UnsetType = UNSET
+    background_color: str | UnsetType = UNSET
+    links: tuple[Link, ...] | UnsetType = UNSET
+    interests: tuple[Interest, ...] | UnsetType = UNSET
+    payments: Payments | UnsetType = UNSET
+    contact_info: ContactInfo | UnsetType = UNSET
+    gallery: tuple[GalleryImage, ...] | UnsetType = UNSET
+    last_profile_edit: str | UnsetType | None = UNSET
+    registration_date: str | UnsetType | None = UNSET
+
+
+class Email(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """One address of the account, and the avatar selected for it."""
+
+    email: str
+    avatar: str | None = None  # an image_id of this person
+
+
+class Avatar(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A picture in the account."""
+
+    image_id: str  # 32 hexadecimal digits
+    image: str  # the key of its bytes in IMAGES
+    updated_date: str  # YYYY-MM-DDTHH:MM:SSZ
+    rating: Rating = "G"
+    alt_text: str = ""
+
+
+class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """One account with its profile, addresses and avatars.
+
+    Attributes:
+        slug: Names the profile in its address.
+        about: Why this person is among the fixtures.
+        emails: The first is the primary one.
+        profile: What the person says of themselves.
+        avatars: The pictures in the account, in the order they were added.
+        visibility: Whether lookup finds the profile; the owner's view of a disabled one is an error.
+        contact_public: Whether contact_info may be shown (interface, Profile).
+        password: Signs in at the authorization server, with the slug or any e-mail as user name;
+            seeding gives who has none ``<slug>-password``.
+        application_password: Makes two-step authentication on (interface, Password grant).
+    """
+
+    slug: str
+    about: str
+    emails: tuple[Email, ...]
+    profile: Profile = Profile()
+    avatars: tuple[Avatar, ...] = ()
+    visibility: Literal["public", "private", "disabled"] = "public"
+    contact_public: bool = True
+    password: str = ""
+    application_password: str | None = None
+
+
+class Image(Struct, frozen=True, gc=False):
+    """The bytes of a picture and what they were found to be."""
+
+    content: bytes
+    media_type: str  # image/png, image/jpeg, image/gif
+
+
+PEOPLE: Collection[Person] = Collection("people", Person)
+"""Slug to person."""
+
+SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
+"""SHA-256 of any of a person's addresses, lower-case hexadecimal, to the person's slug."""
+
+SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
+"""image_id of an avatar to the slug of the person whose account it is in."""
+
+IMAGES: Collection[Image] = Collection("images", Image)
+"""Name of a fixture image, or image_id of an uploaded one, to its bytes."""

@@ -1,0 +1,51 @@
+"""Bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.store.people import PEOPLE
+
+SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")  # interface, Scopes
+
+
+class Token(Struct, frozen=True, forbid_unknown_fields=True):
+    """A bearer token as a world holds it.
+
+    Attributes:
+        token: What stands behind ``Bearer``.
+        person: Slug of the account it speaks for.
+        kind: An API key reads public lookup with more fields; only OAuth tokens open ``/me``.
+        scopes: What an OAuth token was granted; empty for an API key.
+        client_id: The application it was issued to; None for a fixture that stands alone.
+        expires: Aware instant, ISO 8601; None for a token that does not end.
+        about: Why it is among the fixtures.
+    """
+
+    token: str
+    person: str
+    kind: Literal["oauth", "api_key"] = "oauth"
+    scopes: tuple[str, ...] = ()
+    client_id: str | None = None
+    expires: str | None = None
+    about: str = ""
+
+
+TOKENS: Collection[Token] = Collection("tokens", Token)
+"""Token string to token."""
+
+
+def is_valid(token: Token, now: datetime) -> bool:
+    """Tells whether a token still counts."""
+    return token.expires is None or now < datetime.fromisoformat(token.expires)
+
+
+def authenticate(world: World, token: str, now: datetime) -> Principal | None:
+    """Returns whom a bearer token speaks for, or None where it does not count (any more)."""
+    found = world.get(TOKENS, token)
+    if found is None or not is_valid(found, now) or world.get(PEOPLE, found.person) is None:
+        return None
+    return Principal(found.person, found.kind, frozenset(found.scopes), token)

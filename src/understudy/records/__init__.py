@@ -1,1 +1,0 @@
-"""What a world holds, and how fixtures become it."""
