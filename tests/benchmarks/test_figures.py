@@ -9,7 +9,7 @@ from tests.benchmarks.workloads import our_grants, workloads
 from tests.mutants.curve import Trial
 
 from understudy.cli import in_process
-from understudy.contract.target_files import load_target
+from understudy.deployments.target_files import load_target
 
 LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from understudy.cli import main
 from understudy.cli.questions import SECTIONS
-from understudy.contract.target import Target
-from understudy.contract.target_files import target_of
+from understudy.deployments.target import Target
+from understudy.deployments.target_files import target_of
 
 EVERYTHING = [
     *("https://staging.example/v3", "https://accounts.staging.example", "published", "own"),

@@ -10,12 +10,12 @@ import pytest
 
 from understudy.cli import in_process
 from understudy.contract.gateway import Allowance, Gateway
-from understudy.contract.ledger import Ledger
 from understudy.contract.outcome import Outcome
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan, routes_of
 from understudy.contract.shapes import bundled
-from understudy.contract.target import Target
+from understudy.deployments.ledger import Ledger
+from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
 
 PATIENT = Allowance(pause=timedelta(hours=2))

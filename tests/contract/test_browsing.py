@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
 from understudy.contract.browsing import go_through
-from understudy.contract.clock import Time
 from understudy.contract.gateway import Gateway
-from understudy.contract.ledger import Ledger
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.visit import Visit
+from understudy.deployments.clock import Time
+from understudy.deployments.ledger import Ledger
 from understudy.mock.engine.clock import machine_time
 
 CALLBACK = TARGET.application.redirect_uri or ""

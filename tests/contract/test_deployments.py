@@ -5,10 +5,10 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET, InProcess, mock
-from understudy.contract.clock import Time
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
-from understudy.contract.target import Permit
+from understudy.deployments.clock import Time
+from understudy.deployments.target import Permit
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 

@@ -11,9 +11,9 @@ from tests.contract.conftest import Wire
 
 from understudy.cli.in_process import TARGET
 from understudy.contract.documents import DocumentJudge, Opinion
-from understudy.contract.exchange import NOBODY, Answer, Exchange, Request
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
+from understudy.deployments.exchange import NOBODY, Answer, Exchange, Request
 from understudy.errors import StartupError
 
 RULES = ("document", "own-profile-is-full")

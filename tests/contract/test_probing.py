@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from understudy.cli import in_process
 from understudy.cli.in_process import TARGET
 from understudy.contract import runner
-from understudy.contract.exchange import Exchange
 from understudy.contract.gateway import UNDO, Allowance
 from understudy.contract.probing import Part, Probe, in_order, turns
 from understudy.contract.runs import Plan, start
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 from understudy.mock.engine.clock import machine_time
 
 

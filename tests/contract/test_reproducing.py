@@ -25,8 +25,8 @@ from understudy.contract.findings import Finding
 from understudy.contract.reproducing import commands, snippet
 from understudy.contract.runner import carry_out
 from understudy.contract.runs import Plan
-from understudy.contract.target import Budget, Target
-from understudy.contract.wire import Wire
+from understudy.deployments.target import Budget, Target
+from understudy.deployments.transport import Wire
 from understudy.mock.engine.clock import machine_time
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.contract.target_files import load_target
+from understudy.deployments.target_files import load_target
 from understudy.errors import StartupError
 
 GOOD = """

@@ -11,12 +11,12 @@ from tests.reference import broken
 from understudy.cli.in_process import TARGET
 from understudy.cli.verifying import machine
 from understudy.contract.gateway import Gateway
-from understudy.contract.ledger import Ledger
-from understudy.contract.refusals import Unreachable
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
 from understudy.contract.visit import Visit
-from understudy.contract.wire import Wire
+from understudy.deployments.ledger import Ledger
+from understudy.deployments.refusals import Unreachable
+from understudy.deployments.transport import Wire
 
 SOON = timedelta(seconds=0.5)
 

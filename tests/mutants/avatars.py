@@ -19,7 +19,7 @@ from tests.mutants.edge import (
     who,
 )
 
-from understudy.contract.target import email_hash
+from understudy.deployments.target import email_hash
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

@@ -20,7 +20,7 @@ from tests.mutants.edge import (
 )
 
 from understudy.contract.shapes import EDITABLE
-from understudy.contract.target import email_hash
+from understudy.deployments.target import email_hash
 
 OLU_WORK = email_hash("olu.work@example.com")
 ADA = email_hash("ada@example.com")

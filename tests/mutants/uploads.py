@@ -12,7 +12,7 @@ from tests.mutants.edge import (
 )
 
 from understudy.contract.probes.uploads import picture
-from understudy.contract.target import email_hash
+from understudy.deployments.target import email_hash
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

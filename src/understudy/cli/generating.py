@@ -81,7 +81,7 @@ def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Ev
     subjects, urls = Subjects(), (BASE_URL, AUTH_URL)
     if options["target"] is not None:
         from understudy.contract.edge_cases.firing import subjects_of
-        from understudy.contract.target_files import load_target
+        from understudy.deployments.target_files import load_target
 
         target = load_target(options["target"], os.environ)
         subjects, urls = subjects_of(target), (target.base_url, target.auth_url or AUTH_URL)

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import httpx
 
-from understudy.contract.clock import Time
-from understudy.contract.target import Application, Credentials, Known, Permit, Target
+from understudy.deployments.clock import Time
+from understudy.deployments.target import Application, Credentials, Known, Permit, Target
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.exchange import Addresses

@@ -16,7 +16,7 @@ import click
 
 from understudy.cli.questions import SECTIONS, Question
 from understudy.cli.writing import expect_writable, unwritable
-from understudy.contract.target import is_loopback
+from understudy.deployments.target import is_loopback
 from understudy.errors import StartupError
 
 ABOUT = """\

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from understudy.cli.interrupts import ended_by_sigterm
-from understudy.cli.mock_clock import MockClock
 from understudy.cli.verifying import machine
 from understudy.contract.gateway import Gateway
-from understudy.contract.ledger import Ledger
 from understudy.contract.runs import routes_of
 from understudy.contract.shapes import bundled
-from understudy.contract.target_files import load_target
 from understudy.contract.undo import Undo, read_journal
-from understudy.contract.wire import Wire
+from understudy.deployments.ledger import Ledger
+from understudy.deployments.mock_clock import MockClock
+from understudy.deployments.target_files import load_target
+from understudy.deployments.transport import Wire
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 

@@ -10,7 +10,7 @@ from understudy.contract.outcome import Outcome
 from understudy.contract.reports.har import read_har
 from understudy.contract.runs import catalogue, routes_of
 from understudy.contract.shapes import bundled
-from understudy.contract.target import Target
+from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document
 

@@ -14,12 +14,10 @@ from rich.console import Console
 
 from understudy.cli import in_process
 from understudy.cli.interrupts import ended_by_sigterm, noted
-from understudy.cli.mock_clock import MockClock
 from understudy.cli.progress import Progress
 from understudy.cli.recorded import judge_recorded
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.contract.baseline import load_baseline, unaccepted
-from understudy.contract.clock import Time
 from understudy.contract.gateway import Allowance
 from understudy.contract.generation import generated
 from understudy.contract.outcome import Outcome
@@ -30,9 +28,11 @@ from understudy.contract.reports.terminal import print_outcome
 from understudy.contract.runner import carry_out, chosen
 from understudy.contract.runs import Phase, Plan, catalogue
 from understudy.contract.scenarios import scenarios
-from understudy.contract.target import Target, is_loopback
-from understudy.contract.target_files import load_target, target_of
-from understudy.contract.wire import Wire
+from understudy.deployments.clock import Time
+from understudy.deployments.mock_clock import MockClock
+from understudy.deployments.target import Target, is_loopback
+from understudy.deployments.target_files import load_target, target_of
+from understudy.deployments.transport import Wire
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document, load

@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 from typing import Literal
 from urllib.parse import urljoin
 
-from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS
-from understudy.contract.refusals import NotPermitted
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange, split
+from understudy.deployments.refusals import NotPermitted
 
 Wish = Literal["approve", "deny"]
 

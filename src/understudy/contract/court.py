@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from understudy.contract import checks
 from understudy.contract.documents import DocumentJudge
-from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.contract.history import History
 from understudy.contract.judgement import Stumble, Verdict, held, verdicts
 from understudy.contract.outcome import Coverage, RuleOutcome
 from understudy.contract.unjudged import UNJUDGED
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 

@@ -14,7 +14,7 @@ from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from understudy.contract.exchange import NOTHING, Exchange
+from understudy.deployments.exchange import NOTHING, Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, Response
 from understudy.openapi.schemas import Schemas

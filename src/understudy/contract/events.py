@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.findings import Finding
+from understudy.deployments.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from understudy.contract.exchange import Exchange, masked
 from understudy.contract.judgement import Verdict
+from understudy.deployments.exchange import Exchange, masked
 from understudy.interface.rules import Rule
 
 DOCUMENT: Final = Rule(

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 
 import httpx
 
-from understudy.contract.clock import Time
-from understudy.contract.exchange import Answer, Exchange, Identity, Request, headers_of
-from understudy.contract.ledger import ANONYMOUS, Ledger, bucket_of
-from understudy.contract.permits import SAFE
-from understudy.contract.permits import fault as fault_of
-from understudy.contract.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
-from understudy.contract.target import Target
+from understudy.deployments.clock import Time
+from understudy.deployments.exchange import Answer, Exchange, Identity, Request, headers_of
+from understudy.deployments.ledger import ANONYMOUS, Ledger, bucket_of
+from understudy.deployments.permits import SAFE
+from understudy.deployments.permits import fault as fault_of
+from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
+from understudy.deployments.target import Target
 from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Place, Routes
 
 TOO_MANY = 429

@@ -18,12 +18,12 @@ from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from understudy.contract.events import Found
-from understudy.contract.exchange import Request, headers_of
 from understudy.contract.gateway import Gateway
 from understudy.contract.history import made_up_hash
 from understudy.contract.probes.uploads import picture
-from understudy.contract.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.contract.runs import Phase, Run
+from understudy.deployments.exchange import Request, headers_of
+from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 
 Start = Callable[..., Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from understudy.contract.browsing import Wish, go_through
-from understudy.contract.exchange import Exchange
-from understudy.contract.refusals import NotPermitted
-from understudy.contract.target import Application
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import Application
 
 ALL_SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
 LATELY = timedelta(minutes=3)

@@ -11,8 +11,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from understudy.contract.exchange import Exchange
-from understudy.contract.target import Known, Target
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.target import Known, Target
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,

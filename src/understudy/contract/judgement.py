@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
+from understudy.deployments.exchange import Exchange
 
 TOO_MANY = 429
 

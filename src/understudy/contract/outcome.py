@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.findings import Finding
+from understudy.deployments.exchange import Exchange
 from understudy.interface.rules import Rule
 
 Status = Literal["passed", "failed", "not_checked"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
 
-from understudy.contract.clock import Time
-from understudy.contract.target import Target
 from understudy.contract.visit import Visit
+from understudy.deployments.clock import Time
+from understudy.deployments.target import Target
 
 Parts = Iterator[object]
 """What each part sent, for nobody to look at: after it another probe may go on."""

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from understudy.contract.exchange import NOTHING
 from understudy.contract.gateway import Gateway
-from understudy.contract.refusals import Refusal
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import NOTHING
+from understudy.deployments.refusals import Refusal
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.yaml_files import parse_yaml

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from understudy.contract.exchange import Exchange, Request, masked
 from understudy.contract.findings import BODY_SHOWN, QUIET, text_of
+from understudy.deployments.exchange import Exchange, Request, masked
 
 _NAMES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
 """What answers tell that later requests need, and what it is called."""

@@ -11,10 +11,10 @@ from understudy.contract import probes
 from understudy.contract.events import PhaseStarted
 from understudy.contract.outcome import Outcome
 from understudy.contract.probing import PROBES, Parts, Probe, in_order, lacking, turns
-from understudy.contract.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.contract.runs import Plan, Run, catalogue, start
 from understudy.contract.unjudged import UNJUDGED
 from understudy.contract.visit import Visit
+from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.errors import StartupError
 
 LOADED = probes.MODULES

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import httpx
 
-from understudy.contract.clock import Time
 from understudy.contract.court import Court
 from understudy.contract.documents import DocumentJudge
 from understudy.contract.events import Event, Exchanged, Found, Listen, nobody
-from understudy.contract.exchange import Exchange
 from understudy.contract.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.contract.gateway import Allowance, Gateway
 from understudy.contract.history import History
-from understudy.contract.ledger import Ledger
 from understudy.contract.published import read_published
-from understudy.contract.refusals import Unreachable
 from understudy.contract.shapes import bundled
-from understudy.contract.target import Target
 from understudy.contract.undo import Undo
+from understudy.deployments.clock import Time
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.ledger import Ledger
+from understudy.deployments.refusals import Unreachable
+from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule, load_rules

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from understudy.contract.exchange import NOTHING
+from understudy.deployments.exchange import NOTHING
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 from understudy.openapi.schemas import Schemas

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from understudy.contract.exchange import NOTHING, Exchange, Request
-from understudy.contract.refusals import NotPermitted
 from understudy.contract.shapes import EDITABLE
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import NOTHING, Exchange, Request
+from understudy.deployments.refusals import NotPermitted
 from understudy.interface.operations import Place
 
 SAID_OF_AVATAR = ("rating", "alt_text")

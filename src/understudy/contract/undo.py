@@ -11,12 +11,12 @@ import orjson
 from msgspec import Struct, ValidationError, field, json
 
 from understudy.contract import standing
-from understudy.contract.clock import Stood
-from understudy.contract.exchange import Exchange, Identity, Request
 from understudy.contract.gateway import UNDO, Gateway
-from understudy.contract.refusals import NotPermitted, Refusal
 from understudy.contract.standing import Before
 from understudy.contract.visit import Visit
+from understudy.deployments.clock import Stood
+from understudy.deployments.exchange import Exchange, Identity, Request
+from understudy.deployments.refusals import NotPermitted, Refusal
 from understudy.errors import StartupError
 from understudy.interface.operations import (
     DELETE_AVATAR,

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 import httpx
 import orjson
 
-from understudy.contract.exchange import Exchange, Identity, Request, headers_of
 from understudy.contract.gateway import Gateway
-from understudy.contract.permits import SAFE
-from understudy.contract.refusals import NotPermitted
-from understudy.contract.target import Application, Known, Target
+from understudy.deployments.exchange import Exchange, Identity, Request, headers_of
+from understudy.deployments.permits import SAFE
+from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import Application, Known, Target
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
 

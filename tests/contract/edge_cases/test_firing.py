@@ -19,7 +19,7 @@ from understudy.cli import in_process, main
 from understudy.contract.edge_cases import subjects
 from understudy.contract.edge_cases.firing import subjects_of
 from understudy.contract.edge_cases.library import edge_cases
-from understudy.contract.target import Known
+from understudy.deployments.target import Known
 
 TARGET = """
 base_url = "{base_url}"

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
-from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held, same
-from understudy.contract.target import Application
+from understudy.deployments.exchange import Exchange, split
+from understudy.deployments.target import Application
 from understudy.interface.operations import AUTHORIZE
 
 ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")

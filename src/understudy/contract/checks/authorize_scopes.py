@@ -12,9 +12,9 @@ from understudy.contract.checks.authorize import (
     is_sound,
     scopes,
 )
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
 
 KNOWN: Final = frozenset({"auth", "avatar-profile:read", "avatar-profile:manage"})

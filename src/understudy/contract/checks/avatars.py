@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in
 from understudy.contract.judgement import Verdict, accepted, check, held, refused, same, status
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     DELETE_AVATAR,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held, refused, status
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
 
 NEEDED: Final = {

@@ -8,9 +8,9 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from understudy.contract.checks.token_endpoint import client_of, gives_token, is_clean, no_token
-from understudy.contract.exchange import Exchange, is_masked
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held
+from understudy.deployments.exchange import Exchange, is_masked
 from understudy.interface.operations import OWN_PROFILE, TOKEN
 
 CODE_LIFETIME: Final = timedelta(minutes=10)

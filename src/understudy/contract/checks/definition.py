@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
+from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
 
 _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")

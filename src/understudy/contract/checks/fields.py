@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final
 
-from understudy.contract.exchange import NOTHING, Exchange, split
 from understudy.contract.history import History, avatars_in, profile_in
 from understudy.contract.judgement import Verdict, check, held, same
 from understudy.contract.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
-from understudy.contract.target import email_hash
+from understudy.deployments.exchange import NOTHING, Exchange, split
+from understudy.deployments.target import email_hash
 from understudy.interface.operations import (
     AVATARS,
     LOOKUP,

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import parse_qsl
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import REDIRECTS, History
 from understudy.contract.judgement import Verdict, check, held, same
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import OWN_PROFILE, TOKEN_INFO
 
 LIFETIME: Final = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import TOO_MANY, Verdict, check, held, same
 from understudy.contract.shapes import EDITABLE, fault
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import AVATARS, COUNTED, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 
 ANONYMOUS: Final = 100  # an hour; interface, Limits

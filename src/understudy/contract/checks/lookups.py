@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from understudy.contract.exchange import NOTHING, Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, same, status
 from understudy.contract.shapes import fault
+from understudy.deployments.exchange import NOTHING, Exchange
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     LOOKUP,

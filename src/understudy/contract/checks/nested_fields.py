@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in, profile_in
 from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.shapes import fault
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
     AVATARS,

@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, refused, same, status
 from understudy.contract.shapes import EDITABLE
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, UPDATE_PROFILE
 
 TOLERANCE = timedelta(seconds=1)

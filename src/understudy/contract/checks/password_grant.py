@@ -2,10 +2,10 @@
 
 from understudy.contract.checks.code_grant import lasts
 from understudy.contract.checks.token_endpoint import client_of, gives_token, is_clean, no_token
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held
-from understudy.contract.target import Application
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.target import Application
 from understudy.interface.operations import OWN_PROFILE, TOKEN
 
 ALL = {"auth", "avatar-profile:read", "avatar-profile:manage"}

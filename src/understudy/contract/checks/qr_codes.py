@@ -13,9 +13,9 @@ from urllib.parse import parse_qs
 import zxingcpp
 from PIL import Image, UnidentifiedImageError
 
-from understudy.contract.exchange import Exchange, split
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held, refused, same, status
+from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import PROFILES, QR_CODE
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"

@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Final
 
 from understudy.contract.checks.authorize import applications
-from understudy.contract.exchange import NOTHING, Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held, refused
 from understudy.contract.shapes import fault
-from understudy.contract.target import Application
+from understudy.deployments.exchange import NOTHING, Exchange
+from understudy.deployments.target import Application
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 
 GRANTS: Final = ("authorization_code", "password")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.judgement import Verdict, check, held, same
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import TOKEN_INFO
 
 MEMBERS = ("client_id", "user_id", "blog_id", "scope")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, avatars_in
 from understudy.contract.judgement import Verdict, accepted, check, held, refused, same, status
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})

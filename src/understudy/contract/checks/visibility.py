@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History, profile_in
 from understudy.contract.judgement import Verdict, check, held
 from understudy.contract.shapes import AUTHENTICATED_ONLY, OPTIONAL
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile

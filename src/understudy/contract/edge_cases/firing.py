@@ -13,13 +13,13 @@ from urllib.parse import quote, urlencode
 from understudy.contract.edge_cases import pictures
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.exchange import Exchange, Request
 from understudy.contract.findings import ANSWERS, DOCUMENT
 from understudy.contract.history import LEFT_OPEN
-from understudy.contract.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.contract.runs import GIVE_UP, Run
-from understudy.contract.target import ALL, Target
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange, Request
+from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
+from understudy.deployments.target import ALL, Target
 from understudy.interface.operations import DELETE_AVATAR
 
 SOURCE = "edge case"

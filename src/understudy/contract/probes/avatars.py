@@ -1,10 +1,10 @@
 """Probes of the avatar list, and of changes to avatars that the run itself uploaded."""
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP, avatars_in, made_up_hash
 from understudy.contract.probes.uploads import an_avatar, id_of, picture, upload
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 
 
 def _list(visit: Visit, hash_: str | None = None, who: str = "owner") -> Exchange:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from understudy.contract.checks.fields import addresses_in
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP, made_up_hash, profile_in
 from understudy.contract.probing import Parts, part, probe
-from understudy.contract.target import email_hash
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.target import email_hash
 
 UNFIT = ("wrong", "api_key", "expired")
 """Credentials that do not open an account."""

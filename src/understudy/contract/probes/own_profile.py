@@ -1,10 +1,10 @@
 """Probes of the own profile; what they change, the gateway puts back."""
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import made_up_hash
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.shapes import EDITABLE
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 
 
 def _update(visit: Visit, **changes: object) -> Exchange:

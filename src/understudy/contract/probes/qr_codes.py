@@ -1,9 +1,9 @@
 """Probes of QR codes: every parameter once, and beside what it changes."""
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 
 LARGE = "320"
 """Pixels at which every code can be read."""

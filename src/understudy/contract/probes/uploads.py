@@ -5,10 +5,10 @@ from io import BytesIO
 
 from PIL import Image
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import MADE_UP
 from understudy.contract.probing import Parts, part, probe
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import DELETE_AVATAR, UPLOAD_AVATAR
 
 TOO_LARGE = 10 * 1024 * 1024 + 8192

@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 
 from understudy import http_archive as writer
-from understudy.contract.exchange import (
+from understudy.contract.outcome import Outcome
+from understudy.deployments.exchange import (
     Answer,
     Exchange,
     Headers,
@@ -17,8 +18,7 @@ from understudy.contract.exchange import (
     masked,
     unmasked,
 )
-from understudy.contract.outcome import Outcome
-from understudy.contract.target import Target
+from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.interface.operations import Routes
 

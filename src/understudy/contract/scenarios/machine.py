@@ -4,10 +4,10 @@ from typing import Any, ClassVar, NoReturn
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from understudy.contract.exchange import Exchange
 from understudy.contract.history import History
 from understudy.contract.runs import Broken, Run
 from understudy.contract.visit import Visit
+from understudy.deployments.exchange import Exchange
 
 
 class Machine(RuleBasedStateMachine):

@@ -6,8 +6,8 @@ The gateway asks for every single one, whoever made it: filters further up leak.
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from understudy.contract.exchange import Identity, Request
-from understudy.contract.target import Target
+from understudy.deployments.exchange import Identity, Request
+from understudy.deployments.target import Target
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from understudy.contract.exchange import NOBODY, Identity
+from understudy.deployments.exchange import NOBODY, Identity
 
 Mode = Literal["observe", "own", "full"]
 

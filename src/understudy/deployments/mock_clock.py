@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from understudy.contract.clock import Stood, Time
-from understudy.contract.refusals import NotPermitted
-from understudy.contract.target import Target
 from understudy.deployments.admin_client import AdminClient
+from understudy.deployments.clock import Stood, Time
+from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import Target
 from understudy.errors import StartupError
 
 TOLERANCE = timedelta(seconds=2)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
 
-from understudy.contract.target import Target
+from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
 
 

@@ -7,7 +7,7 @@ Refusal
 └── Unreachable     the deployment did not answer
 """
 
-from understudy.contract.exchange import Exchange
+from understudy.deployments.exchange import Exchange
 
 
 class Refusal(Exception):

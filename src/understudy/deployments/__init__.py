@@ -1,0 +1,1 @@
+"""What is judged: a deployment's target file, transport, clock, permits and request allowance."""
