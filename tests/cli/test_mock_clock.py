@@ -15,11 +15,11 @@ from tests.mutants.edge import Edge
 from tests.reference import broken
 
 from understudy.cli import main, verifying
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan, start
-from understudy.contract.visit import Visit
 from understudy.deployments.admin_client import AdminClient
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import Plan, start
+from understudy.verify.runner import carry_out
 
 AGEING = "code-lifetime,implicit-token-two-weeks,code-token-no-expiry,rate-limit-anonymous"
 TARGET = """

@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from understudy.cli import in_process
-from understudy.contract.gateway import Allowance, Gateway
-from understudy.contract.outcome import Outcome
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan, routes_of
-from understudy.contract.shapes import bundled
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.gateway import Allowance, Gateway
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import Plan, routes_of
+from understudy.verify.runner import carry_out
+from understudy.verify.shapes import bundled
 
 PATIENT = Allowance(pause=timedelta(hours=2))
 

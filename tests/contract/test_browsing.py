@@ -5,14 +5,14 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
-from understudy.contract.browsing import go_through
-from understudy.contract.gateway import Gateway
-from understudy.contract.runs import routes_of
-from understudy.contract.shapes import bundled
-from understudy.contract.visit import Visit
 from understudy.deployments.clock import Time
 from understudy.deployments.ledger import Ledger
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.browsing import go_through
+from understudy.verify.gateway import Gateway
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
 
 CALLBACK = TARGET.application.redirect_uri or ""
 BOTH = (

@@ -5,12 +5,12 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET, InProcess, mock
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Permit
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.run import Plan
+from understudy.verify.runner import carry_out
 
 HERE = replace(TARGET, ours=False, permit=Permit(uploads=True, tokens=True))
 

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from tests.contract.conftest import Wire
 
 from understudy.cli.in_process import TARGET
-from understudy.contract.documents import DocumentJudge, Opinion
-from understudy.contract.runs import routes_of
-from understudy.contract.shapes import bundled
 from understudy.deployments.exchange import NOBODY, Answer, Exchange, Request
 from understudy.errors import StartupError
+from understudy.verify.document_checks import DocumentJudge, Opinion
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
 
 RULES = ("document", "own-profile-is-full")
 TOKEN = b'{"access_token":"a","token_type":"bearer","blog_id":"1","blog_url":"https://a.example"}'

@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
-from understudy.contract.gateway import Allowance
-from understudy.contract.probes.uploads import picture, upload
-from understudy.contract.undo import Undo, read_journal
-from understudy.contract.visit import Visit
 from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Budget, Permit
+from understudy.verify.gateway import Allowance
+from understudy.verify.probe_client import Visit
+from understudy.verify.probes.uploads import picture, upload
+from understudy.verify.undo import Undo, read_journal
 
 OWN = replace(TARGET, mode="own")
 ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"

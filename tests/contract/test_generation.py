@@ -5,11 +5,11 @@ import pytest
 from tests.mutants.edge import LIST, Edge, at
 
 from understudy.cli import in_process
-from understudy.contract.gateway import Allowance
-from understudy.contract.generation import generated, is_false_alarm
-from understudy.contract.runner import go_on
-from understudy.contract.runs import Plan, start
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.gateway import Allowance
+from understudy.verify.generated_cases import generated, is_false_alarm
+from understudy.verify.run import Plan, start
+from understudy.verify.runner import go_on
 
 
 @pytest.mark.parametrize(

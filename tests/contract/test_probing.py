@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from understudy.cli import in_process
 from understudy.cli.in_process import TARGET
-from understudy.contract import runner
-from understudy.contract.gateway import UNDO, Allowance
-from understudy.contract.probing import Part, Probe, in_order, turns
-from understudy.contract.runs import Plan, start
-from understudy.contract.visit import Visit
 from understudy.deployments.exchange import Exchange
 from understudy.mock.engine.clock import machine_time
+from understudy.verify import runner
+from understudy.verify.gateway import UNDO, Allowance
+from understudy.verify.probe_client import Visit
+from understudy.verify.probing import Part, Probe, in_order, turns
+from understudy.verify.run import Plan, start
 
 
 def a_probe(name, *parts, needs=()):

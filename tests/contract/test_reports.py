@@ -21,14 +21,14 @@ from tests.mutants import generous, own_profile
 from tests.mutants.edge import MUTANTS, Edge
 
 from understudy.cli import in_process
-from understudy.contract import reports
-from understudy.contract.outcome import Outcome
-from understudy.contract.reports.har import read_har
-from understudy.contract.reports.terminal import print_outcome
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan, routes_of
-from understudy.contract.shapes import bundled
 from understudy.mock.engine.clock import machine_time
+from understudy.verify import reports
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports.har import read_har
+from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.run import Plan, routes_of
+from understudy.verify.runner import carry_out
+from understudy.verify.shapes import bundled
 
 REGISTERED = (generous, own_profile)
 SECRETS = in_process.TARGET.secrets()

@@ -21,13 +21,13 @@ from tests.mutants import (
 
 from understudy.cli.in_process import TARGET
 from understudy.cli.verifying import machine
-from understudy.contract.findings import Finding
-from understudy.contract.reproducing import commands, snippet
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan
 from understudy.deployments.target import Budget, Target
 from understudy.deployments.transport import Wire
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.findings import Finding
+from understudy.verify.reproducing import commands, snippet
+from understudy.verify.run import Plan
+from understudy.verify.runner import carry_out
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
 BROKEN = [

@@ -7,12 +7,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from understudy.cli.in_process import TARGET
-from understudy.contract.gateway import UNDO, Allowance
-from understudy.contract.generation import generated
-from understudy.contract.unjudged import UNJUDGED
 from understudy.deployments.target import Credentials, Known, Permit
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.store.people import PEOPLE
+from understudy.verify.gateway import UNDO, Allowance
+from understudy.verify.generated_cases import generated
+from understudy.verify.unjudged import UNJUDGED
 
 
 def edited(mock):

@@ -7,9 +7,9 @@ from tests.contract.conftest import PATIENT
 from tests.mutants.edge import OWN, Edge, asking, at, json_of
 
 from understudy.cli import in_process
-from understudy.contract.runs import Plan, start
-from understudy.contract.scenarios import SCENARIOS, play
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.run import Plan, start
+from understudy.verify.scenarios import SCENARIOS, play
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 COMMAND = [
     *(sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider"),
-    *("--pyargs", "understudy.contract.suite"),
+    *("--pyargs", "understudy.testing.contract"),
 ]
 
 

@@ -10,13 +10,13 @@ from tests.reference import broken
 
 from understudy.cli.in_process import TARGET
 from understudy.cli.verifying import machine
-from understudy.contract.gateway import Gateway
-from understudy.contract.runs import routes_of
-from understudy.contract.shapes import bundled
-from understudy.contract.visit import Visit
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.transport import Wire
+from understudy.verify.gateway import Gateway
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
 
 SOON = timedelta(seconds=0.5)
 

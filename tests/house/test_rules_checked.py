@@ -1,10 +1,11 @@
 """Every rule has a check that can judge it, or stands in the table of those that nobody can."""
 
-from understudy.contract import checks, probes
-from understudy.contract.judgement import CHECKS
-from understudy.contract.probing import PROBES
-from understudy.contract.runs import catalogue
-from understudy.contract.unjudged import UNJUDGED
+from understudy.verify import probes
+from understudy.verify import rules as checks
+from understudy.verify.checks import CHECKS
+from understudy.verify.probing import PROBES
+from understudy.verify.run import catalogue
+from understudy.verify.unjudged import UNJUDGED
 
 OWN = {"answers", "document", "generated"}
 """Rules of verify itself, which are in no catalogue."""

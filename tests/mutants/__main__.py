@@ -15,8 +15,8 @@ from tests.mutants import curve, peers
 from tests.mutants.edge import Mutant
 from tests.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
 
-from understudy.contract.judgement import CHECKS
-from understudy.contract.runs import catalogue
+from understudy.verify.checks import CHECKS
+from understudy.verify.run import catalogue
 
 
 def main() -> int:

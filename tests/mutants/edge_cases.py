@@ -21,8 +21,8 @@ from understudy.cli import in_process
 from understudy.contract.edge_cases import selection
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.firing import Firing, subjects_of
-from understudy.contract.runs import Plan, start
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.run import Plan, start
 
 UNBROKEN = "the unbroken mock"
 

@@ -19,7 +19,7 @@ from schemathesis.engine.recorder import ScenarioRecorder
 from tests.mutants.edge import AUTHORIZATION, LIST, SITE, Mutant
 from tests.mutants.verifying import INNER, deployed
 
-from understudy.contract.shapes import bundled
+from understudy.verify.shapes import bundled
 
 Site = tuple[str, str]
 """A bundled document, and the address that it is about."""

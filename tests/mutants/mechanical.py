@@ -24,7 +24,7 @@ from tests.mutants.edge import (
     who,
 )
 
-from understudy.contract.shapes import AUTHENTICATED_ONLY, OPTIONAL, REQUIRED, bundled
+from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL, REQUIRED, bundled
 
 MEMBER_RULES = {
     "languages": "language-members",

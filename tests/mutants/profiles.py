@@ -19,8 +19,8 @@ from tests.mutants.edge import (
     who,
 )
 
-from understudy.contract.shapes import EDITABLE
 from understudy.deployments.target import email_hash
+from understudy.verify.shapes import EDITABLE
 
 OLU_WORK = email_hash("olu.work@example.com")
 ADA = email_hash("ada@example.com")

@@ -14,7 +14,7 @@ from tests.mutants.edge import MUTANTS, Mutant
 from tests.mutants.generated import sighting
 from tests.mutants.verifying import verified
 
-from understudy.contract.outcome import Outcome
+from understudy.verify.outcome import Outcome
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")

@@ -8,7 +8,7 @@ from tests.mutants.edge import MUTANTS
 from tests.mutants.runner import first_sighting
 from tests.mutants.verifying import failed, verified
 
-from understudy.contract.judgement import CHECKS
+from understudy.verify.checks import CHECKS
 
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}

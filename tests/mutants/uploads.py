@@ -11,8 +11,8 @@ from tests.mutants.edge import (
     said,
 )
 
-from understudy.contract.probes.uploads import picture
 from understudy.deployments.target import email_hash
+from understudy.verify.probes.uploads import picture
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

@@ -23,14 +23,14 @@ from tests.mutants import (
 from tests.mutants.edge import Edge, Mutant
 
 from understudy.cli import in_process
-from understudy.contract.events import Event, Found, PhaseStarted, nobody
-from understudy.contract.gateway import Allowance
-from understudy.contract.generation import generated
-from understudy.contract.outcome import Outcome
-from understudy.contract.runner import carry_out
-from understudy.contract.runs import Plan
-from understudy.contract.scenarios import scenarios
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.events import Event, Found, PhaseStarted, nobody
+from understudy.verify.gateway import Allowance
+from understudy.verify.generated_cases import generated
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import Plan
+from understudy.verify.runner import carry_out
+from understudy.verify.scenarios import scenarios
 
 MODULES = (
     mechanical,

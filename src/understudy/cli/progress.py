@@ -6,7 +6,7 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
-from understudy.contract.events import Event, Found, PhaseStarted
+from understudy.verify.events import Event, Found, PhaseStarted
 
 EVERY = 5
 """Requests between two looks."""

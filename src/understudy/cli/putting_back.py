@@ -5,16 +5,16 @@ from pathlib import Path
 
 from understudy.cli.interrupts import ended_by_sigterm
 from understudy.cli.verifying import machine
-from understudy.contract.gateway import Gateway
-from understudy.contract.runs import routes_of
-from understudy.contract.shapes import bundled
-from understudy.contract.undo import Undo, read_journal
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target_files import load_target
 from understudy.deployments.transport import Wire
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.gateway import Gateway
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
+from understudy.verify.undo import Undo, read_journal
 
 
 def put_back(journal: Path, where: Path, environment: Mapping[str, str]) -> list[str]:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from understudy.contract.court import Court
-from understudy.contract.documents import DocumentJudge
-from understudy.contract.history import History
-from understudy.contract.outcome import Outcome
-from understudy.contract.reports.har import read_har
-from understudy.contract.runs import catalogue, routes_of
-from understudy.contract.shapes import bundled
 from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document
+from understudy.verify.document_checks import DocumentJudge
+from understudy.verify.evaluator import Court
+from understudy.verify.history import History
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports.har import read_har
+from understudy.verify.run import catalogue, routes_of
+from understudy.verify.shapes import bundled
 
 
 def judge_recorded(

@@ -17,8 +17,8 @@ def _rules(_ctx: click.Context, _option: click.Parameter, text: str | None) -> t
 def _reports(
     _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[tuple[str, Path], ...]:
-    from understudy.contract.reports import FORMATS
     from understudy.errors import nearest
+    from understudy.verify.reports import FORMATS
 
     found = []
     for text in texts:

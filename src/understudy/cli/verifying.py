@@ -17,17 +17,6 @@ from understudy.cli.interrupts import ended_by_sigterm, noted
 from understudy.cli.progress import Progress
 from understudy.cli.recorded import judge_recorded
 from understudy.cli.writing import expect_writable, unwritable
-from understudy.contract.baseline import load_baseline, unaccepted
-from understudy.contract.gateway import Allowance
-from understudy.contract.generation import generated
-from understudy.contract.outcome import Outcome
-from understudy.contract.published import PUBLISHED
-from understudy.contract.reports import FORMATS
-from understudy.contract.reports.gitlab import github_lines
-from understudy.contract.reports.terminal import print_outcome
-from understudy.contract.runner import carry_out, chosen
-from understudy.contract.runs import Phase, Plan, catalogue
-from understudy.contract.scenarios import scenarios
 from understudy.deployments.clock import Time
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target import Target, is_loopback
@@ -36,6 +25,17 @@ from understudy.deployments.transport import Wire
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document, load
+from understudy.verify.baseline import load_baseline, unaccepted
+from understudy.verify.gateway import Allowance
+from understudy.verify.generated_cases import generated
+from understudy.verify.outcome import Outcome
+from understudy.verify.published import PUBLISHED
+from understudy.verify.reports import FORMATS
+from understudy.verify.reports.gitlab import github_lines
+from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.run import Phase, Plan, catalogue
+from understudy.verify.runner import carry_out, chosen
+from understudy.verify.scenarios import scenarios
 
 POLITE = timedelta(milliseconds=50)
 """Between two requests to a deployment that is not on this machine."""

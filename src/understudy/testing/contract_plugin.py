@@ -1,6 +1,6 @@
 """The pytest plugin: judges a deployment by the contract, a test for each rule.
 
-``pytest --pyargs understudy.contract.suite --understudy-target staging.toml``; without a target the
+``pytest --pyargs understudy.testing.contract --understudy-target staging.toml``; without a target the
 mock is judged, in the same process. Loaded with every pytest, so that it imports nothing until asked.
 """
 
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _understudy(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     """Starts a run, and puts everything back at the end of the session."""
     from understudy.cli import verifying
-    from understudy.contract.runs import start
+    from understudy.verify.run import start
 
     path = request.config.getoption("--understudy-target")
     options = {**verifying.DEFAULTS, "target": Path(path) if path else None, "cases": 0}
@@ -49,7 +49,7 @@ def understudy_run(_understudy: tuple[Any, Any]) -> Any:
 @pytest.fixture(scope="session")
 def understudy_outcome(_understudy: tuple[Any, Any]) -> Any:
     """What the probes came to."""
-    from understudy.contract.runner import go_on
+    from understudy.verify.runner import go_on
 
     return go_on(_understudy[0])
 

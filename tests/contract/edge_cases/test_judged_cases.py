@@ -9,9 +9,9 @@ from understudy.cli import in_process
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.contract.edge_cases.library import edge_cases
-from understudy.contract.runs import Plan
-from understudy.contract.runs import start as start_run
 from understudy.mock.engine.clock import machine_time
+from understudy.verify.run import Plan
+from understudy.verify.run import start as start_run
 
 Change = Callable[[httpx.Response], httpx.Response]
 

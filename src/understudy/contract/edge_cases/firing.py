@@ -13,14 +13,14 @@ from urllib.parse import quote, urlencode
 from understudy.contract.edge_cases import pictures
 from understudy.contract.edge_cases.case import Case
 from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.findings import ANSWERS, DOCUMENT
-from understudy.contract.history import LEFT_OPEN
-from understudy.contract.runs import GIVE_UP, Run
-from understudy.contract.visit import Visit
 from understudy.deployments.exchange import Exchange, Request
 from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
 from understudy.deployments.target import ALL, Target
 from understudy.interface.operations import DELETE_AVATAR
+from understudy.verify.findings import ANSWERS, DOCUMENT
+from understudy.verify.history import LEFT_OPEN
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import GIVE_UP, Run
 
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"

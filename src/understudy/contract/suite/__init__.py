@@ -1,1 +1,0 @@
-"""The contract as a pytest suite: ``pytest --pyargs understudy.contract.suite``."""

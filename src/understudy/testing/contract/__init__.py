@@ -1,0 +1,1 @@
+"""The contract as a pytest suite: ``pytest --pyargs understudy.testing.contract``."""

@@ -1,0 +1,42 @@
+"""Each rule is a test with the rule's id, each scenario one too; the plugin brings the deployment.
+
+All of them share one run: the same gateway, mode and budget as ``understudy verify``.
+"""
+
+import pytest
+
+from understudy.verify.outcome import Outcome
+from understudy.verify.reproducing import commands
+from understudy.verify.run import Run, catalogue
+from understudy.verify.scenarios import SCENARIOS, play
+
+pytestmark = pytest.mark.xdist_group("understudy-contract")  # one run, one budget
+
+
+@pytest.mark.parametrize("rule", catalogue())
+def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[str, str]) -> None:
+    """A rule holds, or its finding is shown; what could not be checked is skipped with the reason."""
+    found = next(found for found in understudy_outcome.rules if found.rule.id == rule)
+    if found.status == "not_checked":
+        pytest.skip(found.reason)
+    if found.status == "failed":
+        lines = [found.rule.statement]
+        for finding in understudy_outcome.findings:
+            if finding.rule.id == rule:
+                lines += [finding.summary, *commands(finding.steps, understudy_secrets)]
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario(name: str, understudy_run: Run, understudy_outcome: Outcome) -> None:
+    """Calls in any order break no rule."""
+    if understudy_outcome.stopped:
+        pytest.skip(understudy_outcome.stopped)
+    broken = play(understudy_run, name, examples=5)
+    steps = [
+        f"{step.request.method} {step.path} {step.status}"
+        for finding in understudy_run.court.findings
+        if finding.rule.id == broken
+        for step in finding.steps
+    ]
+    assert not broken, "\n".join([broken, *steps])

@@ -1,0 +1,1 @@
+"""Judges any deployment of the service by its contract; knows nothing of the mock."""

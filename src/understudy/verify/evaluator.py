@@ -1,0 +1,196 @@
+"""Judges exchanges as they come, whatever sent them, and keeps what was said of each rule."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import Routes
+from understudy.interface.rules import Rule
+from understudy.verify import rules as checks
+from understudy.verify.checks import Stumble, Verdict, held, verdicts
+from understudy.verify.document_checks import DocumentJudge
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
+from understudy.verify.history import History
+from understudy.verify.outcome import Coverage, RuleOutcome
+from understudy.verify.unjudged import UNJUDGED
+
+SHOWN = 5
+"""Exchanges that a report names for each rule."""
+
+SERVER_FAILURE = 500
+NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
+
+LOADED = checks.MODULES
+"""Named, so that importing the court registers every check."""
+
+
+@dataclass
+class Said:
+    """What was said of one rule so far."""
+
+    checks: int = 0
+    exchanges: list[int] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass
+class Court:
+    """Judges the exchanges of a run.
+
+    Attributes:
+        rules: The catalogue, as far as it was asked for.
+        history: What was exchanged.
+        routes: For what the document says of an operation.
+        documents: A judge for each site's document.
+        is_held_to_assumptions: Whether an assumption that fails is a finding.
+        broken: What the last exchange was found to break, known or not.
+    """
+
+    rules: dict[str, Rule]
+    history: History
+    routes: Routes
+    documents: dict[str, DocumentJudge]
+    is_held_to_assumptions: bool
+    said: dict[str, Said] = field(default_factory=dict)
+    ours: list[str] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+    broken: list[tuple[str, Verdict]] = field(default_factory=list)
+    _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
+
+    def hear(self, exchange: Exchange) -> list[Finding]:
+        """Judges an exchange, remembers it, and returns what is found for the first time."""
+        new = []
+        self.broken.clear()
+        for found in verdicts(exchange, self.history):
+            if isinstance(found, Stumble):
+                self._mend(f"{exchange.operation} {exchange.status}: {found}")
+                continue
+            rule, verdict = found
+            if rule in self.rules:
+                new += self._note(self.rules[rule], verdict, exchange)
+        if exchange.site != "elsewhere":
+            new += self._by_document(exchange)
+        self.history.add(exchange)
+        self.coverage.add(exchange)
+        return new
+
+    def unanswered(self, exchange: Exchange, reason: str) -> list[Finding]:
+        """Notes a request that got no answer."""
+        if ANSWERS.id not in self.rules:
+            return []
+        return self._note(
+            ANSWERS, held(condition=False, expected="an answer", came=reason), exchange
+        )
+
+    def generated(self, exchange: Exchange, came: str | None) -> list[Finding]:
+        """Notes what a generator's checks say of an exchange; None where they find nothing."""
+        if GENERATED.id not in self.rules:
+            return []
+        verdict = held(came is None, "what the document says of such a request", came or "")
+        return self._note(GENERATED, verdict, exchange)
+
+    def disagree(self, rule: str, exchange: Exchange, expected: str, came: str) -> list[Finding]:
+        """Notes that a scenario's model expects otherwise."""
+        if rule not in self.rules:
+            return []
+        verdict = held(condition=False, expected=expected[:200], came=came)
+        return self._note(self.rules[rule], verdict, exchange)
+
+    def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
+        """Gives the findings of a rule the smallest sequence that a scenario came to."""
+        said = self.said.get(rule, Said())
+        last = steps[-1]
+        said.findings = [
+            replace(finding, steps=steps)
+            if finding.exchange.operation == last.operation
+            and finding.exchange.source == last.source
+            else finding
+            for finding in said.findings
+        ]
+
+    @property
+    def settled(self) -> int:
+        """How many rules something was said of."""
+        return sum(rule in self.said for rule in self.rules)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings and notes, in the order they were found."""
+        return [finding for said in self.said.values() for finding in said.findings]
+
+    def outcomes(self, reasons: dict[str, str], checkable: Iterable[str]) -> list[RuleOutcome]:
+        """Returns how each rule ended.
+
+        Args:
+            reasons: Rule to why no probe of it could run.
+            checkable: Rules that the target would allow to check.
+        """
+        could = set(checkable)
+        return [self._outcome(rule, reasons, could) for rule in self.rules.values()]
+
+    def _outcome(self, rule: Rule, reasons: dict[str, str], could: set[str]) -> RuleOutcome:
+        said = self.said.get(rule.id)
+        if said is None:
+            why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
+            why = why or "nothing that was exchanged gave an occasion"
+            return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
+        failed = [finding for finding in said.findings if not finding.is_note]
+        noted = [finding.came for finding in said.findings if finding.is_note]
+        if noted and not failed:
+            why = f"an assumption of ours, and here it is otherwise: {noted[0]}"
+            return RuleOutcome(rule, "not_checked", why, said.checks, tuple(said.exchanges))
+        return RuleOutcome(
+            rule, "failed" if failed else "passed", "", said.checks, tuple(said.exchanges)
+        )
+
+    def _note(self, rule: Rule, verdict: Verdict, exchange: Exchange) -> list[Finding]:
+        said = self.said.setdefault(rule.id, Said())
+        said.checks += 1
+        if len(said.exchanges) < SHOWN:
+            said.exchanges.append(exchange.number)
+        if verdict.holds:
+            return []
+        is_assumed = rule.status == "assumed" or self._is_by_our_document(rule, exchange)
+        is_note = is_assumed and not self.is_held_to_assumptions
+        if not is_note:
+            self.broken.append((rule.id, verdict))
+        key = key_of(rule.id, exchange, verdict)
+        if key in self._found:
+            place = self._found[key][1]
+            seen = said.findings[place]
+            said.findings[place] = replace(seen, count=seen.count + 1)
+            return []
+        evidence = self.history.with_origins((*verdict.evidence, exchange))
+        steps = steps_of(exchange, evidence)
+        finding = Finding(rule, verdict.expected, verdict.came, steps, is_note)
+        self._found[key] = (rule.id, len(said.findings))
+        said.findings.append(finding)
+        return [finding]
+
+    def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
+        """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""
+        return rule.id == DOCUMENT.id and exchange.site == "authorization"
+
+    def _mend(self, line: str) -> None:
+        """Notes what is ours to mend, once."""
+        if line not in self.ours:
+            self.ours.append(line)
+
+    def _by_document(self, exchange: Exchange) -> list[Finding]:
+        new: list[Finding] = []
+        if ANSWERS.id in self.rules:
+            verdict = held(
+                exchange.status < SERVER_FAILURE, "no failure", f"status {exchange.status}"
+            )
+            new += self._note(ANSWERS, verdict, exchange)
+        operation = self.routes.operation(exchange.operation)
+        judge = self.documents.get(exchange.site)
+        if operation is None or judge is None or DOCUMENT.id not in self.rules:
+            return new
+        opinion = judge.judge(exchange, operation)
+        if not opinion.agrees:
+            ours, theirs = opinion.ours or "right", opinion.theirs or "right"
+            said = f"ours says {ours!r}, openapi-core {theirs!r}"
+            self._mend(f"{exchange.operation} {exchange.status}: {said}")
+        verdict = held(not opinion.ours, "an answer that the document allows", opinion.ours)
+        return new + self._note(DOCUMENT, verdict, exchange)

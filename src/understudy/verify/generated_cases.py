@@ -1,0 +1,233 @@
+"""Generated cases: Schemathesis invents requests, the gateway sends them, the court judges them.
+
+Schemathesis is given a WSGI application in place of a network, so that its start-up probes and its
+authentication checks come this way too; it could not reach the deployment by itself. Its engine is
+not public: this is the one module that knows it, and pyproject pins the minor.
+"""
+
+import copy
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import events, from_schema
+from schemathesis.engine.recorder import ScenarioRecorder
+
+from understudy.deployments.exchange import Request, headers_of
+from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
+from understudy.verify.events import Found
+from understudy.verify.gateway import Gateway
+from understudy.verify.history import made_up_hash
+from understudy.verify.probes.uploads import picture
+from understudy.verify.run import Phase, Run
+
+Start = Callable[..., Any]
+
+SENT: Final = "x-understudy-exchange"
+"""The header that tells an exchange's number to whoever reads Schemathesis's events."""
+
+TRUSTED: Final = (
+    "negative_data_rejection",
+    "positive_data_acceptance",
+    "ignored_auth",
+    "unsupported_method",
+    "use_after_free",
+    "ensure_resource_availability",
+)
+"""The checks that see more than one answer; what is about one answer the court judges itself."""
+
+IDENTIFIERS: Final = frozenset({"profileIdentifier", "sha256_hash"})
+EMAIL_HASHES: Final = frozenset({"selected_email_hash", "email_hash"})
+
+TEXTS: Final = IDENTIFIERS | EMAIL_HASHES | {"imageHash", "imageId"}
+_PARAMETER: Final = re.compile(r"parameter `(\w+)`")
+
+for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "image/gif")):
+    # a valid upload is a real, square picture, and not just any bytes
+    schemathesis.openapi.media_type(_type, st.just(picture(_form)))
+
+
+def generated(cases: int) -> Phase:
+    """Returns the phase that generates so many cases an operation, as owner and as nobody."""
+
+    def phase(run: Run) -> None:
+        identities = run.plan.target.identities()
+        names = [name for name in ("owner", "nobody") if name == "nobody" or name in identities]
+        for name in names:
+            token = identities[name][1] if name in identities else None
+            _Generation(run, name, token, cases).carry_out()
+
+    return phase
+
+
+class _Generation:
+    """One pass of Schemathesis with one credential."""
+
+    def __init__(self, run: Run, name: str, token: str | None, cases: int) -> None:
+        self._run = run
+        self._gateway: Gateway = run.gateway
+        self._source = f"generated as {name}"
+        self._token = token
+        self._cases = cases
+        self._stopped: Exception | None = None
+
+    def carry_out(self) -> None:
+        """Runs it to its end, or to that of the budget.
+
+        Raises:
+            BudgetSpent: The requests are used up.
+            OutOfTime: The time is.
+        """
+        target = self._run.plan.target
+        document = mixed(self._run.document.raw, self._run)
+        whole = schemathesis.openapi.from_dict(document, config=self._configuration())
+        schema = whole.include(method="GET") if target.writes == "observe" else whole
+        schema.app = self._application
+        schema.hook(filter_query)
+        stream = from_schema(schema).execute()
+        for event in stream:
+            if self._stopped is not None:
+                stream.stop()
+            elif isinstance(event, events.Interrupted):
+                raise KeyboardInterrupt  # which the engine keeps to itself
+            elif isinstance(event, events.ScenarioFinished):
+                self._take(event.recorder)
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _configuration(self) -> SchemathesisConfig:
+        plan = self._run.plan
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        is_reading = plan.target.writes == "observe"
+        return SchemathesisConfig.from_dict(
+            {
+                "seed": plan.seed,
+                "headers": {"User-Agent": "understudy-verify", **headers},
+                "workers": plan.workers,
+                "cache": {"enabled": False},
+                "generation": {"database": "none", "max-examples": self._cases},
+                "phases": {"coverage": {"unexpected-methods": []} if is_reading else {}},
+                "checks": {
+                    # an identifier that fits the schema and does not exist is refused as well
+                    "positive_data_acceptance": {
+                        "expected-statuses": ["2xx", "302", "400", "401", "403", "404", "429"]
+                    }
+                },
+            }
+        )
+
+    def _application(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
+        """Sends a request by the gateway: the only network that Schemathesis has."""
+        request = _request_of(environ, self._run.plan.target.base_url)
+        try:
+            exchange = self._gateway.send(request, self._source)
+        except (BudgetSpent, OutOfTime) as refusal:
+            self._stopped = refusal
+            return _unsent(start)
+        except NotPermitted:
+            return _unsent(start)
+        except Unreachable as refusal:
+            try:
+                self._run.lose(refusal)
+            except Unreachable as last:
+                self._stopped = last
+            return _unsent(start)
+        self._run.lost = 0
+        headers = [(n, t) for n, t in exchange.answer.headers if n not in {"content-encoding"}]
+        start(f"{exchange.status} -", [*headers, (SENT, str(exchange.number))])
+        return [exchange.answer.body]
+
+    def _take(self, recorder: ScenarioRecorder) -> None:
+        """Takes over what Schemathesis's checks found, where the request was really sent."""
+        for case_id, nodes in recorder.checks.items():
+            interaction = recorder.interactions.get(case_id)
+            answer = interaction.response if interaction else None
+            number = answer.headers.get(SENT) if answer else None
+            for node in nodes:
+                if node.name not in TRUSTED or not number:
+                    continue
+                failure = node.failure_info.failure if node.failure_info else None
+                came = f"{node.name}: {failure.title}: {failure.message}" if failure else None
+                if came is not None and is_false_alarm(came):
+                    continue
+                exchange = self._run.exchanges[_index(self._run, int(number[0]))]
+                for finding in self._run.court.generated(exchange, came):
+                    self._run.tell(Found(finding))
+
+
+def is_false_alarm(came: str) -> bool:
+    """Tells whether a failure says no more than that a text was taken for a text.
+
+    With identifiers mixed in, Schemathesis sends a list where only texts are declared and expects a
+    refusal; on the wire it is as good a text as any.
+    """
+    named = set(_PARAMETER.findall(came))
+    return came.startswith("negative_data_rejection") and bool(named) and named <= TEXTS
+
+
+def _index(run: Run, number: int) -> int:
+    """Returns where an exchange stands; some numbers have none, as nobody answered."""
+    place = min(number, len(run.exchanges)) - 1
+    while run.exchanges[place].number > number:
+        place -= 1
+    return place
+
+
+def filter_query(_context: Any, query: Any) -> bool:
+    """Drops an empty object where null is valid: in a query both are ``select_avatar=``."""
+    return not query or query.get("select_avatar") not in ({}, [], "")
+
+
+def _unsent(start: Start) -> list[bytes]:
+    start("403 -", [("content-type", "application/json")])
+    return [b'{"error": "not sent"}']
+
+
+def _request_of(environ: Mapping[str, Any], base_url: str) -> Request:
+    parts = urlsplit(base_url)
+    raw = str(environ.get("REQUEST_URI") or environ["PATH_INFO"]).partition("?")[0]
+    path = quote(raw.encode("latin-1"), safe="/%:@!$&'()*+,;=~")
+    query = quote(environ.get("QUERY_STRING", "").encode("latin-1"), safe="/%:@!$'()*+,;=~?&")
+    url = f"{parts.scheme}://{parts.netloc}{path}{'?' + query if query else ''}"
+    headers = [
+        (name.removeprefix("HTTP_").replace("_", "-"), text)
+        for name, text in environ.items()
+        if name.startswith("HTTP_") or (name in {"CONTENT_TYPE", "CONTENT_LENGTH"} and text)
+    ]
+    named = [(n, t) for n, t in headers_of(headers) if n != "host"]
+    return Request(
+        environ["REQUEST_METHOD"],
+        url,
+        (*named, ("host", parts.netloc)),
+        environ["wsgi.input"].read(),
+    )
+
+
+def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Returns the document with identifiers of known people mixed into its parameters."""
+    target = run.plan.target
+    known = target.known
+    people = [*filter(None, (known.slug, known.other_slug)), *known.people, *known.own_hashes]
+    values = dict.fromkeys(IDENTIFIERS, people)
+    hashes = [*known.own_hashes, made_up_hash(7)]
+    values |= dict.fromkeys(EMAIL_HASHES, hashes)
+    values |= dict.fromkeys(("imageHash", "imageId"), sorted(run.gateway.made)[:5])
+    document = copy.deepcopy(dict(raw))
+    document["servers"] = [{"url": target.base_url}]
+    for item in document.get("paths", {}).values():
+        for holder in [item, *(part for part in item.values() if isinstance(part, dict))]:
+            for parameter in holder.get("parameters", []):
+                _mix(parameter, values)
+    for parameter in document.get("components", {}).get("parameters", {}).values():
+        _mix(parameter, values)
+    return document
+
+
+def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
+    found = values.get(parameter.get("name", ""))
+    if found and "schema" in parameter:
+        parameter["schema"] = {"anyOf": [{"type": "string", "enum": found}, parameter["schema"]]}

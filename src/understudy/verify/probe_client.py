@@ -1,0 +1,169 @@
+"""A probe's hands: builds requests in words of the interface and sends them by the gateway."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import orjson
+
+from understudy.deployments.exchange import Exchange, Identity, Request, headers_of
+from understudy.deployments.permits import SAFE
+from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import Application, Known, Target
+from understudy.verify.gateway import Gateway
+
+Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One probe at the deployment.
+
+    Attributes:
+        gateway: The way onto the wire.
+        source: What reports call the sender.
+        earlier: What the run exchanged so far, for what need not be asked again.
+    """
+
+    gateway: Gateway
+    source: str
+    earlier: Sequence[Exchange] = ()
+
+    @property
+    def target(self) -> Target:
+        """What is judged."""
+        return self.gateway.target
+
+    @property
+    def known(self) -> Known:
+        """The people that the target names."""
+        return self.target.known
+
+    @property
+    def app(self) -> Application:
+        """The target's application."""
+        return self.target.application
+
+    def get(self, path: str, who: str = "nobody", query: Pairs = (), **more: Any) -> Exchange:
+        """Reads something of the resource API."""
+        return self.send("GET", path, who, query=query, **more)
+
+    def recall(
+        self, path: str, who: str = "nobody", query: Pairs = (), *, is_lasting: bool = False
+    ) -> Exchange:
+        """Reads something, or returns what this run read there, if nothing was written since.
+
+        For what a later exchange is judged beside: the judge remembers it, whoever asked.
+
+        Args:
+            path: As of ``send``.
+            who: As of ``send``.
+            query: As of ``send``.
+            is_lasting: Whether what is looked for there is what no write of ours changes.
+        """
+        asked = self._request("GET", path, who, query=query)
+        for exchange in reversed(self.earlier):
+            is_write = exchange.site == "resource" and exchange.request.method not in SAFE
+            if is_write and not is_lasting:
+                break
+            if exchange.request == asked and exchange.answer.is_success:
+                return exchange
+        return self.gateway.send(asked, self.source)
+
+    def send(self, method: str, path: str, who: str = "nobody", **more: Any) -> Exchange:
+        """Sends a request.
+
+        Args:
+            method: In upper case.
+            path: Below the resource API's address; a whole address is taken as it is.
+            who: Name of a credential of the target, or a token that was issued during the run.
+            more: As ``_request`` takes it; and ``is_exhausting`` where it is meant to use up the
+                limit.
+        """
+        is_exhausting = bool(more.pop("is_exhausting", False))
+        request = self._request(method, path, who, **more)
+        return self.gateway.send(request, self.source, is_exhausting=is_exhausting)
+
+    def _request(  # noqa: PLR0913 - what a request can carry
+        self,
+        method: str,
+        path: str,
+        who: str = "nobody",
+        *,
+        query: Pairs = (),
+        json: Any = None,
+        form: Pairs | None = None,
+        files: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Makes a request.
+
+        Args:
+            method: In upper case.
+            path: Below the resource API's address; a whole address is taken as it is.
+            who: Name of a credential of the target, or a token that was issued during the run.
+            query: Names and texts, in order.
+            json: The body, where it is JSON.
+            form: The body, where it is a URL-encoded form.
+            files: The body, where it is multipart, as httpx takes it.
+            headers: Further ones.
+
+        Raises:
+            NotPermitted: Its address is none.
+        """
+        url = path if path.startswith("http") else self.target.base_url.rstrip("/") + path
+        pairs = list(query.items()) if isinstance(query, Mapping) else list(query)
+        if pairs:
+            url += ("&" if "?" in url else "?") + urlencode(pairs)
+        token = self.token(who)
+        given = {"user-agent": "understudy-verify", "accept": "*/*"}
+        given |= {"authorization": f"Bearer {token}"} if token else {}
+        content = None
+        if json is not None:
+            content, given["content-type"] = orjson.dumps(json), "application/json"
+        if form is not None:
+            fields = list(form.items()) if isinstance(form, Mapping) else list(form)
+            content = urlencode(fields).encode()
+            given["content-type"] = "application/x-www-form-urlencoded"
+        try:
+            made = httpx.Request(
+                method, url, headers={**given, **(headers or {})}, content=content, files=files
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            msg = f"the deployment gave an address that is none: {url[:80]!r}"
+            raise NotPermitted(msg) from error
+        return Request(method, str(made.url), headers_of(made.headers.multi_items()), made.read())
+
+    def token(self, who: str) -> str | None:
+        """Returns the token of a name; a name that the target does not know is a token itself."""
+        if who == "nobody":
+            return None
+        found = self.target.identities().get(who)
+        return found[1] if found else who
+
+    def has(self, who: str) -> bool:
+        """Tells whether the target gives a credential of that name."""
+        return who == "nobody" or who in self.target.identities()
+
+    def auth(self, method: str, path: str, **more: Any) -> Exchange:
+        """Sends a request to the authorization server."""
+        return self.send(method, f"{(self.target.auth_url or '').rstrip('/')}{path}", **more)
+
+    def learn(self, token: str, scopes: frozenset[str]) -> str:
+        """Makes the gateway know a token that was just issued, and returns it."""
+        self.gateway.learn(token, Identity("issued", "oauth", "grantee", scopes))
+        return token
+
+    def advance(self, span: timedelta) -> None:
+        """Moves the deployment's time.
+
+        Raises:
+            NotPermitted: It cannot be moved.
+        """
+        if self.gateway.time.advance is None:
+            msg = "the deployment's time cannot be moved"
+            raise NotPermitted(msg)
+        self.gateway.time.advance(span)

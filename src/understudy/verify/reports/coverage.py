@@ -1,0 +1,48 @@
+"""What of the document was seen, for the page: operations by statuses as a picture, parameters."""
+
+from html import escape
+
+from understudy.verify.outcome import Coverage
+
+CELL, LEFT, HEAD = 26, 250, 40  # pixels of the picture
+REFUSED, ERROR = 400, 500
+
+
+def picture(coverage: Coverage) -> str:
+    """Draws operations by statuses; how often stands in each cell."""
+    operations = sorted({operation for operation, _ in coverage.statuses})
+    statuses = sorted({status for _, status in coverage.statuses})
+    width, height = LEFT + 2 * CELL * len(statuses), HEAD + CELL * len(operations)
+    marks = [
+        f"<text x={LEFT + 2 * CELL * place} y={HEAD - 10}>{status}</text>"
+        for place, status in enumerate(statuses)
+    ]
+    for row, operation in enumerate(operations):
+        y = HEAD + CELL * row
+        marks.append(f"<text x=0 y={y + 16}>{escape(operation)}</text>")
+        for column, status in enumerate(statuses):
+            marks.append(_cell(coverage, operation, status, (LEFT + 2 * CELL * column, y)))
+    label = "operations by statuses"
+    body = "".join(marks)
+    return f'<figure><svg role=img aria-label="{label}" width={width} height={height}>{body}</svg></figure>'
+
+
+def _cell(coverage: Coverage, operation: str, status: int, place: tuple[int, int]) -> str:
+    x, y = place
+    count = coverage.statuses[operation, status]
+    kind = "error" if status >= ERROR else "refused" if status >= REFUSED else ""
+    css = f"cell {kind}" if count else "none"
+    number = f"<text class=count x={x + CELL - 2} y={y + 16}>{count}</text>" if count else ""
+    return (
+        f'<rect class="{css}" x={x} y={y} width={2 * CELL - 3} height={CELL - 3} rx=3>'
+        f"<title>{escape(operation)} {status}: {count}</title></rect>{number}"
+    )
+
+
+def parameters(coverage: Coverage) -> str:
+    """Returns a table of parameters and how often each was sent."""
+    rows = [
+        f"<tr><td>{escape(operation)}<td>{escape(name)}<td>{count}"
+        for (operation, name), count in sorted(coverage.parameters.items())
+    ]
+    return "<table><tr><th>operation<th>parameter<th>sent" + "".join(rows) + "</table>"

@@ -1,0 +1,155 @@
+"""The report as one page that needs nothing else: no script, no address of anybody."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Final
+
+from understudy.verify.findings import Finding, shown
+from understudy.verify.outcome import Coverage, Outcome, RuleOutcome, Status
+from understudy.verify.reports.coverage import parameters, picture
+from understudy.verify.reports.grouping import NOTES, by_rule, variables, where
+from understudy.verify.reproducing import commands, snippet
+
+STYLE = """
+:root{color-scheme:light dark;--ok:#1a7f4b;--bad:#c3362b;--open:#777;--note:#a8690b;--line:#8884}
+body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem;overflow-wrap:anywhere;margin-bottom:.25rem}h2{margin:2.5rem 0 .5rem}
+h3{margin:0;font:600 1rem ui-monospace,monospace}p{margin:.25rem 0}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;
+border-bottom:1px solid var(--line);vertical-align:top}td:first-child{overflow-wrap:anywhere}
+pre{background:#8881;padding:.6rem .75rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere;
+font:13px/1.45 ui-monospace,monospace;border-radius:4px}
+.rule{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:4px;
+padding:.75rem 1rem;margin:1rem 0}.note{border-left-color:var(--note)}
+.seen{border-top:1px solid var(--line);margin-top:.75rem;padding-top:.6rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;margin:.25rem 0}
+dt{color:var(--open)}dd{margin:0;overflow-wrap:anywhere}summary{cursor:pointer}
+.bar{display:flex;height:.6rem;border-radius:.3rem;overflow:hidden;margin:.75rem 0}
+.bar i{min-width:3px}.bar .passed{background:var(--ok)}.bar .failed{background:var(--bad)}
+.bar .not_checked{background:#8886}
+.passed{color:var(--ok)}.failed{color:var(--bad)}.not_checked{color:var(--open)}
+.cell{fill:#1a7f4b}.cell.refused{fill:#a8690b}.cell.error{fill:#c3362b}.none{fill:#8883}
+figure{margin:1rem 0;overflow-x:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}
+svg .count{fill:#fff;text-anchor:middle}
+"""
+
+WORDS: Final[Mapping[Status, str]] = {
+    "failed": "failed",
+    "not_checked": "not checked",
+    "passed": "passed",
+}
+"""In the order in which a reader asks for them."""
+
+
+def html(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    """Returns the report as a page."""
+    counts = ", ".join(f"{outcome.count(status)} {word}" for status, word in WORDS.items())
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8>",
+        '<meta name=viewport content="width=device-width">',
+        f"<title>understudy verify: {counts}</title><style>{STYLE}</style>",
+        _head(outcome, counts),
+        _findings(outcome, secrets),
+        _notes(outcome, secrets),
+        "<h2>Rules</h2>",
+        *(_rules(outcome, status) for status in WORDS),
+        "<h2>Coverage</h2>",
+        _coverage(outcome.coverage),
+        "</html>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _head(outcome: Outcome, counts: str) -> str:
+    bar = "".join(
+        f'<i class={status} style="flex:{outcome.count(status)}"></i>'
+        for status in WORDS
+        if outcome.count(status)
+    )
+    said = [
+        f"{counts}; {outcome.requests} requests in {outcome.took.total_seconds():.1f} s, "
+        f"seed {outcome.seed}, {outcome.started:%Y-%m-%d %H:%M} UTC"
+    ]
+    alarms = [outcome.stopped] if outcome.stopped else []
+    alarms += [f"Not put back: {line}" for line in outcome.left]
+    alarms += [f"Ours to mend: {line}" for line in outcome.ours]
+    return (
+        f"<h1>{escape(outcome.target)}</h1>"
+        + "".join(f"<p>{escape(line)}</p>" for line in said)
+        + f"<div class=bar>{bar}</div>"
+        + "".join(f"<p class=failed>{escape(line)}</p>" for line in alarms)
+    )
+
+
+def _findings(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    if not outcome.findings:
+        return "<h2>No findings</h2>"
+    named = variables(outcome.findings, secrets)
+    hint = ""
+    if named:
+        export = " ".join(f"{name}=…" for name in named)
+        hint = f"<p>Secrets stand as variables: <code>export {escape(export)}</code></p>"
+    rules = [_rule(findings, secrets, "rule") for findings in by_rule(outcome.findings)]
+    return "\n".join(["<h2>Findings</h2>", hint, *rules])
+
+
+def _notes(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    if not outcome.notes:
+        return ""
+    rules = [_rule(findings, secrets, "rule note") for findings in by_rule(outcome.notes)]
+    return "\n".join(["<h2>Notes</h2>", f"<p>{escape(NOTES)}</p>", *rules])
+
+
+def _rule(findings: list[Finding], secrets: Mapping[str, str], css: str) -> str:
+    rule = findings[0].rule
+    head = f"<h3>{escape(rule.id)}</h3><p>{escape(rule.statement)}</p>"
+    first, *others = [_finding(finding, secrets) for finding in findings]
+    more = "".join(others)
+    if others:
+        more = f"<details><summary>{len(others)} more</summary>{more}</details>"
+    return f'<section class="{css}">{head}{first}{more}</section>'
+
+
+def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
+    exchanges = "\n\n".join(shown(exchange, secrets) for exchange in finding.steps)
+    blocks = "".join(
+        f"<details><summary>{title}</summary><pre>{escape(text)}</pre></details>"
+        for title, text in (("Exchanges", exchanges), ("Python", snippet(finding.steps, secrets)))
+    )
+    came = f"<dt>came<dd>{escape(finding.came)}" if finding.came else ""
+    lines = "\n".join(commands(finding.steps, secrets))
+    return (
+        f"<div class=seen id=f{finding.fingerprint}><b>{escape(where(finding))}</b>"
+        f"<dl><dt>expected<dd>{escape(finding.expected)}{came}</dl>"
+        f"<pre>{escape(lines)}</pre>{blocks}</div>"
+    )
+
+
+def _rules(outcome: Outcome, status: Status) -> str:
+    found = [rule for rule in outcome.rules if rule.status == status]
+    if not found:
+        return ""
+    is_open = " open" if status == "failed" else ""
+    rows = "".join(_row(rule) for rule in found)
+    head = "<tr><th>rule<th>judged<th>statement"
+    return (
+        f"<details{is_open}><summary class={status}>{len(found)} {WORDS[status]}</summary>"
+        f"<table>{head}{rows}</table></details>"
+    )
+
+
+def _row(found: RuleOutcome) -> str:
+    mark = " (assumed)" if found.rule.status == "assumed" else ""
+    times = (
+        "never" if not found.checks else "once" if found.checks == 1 else f"{found.checks} times"
+    )
+    why = f"<p class=not_checked>{escape(found.reason)}</p>" if found.reason else ""
+    return (
+        f"<tr><td>{escape(found.rule.id)}{mark}<td>{times}<td>{escape(found.rule.statement)}{why}"
+    )
+
+
+def _coverage(coverage: Coverage) -> str:
+    return (
+        f"{picture(coverage)}<details><summary>Parameters</summary>{parameters(coverage)}</details>"
+    )

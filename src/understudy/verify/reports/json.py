@@ -1,0 +1,89 @@
+"""The report for programs; ``report.schema.json`` describes it, by version."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from understudy.verify.findings import Finding, shown
+from understudy.verify.outcome import Coverage, Outcome
+from understudy.verify.reproducing import commands, snippet
+
+VERSION = 1
+
+
+def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    """Returns the report as JSON."""
+    return orjson.dumps(content(outcome, secrets), option=orjson.OPT_INDENT_2).decode()
+
+
+def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what the report says."""
+    return {
+        "version": VERSION,
+        "target": outcome.target,
+        "seed": outcome.seed,
+        "started": outcome.started.isoformat(),
+        "seconds": round(outcome.took.total_seconds(), 3),
+        "stopped": outcome.stopped,
+        "not_put_back": list(outcome.left),
+        "rules": [
+            {
+                "id": found.rule.id,
+                "statement": found.rule.statement,
+                "assumed": found.rule.status == "assumed",
+                "status": found.status,
+                "reason": found.reason,
+                "checks": found.checks,
+                "exchanges": list(found.exchanges),
+            }
+            for found in outcome.rules
+        ],
+        "findings": [said(finding, secrets) for finding in outcome.findings],
+        "notes": [said(finding, secrets) for finding in outcome.notes],
+        "judges_differ": list(outcome.ours),
+        "coverage": _coverage(outcome.coverage),
+        "budget": {
+            "requests": outcome.requests,
+            "counted_in_the_hour": dict(outcome.counted),
+            "larger_would_add": list(outcome.more),
+        },
+    }
+
+
+def said(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what a report says of a finding."""
+    return {
+        "rule": finding.rule.id,
+        "fingerprint": finding.fingerprint,
+        "statement": finding.rule.statement,
+        "summary": finding.summary,
+        "expected": finding.expected,
+        "came": finding.came,
+        "seen": finding.count,
+        "steps": [shown(exchange, secrets) for exchange in finding.steps],
+        "reproduce": {
+            "curl": commands(finding.steps, secrets),
+            "python": snippet(finding.steps, secrets),
+        },
+    }
+
+
+def _coverage(coverage: Coverage) -> list[dict[str, Any]]:
+    operations = sorted({operation for operation, _ in coverage.statuses})
+    return [
+        {
+            "operation": operation,
+            "statuses": {
+                str(status): count
+                for (name, status), count in sorted(coverage.statuses.items())
+                if name == operation
+            },
+            "parameters": {
+                parameter: count
+                for (name, parameter), count in sorted(coverage.parameters.items())
+                if name == operation
+            },
+        }
+        for operation in operations
+    ]

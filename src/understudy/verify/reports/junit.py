@@ -1,0 +1,69 @@
+"""The report that every CI reads: a test case a rule, with the rule's id as its name.
+
+JUnit XML has no standard; this keeps to what Ant's and Jenkins' schemas both take, and so has one
+failure a test, however many findings there are of a rule.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from understudy.verify.findings import Finding
+from understudy.verify.outcome import Outcome, RuleOutcome
+from understudy.verify.reports.terminal import sum_of
+from understudy.verify.reproducing import commands
+
+
+def junit(outcome: Outcome, secrets: Mapping[str, str]) -> str:
+    """Returns the report as JUnit XML."""
+    root = Element("testsuites")
+    suite = SubElement(root, "testsuite", _numbers(outcome))
+    said = {"target": outcome.target, "seed": outcome.seed, "requests": outcome.requests}
+    properties = SubElement(suite, "properties")
+    for name, value in said.items():
+        SubElement(properties, "property", {"name": name, "value": _printable(str(value))})
+    for found in outcome.rules:
+        _case(suite, found, outcome, secrets)
+    SubElement(suite, "system-out").text = sum_of(outcome)
+    not_put_back = [f"not put back: {line}" for line in outcome.left]
+    SubElement(suite, "system-err").text = _printable("\n".join([outcome.stopped, *not_put_back]))
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _numbers(outcome: Outcome) -> dict[str, str]:
+    return {
+        "name": "understudy verify",
+        "package": "understudy",
+        "id": "0",
+        "hostname": "localhost",
+        "timestamp": outcome.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+        "time": f"{outcome.took.total_seconds():.3f}",
+        "tests": str(len(outcome.rules)),
+        "failures": str(outcome.count("failed")),
+        "errors": "0",
+        "skipped": str(outcome.count("not_checked")),
+    }
+
+
+def _case(suite: Element, found: RuleOutcome, outcome: Outcome, secrets: Mapping[str, str]) -> None:
+    names = {"name": found.rule.id, "classname": f"understudy.{found.rule.section}", "time": "0"}
+    case = SubElement(suite, "testcase", names)
+    if found.status == "not_checked":
+        SubElement(case, "skipped", {"message": _printable(found.reason)})
+    findings = [finding for finding in outcome.findings if finding.rule.id == found.rule.id]
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if findings[1:] else ""
+        message = _printable(f"{findings[0].summary}{more}")
+        failure = SubElement(case, "failure", {"type": "finding", "message": message})
+        failure.text = _printable("\n\n".join(_text(finding, secrets) for finding in findings))
+
+
+def _text(finding: Finding, secrets: Mapping[str, str]) -> str:
+    said = [finding.rule.statement, finding.summary, ""]
+    return "\n".join([*said, *commands(finding.steps, secrets)])
+
+
+def _printable(text: str) -> str:
+    """Returns a text without what XML cannot hold."""
+    return "".join(c if c in "\n\t" or (c.isprintable() and c < "\ud800") else "?" for c in text)

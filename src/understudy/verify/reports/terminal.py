@@ -1,0 +1,87 @@
+"""What a person sees at the end: findings first, then what was left open, then the sum."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from understudy.verify.findings import Finding
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports.grouping import NOTES, by_rule, variables, where
+from understudy.verify.reproducing import commands
+
+
+def print_outcome(console: Console, outcome: Outcome, secrets: Mapping[str, str]) -> None:
+    """Prints a run's outcome."""
+    for findings in by_rule(outcome.findings):
+        _print_rule(console, findings, secrets)
+    _print_notes(console, outcome)
+    for line in outcome.ours:
+        _print(console, f"ours to mend: {line}", "yellow")
+    _print_unchecked(console, outcome)
+    for line in outcome.left:
+        _print(console, f"not put back: {line}", "bold red")
+    if outcome.stopped:
+        _print(console, outcome.stopped, "bold red")
+    if outcome.more:
+        _print(console, f"a larger budget would add: {', '.join(outcome.more)}")
+    named = variables(outcome.findings, secrets)
+    if named:
+        _print(console, f"for the commands, export {' '.join(f'{name}=…' for name in named)}")
+    is_bad = outcome.findings or outcome.left or outcome.stopped
+    _print(console, sum_of(outcome), "bold red" if is_bad else "bold green")
+
+
+def sum_of(outcome: Outcome) -> str:
+    """Returns the last line."""
+    return (
+        f"{outcome.count('passed')} rules hold, {outcome.count('failed')} do not, "
+        f"{outcome.count('not_checked')} were not checked; {outcome.requests} requests in "
+        f"{outcome.took.total_seconds():.1f} s, seed {outcome.seed}"
+    )
+
+
+def _print_rule(console: Console, findings: list[Finding], secrets: Mapping[str, str]) -> None:
+    rule = findings[0].rule
+    _print(console, rule.id, "bold red")
+    _print(console, f"  {rule.statement}")
+    for finding in findings:
+        _print(console, f"  {where(finding)}", "bold")
+        _print(console, f"    expected  {_line(finding.expected)}")
+        if finding.came:
+            _print(console, f"    came      {_line(finding.came)}")
+        for command in commands(finding.steps, secrets):
+            _print(console, f"    {command}", "cyan")
+    console.print()
+
+
+def _print_notes(console: Console, outcome: Outcome) -> None:
+    if outcome.notes:
+        _print(console, NOTES, "yellow")
+    for findings in by_rule(outcome.notes):
+        more = f" (and {len(findings) - 1} more)" if findings[1:] else ""
+        _print(
+            console, f"  note: {findings[0].rule.id}: {_line(findings[0].summary)}{more}", "yellow"
+        )
+    if outcome.notes:
+        console.print()
+
+
+def _print_unchecked(console: Console, outcome: Outcome) -> None:
+    noted = {finding.rule.id for finding in outcome.notes}
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for found in outcome.rules:
+        if found.status == "not_checked" and found.rule.id not in noted:
+            reasons[found.reason].append(found.rule.id)
+    for reason, rules in reasons.items():
+        _print(console, f"not checked, {reason}: {', '.join(rules)}", "dim")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _print(console: Console, text: str, style: str = "") -> None:
+    # a Text, as what a deployment answers is no markup; unwrapped, so that a command can be copied
+    console.print(Text(text, style), soft_wrap=True)

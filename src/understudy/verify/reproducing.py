@@ -1,0 +1,147 @@
+"""What a person runs to see a finding again: commands for a shell, or a program in Python.
+
+Secrets stand as variables. What only an answer tells, such as a code or an avatar's id, is taken
+from the answer again, as it is another the next time.
+"""
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from understudy.deployments.exchange import Exchange, Request, masked
+from understudy.verify.findings import BODY_SHOWN, QUIET, text_of
+
+_NAMES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
+"""What answers tell that later requests need, and what it is called."""
+
+
+class Told(NamedTuple):
+    """A value that an answer tells and a later request needs.
+
+    Attributes:
+        value: What was told.
+        key: Its name in the answer.
+        variable: What stands for it.
+        is_redirect: Whether the redirect's address tells it, and not the body.
+    """
+
+    value: str
+    key: str
+    variable: str
+    is_redirect: bool
+
+
+def told(steps: Sequence[Exchange]) -> dict[int, list[Told]]:
+    """Returns what each step tells that a later one needs, by the step's place."""
+    found: dict[int, list[Told]] = {}
+    seen: set[str] = set()
+    for place, step in enumerate(steps):
+        for key, name in _NAMES.items():
+            value = step.told.get(key) or step.said.get(key)
+            if not isinstance(value, str) or value in seen:
+                continue
+            if any(_mentions(later.request, value) for later in steps[place + 1 :]):
+                seen.add(value)
+                variable = f"{name}_{place + 1}"
+                found.setdefault(place, []).append(Told(value, key, variable, key in step.told))
+    return found
+
+
+def _mentions(request: Request, value: str) -> bool:
+    texts = (request.url, request.header("authorization"), text_of(request.body) or "")
+    return any(value in text for text in texts)
+
+
+def commands(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> list[str]:
+    """Returns a shell command for each step."""
+    issued = told(steps)
+    named = {**secrets, **{one.value: one.variable for found in issued.values() for one in found}}
+    return [
+        _keeping(curl(step.request, named), issued.get(place, []))
+        for place, step in enumerate(steps)
+    ]
+
+
+def _keeping(command: str, values: Iterable[Told]) -> str:
+    """Returns a command that shows its answer, and keeps what it tells in variables."""
+    for one in values:
+        pattern = rf"[?&#]{one.key}=\([^&[:space:]]*\)"
+        if not one.is_redirect:
+            pattern = rf'"{one.key}" *: *"\([^"]*\)"'
+        command = f"{one.variable}=$({command} | tee /dev/stderr | sed -n 's/.*{pattern}.*/\\1/p')"
+    return command
+
+
+def curl(request: Request, secrets: Mapping[str, str]) -> str:
+    """Returns a command that sends a request again; secrets stand as shell variables."""
+
+    def quoted(text: str) -> str:
+        return _quoted(masked(text, secrets), secrets)
+
+    parts = ["curl -i"]
+    if request.method != "GET":
+        parts.append(f"-X {request.method}")
+    parts.append(quoted(request.url))
+    for name, header in request.headers:
+        if name not in QUIET:
+            parts.append(f"-H {quoted(f'{name}: {masked(header, secrets)}')}")
+    body = text_of(request.body)
+    if len(request.body) > BODY_SHOWN:
+        parts.append("--data-binary @body.bin")
+    elif body is None:
+        parts.append("--data-binary @-")
+        parts.insert(0, f"echo {base64.b64encode(request.body).decode()} | base64 -d |")
+    elif body:
+        parts.append(f"--data-raw {quoted(body)}")
+    return " ".join(parts)
+
+
+def snippet(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
+    """Returns a Python program that sends the requests again; secrets come from the environment."""
+    issued = told(steps)
+    named = {**secrets, **{one.value: one.variable for found in issued.values() for one in found}}
+    is_redirected = any(one.is_redirect for found in issued.values() for one in found)
+    lines = ["import os", *(["import re"] if is_redirected else []), "", "import httpx", ""]
+    for place, step in enumerate(steps):
+        lines += _sending(step.request, named)
+        lines += [f'os.environ["{one.variable}"] = {_taking(one)}' for one in issued.get(place, [])]
+    return "\n".join(lines)
+
+
+def _sending(request: Request, secrets: Mapping[str, str]) -> list[str]:
+    arguments = [repr(request.method), _expanded(masked(request.url, secrets))]
+    headers = {n: masked(t, secrets) for n, t in request.headers if n not in QUIET}
+    if headers:
+        pairs = ", ".join(f"{name!r}: {_expanded(text)}" for name, text in headers.items())
+        arguments.append(f"headers={{{pairs}}}")
+    if request.body:
+        arguments.append(f"content={_content(request.body, secrets)}")
+    return [
+        f"answer = httpx.request({', '.join(arguments)})",
+        f"print(answer.status_code, answer.text[:{BODY_SHOWN}])",
+    ]
+
+
+def _taking(one: Told) -> str:
+    if one.is_redirect:
+        return f're.search(r"[?&#]{one.key}=([^&]*)", answer.headers["location"])[1]'
+    return f'answer.json()["{one.key}"]'
+
+
+def _content(body: bytes, secrets: Mapping[str, str]) -> str:
+    text = text_of(body)
+    if len(body) > BODY_SHOWN:
+        return "open('body.bin', 'rb').read()"
+    return repr(body) if text is None else _expanded(masked(text, secrets))
+
+
+def _quoted(text: str, secrets: Mapping[str, str]) -> str:
+    # in double quotes, so that the shell reads $OWNER_TOKEN, and nothing else
+    names = "|".join(map(re.escape, secrets.values())) or "(?!)"
+    escaped = re.sub(r'["\\`]', r"\\\g<0>", text)
+    return '"' + re.sub(rf"\$(?!(?:{names})\b)", r"\$", escaped) + '"'
+
+
+def _expanded(text: str) -> str:
+    return f"os.path.expandvars({text!r})" if "$" in text else repr(text)

@@ -1,0 +1,43 @@
+"""The checks, one module a part of the interface, in its order."""
+
+from understudy.verify.rules import (
+    authorize,
+    authorize_scopes,
+    avatars,
+    bearer,
+    code_grant,
+    definition,
+    fields,
+    implicit_grant,
+    limits,
+    lookups,
+    nested_fields,
+    own_profile,
+    password_grant,
+    qr_codes,
+    token_endpoint,
+    token_info,
+    uploads,
+    visibility,
+)
+
+MODULES = (
+    fields,
+    nested_fields,
+    visibility,
+    lookups,
+    qr_codes,
+    avatars,
+    uploads,
+    own_profile,
+    bearer,
+    authorize,
+    authorize_scopes,
+    code_grant,
+    token_endpoint,
+    implicit_grant,
+    token_info,
+    password_grant,
+    limits,
+    definition,
+)

@@ -1,0 +1,80 @@
+"""Scenarios: calls in any order, by Hypothesis state machines, each beside a model of what was done.
+
+Every exchange goes through the same gateway and court as a probe's. What breaks a rule ends the
+sequence, Hypothesis shrinks it, and the smallest one becomes the finding's.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
+from hypothesis.stateful import run_state_machine_as_test
+
+from understudy.verify.probing import lacking
+from understudy.verify.run import Broken, Run
+from understudy.verify.run import Phase as RunPhase
+from understudy.verify.scenarios.avatar_life import AvatarLife
+from understudy.verify.scenarios.machine import Machine
+from understudy.verify.scenarios.profile_edits import ProfileEdits
+from understudy.verify.scenarios.token_life import TokenLife
+
+SCENARIOS: Final[Mapping[str, type[Machine]]] = {
+    "profile-edits": ProfileEdits,
+    "avatar-life": AvatarLife,
+    "token-life": TokenLife,
+}
+
+
+def scenarios(examples: int, steps: int = 12) -> RunPhase:
+    """Returns the phase that plays every scenario.
+
+    Args:
+        examples: Sequences of each.
+        steps: The most calls of a sequence.
+    """
+
+    def phase(run: Run) -> None:
+        for name in SCENARIOS:
+            if lacking(SCENARIOS[name].needs, run.plan.target, run.plan.time) is None:
+                play(run, name, examples, steps)
+
+    return phase
+
+
+def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
+    """Plays a scenario.
+
+    Returns:
+        The rule that it broke, or an empty text.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
+    kind = SCENARIOS[name]
+
+    def machine() -> Machine:
+        return kind(run, name)
+
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    run.forget()
+    with suppress(Broken, Flaky):  # a deployment that others use too may not break twice
+        _run(machine, chosen)
+    if run.broken is None:
+        return ""
+    run.court.shorten(run.broken.rule, run.broken.steps)
+    return run.broken.rule
+
+
+def _run(machine: Callable[[], Machine], chosen: settings) -> None:
+    run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # any factory will do

@@ -1,0 +1,56 @@
+"""What every scenario is made of: a visit, the exchanges so far, and an end where a rule breaks."""
+
+from typing import Any, ClassVar, NoReturn
+
+from hypothesis.stateful import RuleBasedStateMachine
+
+from understudy.deployments.exchange import Exchange
+from understudy.verify.history import History
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import Broken, Run
+
+
+class Machine(RuleBasedStateMachine):
+    """A scenario under way.
+
+    Args:
+        run: The run that it belongs to.
+        name: What reports call it.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, run: Run, name: str) -> None:
+        super().__init__()
+        self.run = run
+        run.court.history = History(run.plan.target)  # what came before would blur what broke
+        self.visit = Visit(run.gateway, f"scenario {name}")
+        self.steps: list[Exchange] = []
+
+    def send(self, method: str, path: str, who: str = "nobody", **more: Any) -> Exchange:
+        """Sends a request, and ends the scenario where it breaks a rule.
+
+        Raises:
+            Broken: It does.
+        """
+        exchange = self.visit.send(method, path, who, **more)
+        self.steps.append(exchange)
+        for rule, verdict in self.run.court.broken:
+            if rule.startswith("rate-limit"):
+                continue  # others may use up the same hour
+            self._break(rule, verdict.expected, verdict.came)
+        return exchange
+
+    def expect(self, rule: str, came: object, expected: object) -> None:
+        """Holds the deployment to the model.
+
+        Raises:
+            Broken: It says otherwise.
+        """
+        if came != expected:
+            self.run.court.disagree(rule, self.steps[-1], str(expected), str(came))
+            self._break(rule, str(expected), str(came))
+
+    def _break(self, rule: str, expected: str, came: str) -> NoReturn:
+        self.run.broken = Broken(rule, expected, came, tuple(self.steps))
+        raise self.run.broken

@@ -1,0 +1,51 @@
+"""Partial updates of the own profile in any order, beside a dict."""
+
+from typing import ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, rule
+
+from understudy.verify.scenarios.machine import Machine
+from understudy.verify.shapes import EDITABLE
+
+TEXTS = st.sampled_from(["", "Understudy", "Zwei Wörter", "a" * 60, "<b>", "0", " x "])
+EDITS = st.dictionaries(st.sampled_from(EDITABLE), TEXTS, max_size=3)
+REFUSED = st.sampled_from([{"hash": "x"}, {"timezone": "Etc/UTC"}, {"location": 7}])
+
+
+class ProfileEdits(Machine):
+    """The profile of the test account, and what it should say."""
+
+    needs: ClassVar[tuple[str, ...]] = ("owner", "writes", "slug")
+
+    @initialize()
+    def begin(self) -> None:
+        """Begins with something in every field, the same each time."""
+        self.look()
+        self.update(dict.fromkeys(EDITABLE, "Before"))
+
+    def look(self) -> None:
+        """Takes what stands there for what should."""
+        said = self.send("GET", "/me/profile", "owner").said
+        self.expected = {name: said.get(name) for name in EDITABLE}
+
+    @rule(edits=EDITS)
+    def update(self, edits: dict[str, str]) -> None:
+        """Changes some fields."""
+        exchange = self.send("PATCH", "/me/profile", "owner", json=edits)
+        if exchange.answer.is_success:
+            self.expected |= edits
+
+    @rule(edits=EDITS, more=REFUSED)
+    def update_what_cannot_be(self, edits: dict[str, str], more: dict[str, object]) -> None:
+        """Tries to change more than that; nothing may change."""
+        exchange = self.send("PATCH", "/me/profile", "owner", json={**edits, **more})
+        if exchange.answer.is_success:  # another deployment may drop what it does not know
+            self.look()
+
+    @rule(who=st.sampled_from(["owner", "nobody"]))
+    def read(self, who: str) -> None:
+        """Reads it back, as owner and through the public lookup."""
+        exchange = self.send("GET", f"/profiles/{self.visit.known.slug}", who)
+        came = {name: exchange.said.get(name) for name in EDITABLE}
+        self.expect("profile-patch-partial", came, self.expected)
