@@ -11,7 +11,7 @@ _LIBRARY = ("edge_cases", "parametrize")
 
 def __getattr__(name: str) -> Any:
     if name in _LIBRARY:
-        from understudy.contract.edge_cases import library  # noqa: PLC0415 - see above
+        from understudy.generate import library  # noqa: PLC0415 - see above
 
         return getattr(library, name)
     msg = f"module 'understudy' has no attribute {name!r}"

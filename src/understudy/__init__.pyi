@@ -1,2 +1,2 @@
-from understudy.contract.edge_cases.library import edge_cases as edge_cases
-from understudy.contract.edge_cases.library import parametrize as parametrize
+from understudy.generate.library import edge_cases as edge_cases
+from understudy.generate.library import parametrize as parametrize

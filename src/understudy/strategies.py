@@ -7,7 +7,7 @@ so that a schema that is added has its strategy.
 from collections.abc import Callable
 from typing import Any
 
-from understudy.contract.edge_cases import strategies
+from understudy.generate import strategies
 
 
 def __getattr__(name: str) -> Callable[[], Any]:

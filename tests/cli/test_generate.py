@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.cli.generate import FORMATS as OFFERED
-from understudy.contract.edge_cases.selection import WORDS
-from understudy.contract.formats.registry import FORMATS
+from understudy.generate.formats.registry import FORMATS
+from understudy.generate.selection import WORDS
 
 
 def run(*words: object) -> Result:

@@ -18,9 +18,9 @@ from tests.mutants.runner import chosen, side_by_side
 from tests.mutants.verifying import MOCK, PATIENT, deployed
 
 from understudy.cli import in_process
-from understudy.contract.edge_cases import selection
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.firing import Firing, subjects_of
+from understudy.generate import selection
+from understudy.generate.cases import Case
+from understudy.generate.sending import Firing, subjects_of
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.run import Plan, start
 

@@ -8,7 +8,7 @@ import httpx
 from click.testing import CliRunner
 
 from understudy.cli import main
-from understudy.contract.edge_cases.texts import all_texts
+from understudy.generate.texts import all_texts
 from understudy.mock.app import Mock
 from understudy.mock.fixtures import nasty
 from understudy.mock.settings import Settings

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from understudy.cli import in_process
 from understudy.cli.verifying import POLITE, machine
-from understudy.contract.edge_cases.firing import Firing, subjects_of
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Target, is_loopback
 from understudy.deployments.target_files import load_target
 from understudy.deployments.transport import Wire
+from understudy.generate.sending import Firing, subjects_of
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import load
 from understudy.verify.gateway import Allowance

@@ -84,7 +84,7 @@ def _made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator
 
         made[f"invented-{seed}"] = people(count, seed)
     if is_nasty:
-        from understudy.contract.edge_cases.texts import all_texts
+        from understudy.generate.texts import all_texts
         from understudy.mock.fixtures import nasty
 
         made["nasty"] = nasty.people(all_texts())

@@ -13,14 +13,14 @@ from typing import Any
 import click
 
 from understudy.cli.interrupts import noted
-from understudy.contract.edge_cases import selection
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.covering_sets import choose
-from understudy.contract.edge_cases.plans import Plan
-from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.formats.files import Left, beside, prepare, save
-from understudy.contract.formats.registry import FORMATS
-from understudy.contract.formats.writing import Job
+from understudy.generate import selection
+from understudy.generate.cases import Case
+from understudy.generate.covering_sets import choose
+from understudy.generate.formats.files import Left, beside, prepare, save
+from understudy.generate.formats.registry import FORMATS
+from understudy.generate.formats.writing import Job
+from understudy.generate.plans import Plan
+from understudy.generate.test_data import Subjects
 
 BASE_URL = "http://127.0.0.1:8080/v3"
 AUTH_URL = "http://127.0.0.1:8081"
@@ -80,8 +80,8 @@ def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Ev
             return _write(operations, options, (subjects, urls, firing.fire), asked)
     subjects, urls = Subjects(), (BASE_URL, AUTH_URL)
     if options["target"] is not None:
-        from understudy.contract.edge_cases.firing import subjects_of
         from understudy.deployments.target_files import load_target
+        from understudy.generate.sending import subjects_of
 
         target = load_target(options["target"], os.environ)
         subjects, urls = subjects_of(target), (target.base_url, target.auth_url or AUTH_URL)

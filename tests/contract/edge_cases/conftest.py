@@ -7,9 +7,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from understudy.contract.edge_cases.case import Case, Request
-from understudy.contract.edge_cases.plans import Plan, Planner
-from understudy.contract.edge_cases.subjects import Subjects
+from understudy.generate.cases import Case, Request
+from understudy.generate.plans import Plan, Planner
+from understudy.generate.test_data import Subjects
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.settings import Settings

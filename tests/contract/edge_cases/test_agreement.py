@@ -11,9 +11,9 @@ from itertools import islice
 import pytest
 from tests.contract.edge_cases.conftest import Deployment, plans
 
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.plans import Plan
-from understudy.contract.edge_cases.stream import KINDS, cases
+from understudy.generate.cases import Case
+from understudy.generate.plans import Plan
+from understudy.generate.stream import KINDS, cases
 
 COUNT = int(os.environ.get("UNDERSTUDY_CASES", "150"))
 PLANS = {plan.name: plan for plan in plans()}

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 import pytest
 from tests.engine.conftest import NOTES, NOTES_31, Service
 
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.plans import Planner
-from understudy.contract.edge_cases.stream import KINDS, cases
-from understudy.contract.edge_cases.subjects import Subjects
+from understudy.generate.cases import Case
+from understudy.generate.plans import Planner
+from understudy.generate.stream import KINDS, cases
+from understudy.generate.test_data import Subjects
 from understudy.openapi.loader import load
 
 SECRETS = {"token": "ada-token", "credential": "any"}

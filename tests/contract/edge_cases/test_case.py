@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.contract.edge_cases.case import Case, Expected, Request
+from understudy.generate.cases import Case, Expected, Request
 
 REQUEST = Request(
     "authorization",

@@ -3,10 +3,10 @@
 from itertools import combinations
 from random import Random  # noqa: TID251 - seeded
 
-from understudy.contract.edge_cases.case import Case, Expected, Request
-from understudy.contract.edge_cases.covering_sets import choose
-from understudy.contract.edge_cases.pairs import covering
-from understudy.contract.edge_cases.turns import Turn
+from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.covering_sets import choose
+from understudy.generate.mutations.mutation import Turn
+from understudy.generate.pairs import covering
 
 
 def case(operation: str, *touched: str) -> Case:

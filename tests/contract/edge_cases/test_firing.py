@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from tests.cli.conftest import Running
 
 from understudy.cli import in_process, main
-from understudy.contract.edge_cases import subjects
-from understudy.contract.edge_cases.firing import subjects_of
-from understudy.contract.edge_cases.library import edge_cases
 from understudy.deployments.target import Known
+from understudy.generate import test_data as subjects
+from understudy.generate.library import edge_cases
+from understudy.generate.sending import subjects_of
 
 TARGET = """
 base_url = "{base_url}"

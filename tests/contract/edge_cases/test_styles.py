@@ -4,7 +4,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from understudy.contract.edge_cases.styles import query_pairs, text_of
+from understudy.generate.styles import query_pairs, text_of
 from understudy.openapi.operations import Parameter
 
 LIST = ["blue", "black", "brown"]

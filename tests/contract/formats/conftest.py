@@ -13,7 +13,7 @@ from tests.cli.conftest import Running
 from tests.contract.packages import MODULES, missing
 
 from understudy.cli import main
-from understudy.contract.edge_cases.subjects import Subjects
+from understudy.generate.test_data import Subjects
 
 REPEATABLE = (
     *("getProfile", "getQrCode", "listAvatars", "uploadAvatar", "updateAvatar"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contract.formats.conftest import REPEATABLE, Deployment, generate
 
-from understudy.contract.edge_cases.subjects import SECRETS
+from understudy.generate.test_data import SECRETS
 
 HERE = Path(__file__).parent
 

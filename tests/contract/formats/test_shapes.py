@@ -14,17 +14,17 @@ import pytest
 from tests.contract.formats.conftest import generate
 from tests.contract.packages import har_faults
 
-import understudy.contract.formats.jsonl
-from understudy.contract.edge_cases import selection
-from understudy.contract.edge_cases.case import Case, Expected, Request
-from understudy.contract.edge_cases.library import edge_cases
-from understudy.contract.edge_cases.subjects import Subjects
-from understudy.contract.formats.files import save
-from understudy.contract.formats.registry import FORMATS
-from understudy.contract.formats.writing import Job, LeftOut, Piece
+import understudy.generate.formats.jsonl
 from understudy.errors import StartupError
+from understudy.generate import selection
+from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.formats.files import save
+from understudy.generate.formats.registry import FORMATS
+from understudy.generate.formats.writing import Job, LeftOut, Piece
+from understudy.generate.library import edge_cases
+from understudy.generate.test_data import Subjects
 
-SCHEMA = Path(understudy.contract.formats.jsonl.__file__).with_name("case.schema.json")
+SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
 JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
 
 

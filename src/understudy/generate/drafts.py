@@ -1,0 +1,209 @@
+"""A request in the making: what a turn changes before it becomes bytes.
+
+Everything is kept as it will stand on the wire (percent-encoded, in order), because the oddities are
+in the writing: a client library would tidy them up.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from understudy.generate.cases import Request, Site
+
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+Pair = tuple[str, str | None]
+
+
+class Lexeme(NamedTuple):
+    """A piece of JSON as it is to be written, such as ``1E400``."""
+
+    text: str
+
+
+class Part(NamedTuple):
+    """One part of a multipart body: its header lines, without the blank one, and its content."""
+
+    headers: tuple[str, ...]
+    content: bytes
+
+
+class Parts(NamedTuple):
+    """A multipart body and how it is written."""
+
+    parts: tuple[Part, ...]
+    boundary: str = "understudy-7d3f0c5e"
+    preamble: bytes = b""
+    epilogue: bytes = b"\r\n"
+    before_end: bytes = b""
+    is_ended: bool = True
+
+    def written(self) -> bytes:
+        """Returns the bytes (RFC 2046, 5.1.1)."""
+        mark = b"--" + self.boundary.encode()
+        pieces = [self.preamble]
+        for part in self.parts:
+            head = "\r\n".join(part.headers).encode()
+            pieces += [mark, b"\r\n", head, b"\r\n\r\n", part.content, b"\r\n"]
+        end = [self.before_end, mark, b"--", self.epilogue] if self.is_ended else []
+        return b"".join(pieces + end)
+
+
+class Draft(NamedTuple):
+    """A request in the making.
+
+    Attributes:
+        site: Which address it goes to.
+        method: As it is sent.
+        template: The document's path, with names in braces.
+        places: Name of a path parameter to its encoded text.
+        query: Encoded names and values.
+        headers: All but Content-Type.
+        content_type: None for none; what multipart adds to it comes with ``written``.
+        json: The body's value, if ``has_json``.
+        form: The encoded pairs of a form.
+        parts: A multipart body.
+        raw: A body as bytes; wins over the others.
+    """
+
+    site: Site
+    method: str
+    template: str
+    places: tuple[tuple[str, str], ...] = ()
+    query: tuple[Pair, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    content_type: str | None = None
+    json: Any = None
+    has_json: bool = False
+    form: tuple[Pair, ...] | None = None
+    parts: Parts | None = None
+    raw: bytes | None = None
+
+    def with_place(self, name: str, text: str) -> "Draft":
+        """Returns the draft with another encoded text for a path parameter."""
+        return self._replace(places=tuple((n, text if n == name else t) for n, t in self.places))
+
+    def with_query(self, name: str, *texts: str | None) -> "Draft":
+        """Returns the draft with these encoded values for a name, and no others."""
+        return self._replace(query=_put(self.query, name, texts))
+
+    def with_form(self, name: str, *texts: str | None) -> "Draft":
+        """Returns the draft with these encoded values for a field, and no others."""
+        return self._replace(form=_put(self.form or (), name, texts))
+
+    def with_headers(self, name: str, *texts: str) -> "Draft":
+        """Returns the draft with these values for a header, and no others."""
+        kept = tuple((n, text) for n, text in self.headers if n.lower() != name.lower())
+        return self._replace(headers=(*kept, *((name, text) for text in texts)))
+
+    def with_cookie(self, name: str, *texts: str) -> "Draft":
+        """Returns the draft with these values for a cookie; the others stay."""
+        sent = next((text for n, text in self.headers if n == "Cookie"), "")
+        kept = [one for one in sent.split("; ") if one and one.partition("=")[0] != name]
+        line = "; ".join([*kept, *(f"{name}={text}" for text in texts)])
+        return self.with_headers("Cookie", *([line] if line else []))
+
+    def with_json(self, path: tuple[str | int, ...], value: Any) -> "Draft":
+        """Returns the draft with another value in its JSON body; ``()`` is the whole of it."""
+        return self._replace(json=_put_value(self.json, path, value), has_json=True)
+
+    def without_json(self, path: tuple[str | int, ...]) -> "Draft":
+        """Returns the draft without a member of its JSON body."""
+        return self._replace(json=_drop(self.json, path))
+
+    def without_body(self) -> "Draft":
+        """Returns the draft without a body and its type."""
+        return self._replace(has_json=False, form=None, parts=None, raw=None, content_type=None)
+
+    def content(self) -> bytes | None:
+        """Returns the body's bytes."""
+        if self.raw is not None:
+            return self.raw
+        if self.parts is not None:
+            return self.parts.written()
+        if self.form is not None:
+            return "&".join(n if t is None else f"{n}={t}" for n, t in self.form).encode()
+        return dumps(self.json).encode() if self.has_json else None
+
+    def request(self) -> Request:
+        """Returns the request."""
+        path = self.template
+        for name, text in self.places:
+            path = path.replace("{" + name + "}", text)
+        headers = self.headers
+        if self.content_type is not None:
+            text = self.content_type
+            if self.parts is not None and self.raw is None and text == MULTIPART:
+                text = f"{MULTIPART}; boundary={self.parts.boundary}"
+            headers = (*headers, ("Content-Type", text))
+        return Request(self.site, self.method, path, self.query, headers, self.content())
+
+
+def is_json(media_type: str) -> bool:
+    """Tells whether a body of this type is JSON (RFC 6839, 3.1)."""
+    return media_type == JSON or media_type.endswith("+json")
+
+
+def encoded(text: str) -> str:
+    """Returns a text percent-encoded: everything but letters, digits and ``-._~``."""
+    return quote(text, safe="", errors="surrogatepass")
+
+
+def dumps(value: Any) -> str:
+    """Returns JSON, written as it is to be: no library would let a ``Lexeme`` through."""
+    if isinstance(value, Lexeme):
+        return value.text
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(name)}: {dumps(v)}" for name, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(dumps, value)) + "]"
+    if isinstance(value, str):
+        return _text(value)
+    known = {True: "true", False: "false", None: "null"}
+    return known[value] if value is None or isinstance(value, bool) else repr(value)
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _text(text: str) -> str:
+    return '"' + "".join(_character(character) for character in text) + '"'
+
+
+def _character(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    is_control = character < " " or "\ud800" <= character <= "\udfff"
+    return f"\\u{ord(character):04x}" if is_control else character
+
+
+def _put(pairs: Iterable[Pair], name: str, texts: tuple[str | None, ...]) -> tuple[Pair, ...]:
+    """Puts values where the name stood first, so that only what is meant to deviate does."""
+    listed = list(pairs)
+    place = next((n for n, (key, _) in enumerate(listed) if key == name), len(listed))
+    before, after = listed[:place], [pair for pair in listed[place:] if pair[0] != name]
+    return (*before, *((name, text) for text in texts), *after)
+
+
+def _put_value(held: Any, path: tuple[str | int, ...], value: Any) -> Any:
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(held, list):
+        return [_put_value(v, tuple(rest), value) if n == step else v for n, v in enumerate(held)]
+    members = dict(held) if isinstance(held, dict) else {}
+    members[str(step)] = _put_value(members.get(str(step)), tuple(rest), value)
+    return members
+
+
+def _drop(held: Any, path: tuple[str | int, ...]) -> Any:
+    step, *rest = path
+    if isinstance(held, list):
+        return [_drop(v, tuple(rest)) if n == step else v for n, v in enumerate(held)]
+    if not isinstance(held, dict):
+        return held
+    if not rest:
+        return {name: v for name, v in held.items() if name != step}
+    return {name: _drop(v, tuple(rest)) if name == step else v for name, v in held.items()}

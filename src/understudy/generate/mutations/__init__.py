@@ -1,0 +1,1 @@
+"""The mutations: each module makes one kind of deviation from a plain request."""

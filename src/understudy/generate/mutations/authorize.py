@@ -1,0 +1,242 @@
+"""Oddities of the authorization request: redirect addresses, flows and the ways to write scopes."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+from understudy.generate.drafts import Draft, encoded
+from understudy.generate.mutations import changes
+from understudy.generate.mutations.changes import Apply
+from understudy.generate.mutations.mutation import Turn, rule
+from understudy.generate.operation_context import Meaning, Refusal, Scene
+from understudy.generate.test_data import Subjects
+
+SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
+
+_BY_REDIRECT = Refusal(("302", "303"), "with error")
+"""Rule authorize-error-redirect."""
+
+
+def base(known: Subjects, draft: Draft) -> Draft:
+    """Returns the plain authorization request."""
+    asked = {
+        "client_id": known.client_id,
+        "redirect_uri": known.redirect_uri,
+        "response_type": "code",
+        "scope[0]": SCOPES[0],
+        "scope[1]": SCOPES[1],
+        "state": "af0ifjsldkj",
+    }
+    return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in asked.items()))
+
+
+def scene_of(known: Subjects) -> dict[str, Any]:
+    """Returns what the interface says of its parameters."""
+    told = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
+    client = Meaning("invalid", rule("authorize-client-known"), known=frozenset({known.client_id}))
+    address = frozenset({known.redirect_uri})
+    return {
+        "meanings": {
+            "query client_id": client,
+            "query redirect_uri": Meaning(
+                "invalid", rule("redirect-uri-registered"), known=address
+            ),
+            "query *": Meaning("valid", rule("authorize-unknown-parameters-ignored")),
+        },
+        "refusals": {f"query {name}": _BY_REDIRECT for name in told},
+        "needed": frozenset({"query client_id", "query redirect_uri", "query response_type"}),
+        "unread": frozenset({"query scope"}),
+        "empty": "authorize-empty-parameter",
+        "repeated": "authorize-repeated-parameter",
+    }
+
+
+def oddities_of(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
+    """Returns what yields the further turns."""
+
+    def oddities(scene: Scene) -> Iterator[Turn]:
+        yield from _addresses(scene, known.redirect_uri)
+        yield from _flows(scene)
+        yield from _scopes(scene)
+        if known.denial:
+            yield from _denials(scene, known.denial)
+
+    return oddities
+
+
+def _denials(scene: Scene, denial: str) -> Iterator[Turn]:
+    """Yields requests that a person denies, of both flows, with a state and without."""
+    source = "denial-error-parameter"
+    for what, pairs in {
+        "": (),
+        ", in the token flow": (("response_type", ("token",)),),
+        ", without a state": (("state", ()),),
+        ", with an odd state": (("state", (encoded("a b&c=d#e+\u00e9"),)),),
+    }.items():
+
+        def apply(draft: Draft, pairs: tuple[Any, ...] = pairs) -> Draft:
+            for name, given in pairs:
+                draft = draft.with_query(name, *given)
+            return draft._replace(query=(*draft.query, *_pairs(denial)))
+
+        said = f"the person denies access{what}"
+        turn = scene.accepted_turn("query *", "consent", said, source, rule(source), apply)
+        yield turn._replace(statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True)
+
+
+def _pairs(query: str) -> tuple[tuple[str, str], ...]:
+    return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
+
+
+def _addresses(scene: Scene, uri: str) -> Iterator[Turn]:
+    scheme, _, rest = uri.partition("://")
+    host, _, path = rest.partition("/")
+    for what, text in {
+        "with a slash at the end": f"{uri}/",
+        "with a query": f"{uri}?a=b",
+        "with a fragment": f"{uri}#a",
+        "in capitals": uri.upper(),
+        "with the host in capitals" if host.upper() != host else "with a dot behind the host": (
+            f"{scheme}://{host.upper()}/{path}"
+            if host.upper() != host
+            else f"{scheme}://{host}./{path}"
+        ),
+        "with another scheme": f"{'http' if scheme == 'https' else 'https'}://{rest}",
+        "with another port": f"{scheme}://{host.partition(':')[0]}:9/{path}",
+        "with two slashes": f"{scheme}://{host}//{path}",
+        "with a dot segment": f"{scheme}://{host}/x/../{path}",
+        "with a user before the host": f"{scheme}://user@{host}/{path}",
+        "with the host as a user of another": f"{scheme}://{host}@evil.example/{path}",
+        "with another domain behind the host": f"{scheme}://{host}.evil.example/{path}",
+        "with a backslash": f"{scheme}://evil.example\\@{host}/{path}",
+        "with a space behind it": f"{uri} ",
+        "with a NUL behind it": f"{uri}\x00",
+        "with a line end and a header": f"{uri}\r\nX-Injected: 1",
+        "percent-encoded twice": encoded(uri),
+        "cut by a letter": uri[:-1],
+        "elsewhere": "https://evil.example/callback",
+        "without a scheme": f"//{rest}",
+        "as a path alone": f"/{path}",
+        "as a javascript: address": "javascript:alert(1)",
+        "as a data: address": "data:text/html,<script>alert(1)</script>",
+        "as an app's own scheme": "com.example.app:/callback",
+        "as localhost": f"{scheme}://localhost:5000/{path}",
+    }.items():
+        said = (
+            f"redirect_uri: the registered one {what}"
+            if not what.startswith("as ")
+            else f"redirect_uri: {what}"
+        )
+        yield scene.refused(
+            "query redirect_uri",
+            "redirect",
+            said,
+            "redirect-uri-exact",
+            rule("redirect-uri-exact"),
+            changes.query("redirect_uri", encoded(text)),
+        )
+
+
+def _flows(scene: Scene) -> Iterator[Turn]:
+    for text in ("code token", "id_token", "none", "Code", "code,token", "code ", "device"):
+        yield scene.refused(
+            "query response_type",
+            "grant",
+            f"response_type: {text!r}",
+            "response-type",
+            rule("response-type"),
+            changes.query("response_type", encoded(text)),
+        )
+    for name, text in {
+        "nonce": "n-0S6_WzA2Mj",
+        "prompt": "none",
+        "access_type": "offline",
+        "display": "popup",
+        "login_hint": "ada@example.com",
+        "response_mode": "form_post",
+        "client_secret": "guessed",
+    }.items():
+        yield scene.accepted_turn(
+            "query *",
+            "grant",
+            f"query: the parameter {name} of other servers",
+            "authorize-unknown-parameters-ignored",
+            rule("authorize-unknown-parameters-ignored"),
+            changes.more_query(name, text),
+        )
+
+
+def _scopes(scene: Scene) -> Iterator[Turn]:
+    auth, read, manage = SCOPES
+
+    def asked(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Turn:
+        made = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
+        turn = made(
+            "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
+        )
+        return turn._replace(is_option=kind == "valid")
+
+    yield asked("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
+    yield asked(
+        "valid",
+        "all three",
+        "scope-indexed-array",
+        ("scope[0]", auth),
+        ("scope[1]", read),
+        ("scope[2]", manage),
+    )
+    yield asked("valid", "scope[1] without scope[0]", "scope-any-index", ("scope[1]", auth))
+    yield asked(
+        "valid", "indexes with a gap", "scope-any-index", ("scope[0]", auth), ("scope[7]", read)
+    )
+    yield asked(
+        "valid", "indexes backwards", "scope-any-index", ("scope[1]", read), ("scope[0]", auth)
+    )
+    yield asked("valid", "joined by a space", "scope-space-joined", ("scope", f"{auth} {read}"))
+    yield asked("valid", "one name without an index", "scope-space-joined", ("scope", auth))
+    yield asked("invalid", "none", "scope-at-least-one")
+    yield asked("invalid", "an empty one", "scope-at-least-one", ("scope[0]", ""))
+    yield asked("invalid", "auth left out", "scope-auth-needed", ("scope[0]", read))
+    yield asked(
+        "invalid", "one that there is not", "scope-known", ("scope[0]", auth), ("scope[1]", "admin")
+    )
+    yield asked("invalid", "auth in capitals", "scope-known", ("scope[0]", "AUTH"))
+    yield asked("invalid", "joined by a comma", "scope-known", ("scope", f"{auth},{read}"))
+    yield asked("invalid", "a wildcard", "scope-known", ("scope[0]", "*"))
+    yield asked(
+        "invalid",
+        "one index twice",
+        "authorize-repeated-parameter",
+        ("scope[0]", auth),
+        ("scope[0]", read),
+    )
+    for what, name in {
+        "empty brackets": "scope[]",
+        "an index of letters": "scope[a]",
+        "an index below zero": "scope[-1]",
+        "an index with a leading zero": "scope[00]",
+        "an index of nine digits": "scope[999999999]",
+        "two indexes": "scope[0][0]",
+        "a bracket that is not closed": "scope[0",
+        "a dot instead of brackets": "scope.0",
+        "the name in capitals": "SCOPE[0]",
+    }.items():
+        yield asked("open", what, "scope-indexed-array", (name, auth))
+    yield asked(
+        "open",
+        "one scope under two indexes",
+        "scope-any-index",
+        ("scope[0]", auth),
+        ("scope[1]", auth),
+    )
+    yield asked(
+        "open", "both forms at once", "scope-space-joined", ("scope", auth), ("scope[1]", read)
+    )
+
+
+def _with_scopes(*pairs: tuple[str, str]) -> Apply:
+    def apply(draft: Draft) -> Draft:
+        kept = tuple(pair for pair in draft.query if not pair[0].startswith("scope"))
+        return draft._replace(query=(*kept, *((encoded(n), encoded(text)) for n, text in pairs)))
+
+    return apply

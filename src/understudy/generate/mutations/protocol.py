@@ -1,0 +1,218 @@
+"""Turns that any HTTP request can take: methods, headers, content types, unknown parameters, paths."""
+
+import string
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from random import Random  # noqa: TID251 - seeded by whoever asks
+from typing import Any
+
+from understudy.generate import texts
+from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
+from understudy.generate.mutations import changes
+from understudy.generate.mutations.mutation import REFUSED, Draw, Turn
+from understudy.generate.operation_context import Scene
+
+_HARMLESS_HEADERS = {
+    "a header that nobody knows": ("X-Understudy-Extra", "1"),
+    "a language preference": ("Accept-Language", "tlh;q=0.9, *;q=0.1"),
+    "a shell's function, as attackers send it": ("User-Agent", "() { :; }; understudy"),
+    "cookies that nobody knows, badly written": ("Cookie", 'a="b; c=; =d; e'),
+    "null, as a page in a sandbox sends it": ("Origin", "null"),
+    "a cache that wants nothing old": ("Cache-Control", "no-cache, no-store, max-age=0"),
+    "any answer will do": ("Accept", "*/*"),
+    "any answer will do, at low quality": ("Accept", "application/x-none, */*;q=0.001"),
+}
+_DOUBTFUL_HEADERS = {
+    "DELETE, which is not the method": ("X-HTTP-Method-Override", "DELETE"),
+    "a method that there is not": ("X-HTTP-Method-Override", "BREW"),
+    "only a type that nobody has": ("Accept", "application/x-understudy"),
+    "nothing but punctuation": ("Accept", ";,;/,*"),
+    "the first byte alone": ("Range", "bytes=0-0"),
+    "only if there is nothing yet": ("If-None-Match", "*"),
+    "as if a proxy had another name": ("X-Forwarded-Host", "example.org"),
+    "as if a proxy had been asked for another path": ("X-Original-URL", "/admin"),
+    "8,000 bytes": ("X-Understudy-Long", "a" * 8000),
+}
+_OTHER_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_OPEN_METHODS = ("HEAD", "OPTIONS")
+
+_HTTP = "RFC 9110"
+
+
+def turns(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
+    """Yields the turns of an operation as a piece of HTTP.
+
+    Args:
+        scene: The operation.
+        declared: Methods that the document declares for its path.
+    """
+    yield from _methods(scene, declared)
+    yield from _headers(scene)
+    yield from _paths(scene)
+    for what, name, text in (
+        ("from an official client", "source", "app"),
+        ("that is empty", "understudy", ""),
+        ("with an index", "extra%5B0%5D", "1"),
+        ("without an equals sign", "understudy", None),
+        ("with a time, as clients get past caches", "_", "1773480413"),
+        ("named __proto__, which is an attack on JavaScript", "__proto__%5Badmin%5D", "true"),
+        ("without a name", "", "1"),
+    ):
+        yield _unknown_query(scene, f"an unknown parameter {what}", name, text)
+
+
+def draws(scene: Scene) -> Iterator[Draw]:
+    """Yields what makes up further turns, without end."""
+
+    def parameter(chance: Random) -> Turn:
+        name = "u_" + "".join(chance.choices(string.ascii_lowercase, k=6))
+        text = texts.drawn(chance, 30)
+        return _unknown_query(
+            scene, f"an unknown parameter {name}: {texts.spelled(text)}", name, encoded(text)
+        )
+
+    def header(chance: Random) -> Turn:
+        name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
+        text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
+        what = f"header {name}, which nobody knows: letters and punctuation"
+        return scene.accepted_turn(
+            "header *", "header", what, "header", f"{_HTTP}, 5.1", changes.header(name, text)
+        )
+
+    yield parameter
+    yield header
+
+
+def content_types(scene: Scene, media_type: str) -> Iterator[Turn]:
+    """Yields the turns of the Content-Type of a body."""
+    pointer = f"{scene.operation.pointer}/requestBody/content"
+    body = scene.operation.request_body
+    declared = () if body is None else tuple(body.content)
+    same = {"in capitals": media_type.upper(), "with a space before the option": None}
+    if is_json(media_type):
+        same["with a space before the option"] = f"{media_type} ; charset=utf-8"
+        same["with its charset"] = f"{media_type}; charset=UTF-8"
+        same["with its charset in quotes"] = f'{media_type};charset="utf-8"'
+    for what, text in same.items():
+        if text is not None and media_type != MULTIPART:
+            yield _content_type(scene, f"Content-Type {what}", text, "valid", f"{_HTTP}, 8.3.1")
+    for text in (
+        "text/plain",
+        "application/xml",
+        "image/png",
+        "application/octet-stream",
+        FORM,
+        JSON,
+    ):
+        is_declared = any(fnmatchcase(text, name) for name in declared)
+        if not is_declared and not (media_type == MULTIPART and text == FORM):
+            yield _content_type(
+                scene, f"Content-Type {text}, which is not declared", text, "invalid", pointer
+            )
+    doubtful = ["", f"{media_type}; charset=iso-8859-1", f"{media_type}, text/plain", "json", "*/*"]
+    for text in doubtful:
+        yield _content_type(scene, f"Content-Type {text or 'empty'}", text, "open", pointer)
+    yield _content_type(scene, "no Content-Type", None, "open", f"{_HTTP}, 8.3")
+
+
+def _content_type(scene: Scene, what: str, text: str | None, kind: str, because: str) -> Turn:
+    make: Any = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
+    turn: Turn = make(
+        "content type",
+        "content-type",
+        what,
+        "content-type",
+        because,
+        changes.content_type(text),
+    )
+    return turn
+
+
+def _methods(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
+    pointer = scene.operation.pointer.rpartition("/")[0]
+    for method in (*_OTHER_METHODS, *_OPEN_METHODS):
+        if method in declared:
+            continue
+        is_open = method in _OPEN_METHODS
+        make = scene.left_open if is_open else scene.refused
+        turn = make(
+            "method",
+            "method",
+            f"{method} instead of {scene.operation.method}",
+            "method",
+            pointer,
+            changes.bodiless(method) if is_open else changes.method(method),
+        )
+        statuses = turn.statuses if is_open else REFUSED
+        yield turn._replace(is_alone=True, statuses=statuses, location="")
+
+
+def _headers(scene: Scene) -> Iterator[Turn]:
+    declared = {p.name.lower() for p in scene.operation.parameters if p.location == "header"}
+    declared |= {name.lower() for name, _ in scene.base.headers}
+    for found, make in (
+        (_HARMLESS_HEADERS, scene.accepted_turn),
+        (_DOUBTFUL_HEADERS, scene.left_open),
+    ):
+        for what, (name, text) in found.items():
+            if name.lower() not in declared:
+                yield make(
+                    f"header {name}",
+                    "header",
+                    f"header {name}: {what}",
+                    "header",
+                    f"{_HTTP}, 5.1",
+                    changes.header(name, text),
+                )
+    if scene.operation.request_body is None and scene.operation.method == "GET":
+        yield scene.accepted_turn(
+            "content type",
+            "content-type",
+            "Content-Type application/json, and no body",
+            "content-type",
+            f"{_HTTP}, 9.3.1",
+            changes.content_type(JSON),
+        )
+        yield scene.left_open(
+            "body",
+            "body",
+            "a body with GET",
+            "body",
+            f"{_HTTP}, 9.3.1",
+            lambda draft: draft._replace(raw=b"{}", content_type=JSON),
+        )
+
+
+def _paths(scene: Scene) -> Iterator[Turn]:
+    def path(what: str, change: Any) -> Turn:
+        def apply(draft: Draft) -> Draft:
+            return draft._replace(template=change(draft.template))
+
+        reason = "RFC 3986, 6: which paths are equivalent is the server's"
+        turn = scene.left_open("path", "path", f"path: {what}", "path", reason, apply)
+        return turn._replace(is_alone=True)
+
+    yield path("a slash at the end", lambda text: f"{text}/")
+    yield path("two slashes at the start", lambda text: f"/{text}")
+    yield path("a dot segment", lambda text: f"/.{text}")
+    yield path("in capitals", _outside_braces)
+    yield path("a session behind a semicolon", lambda text: f"{text};jsessionid=1")
+    yield path("the suffix .json", lambda text: f"{text}.json")
+
+
+def _outside_braces(template: str) -> str:
+    pieces = template.split("{")
+    head, *rest = pieces
+    rebuilt = [
+        "{" + name + "}" + after.upper() for name, _, after in (p.partition("}") for p in rest)
+    ]
+    return head.upper() + "".join(rebuilt)
+
+
+def _unknown_query(scene: Scene, what: str, name: str, text: str | None) -> Turn:
+    meaning = scene.meanings.get("query *")
+    make = scene.left_open if meaning is None else scene.accepted_turn
+    because = scene.operation.pointer if meaning is None else meaning.because
+    source = because.removeprefix("rule ")
+    apply = changes.more_query(name, text)
+    return make("query *", "additional", f"query: {what}", source, because, apply)

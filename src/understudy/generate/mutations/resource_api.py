@@ -1,0 +1,215 @@
+"""What the interface's prose says of the resource API, by method and path: base values and oddities."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from understudy.generate.cases import variable
+from understudy.generate.drafts import Draft, encoded
+from understudy.generate.mutations import changes, identifiers
+from understudy.generate.mutations.changes import Apply
+from understudy.generate.mutations.credentials import HEADER, SLOT, sending
+from understudy.generate.mutations.mutation import Turn, rule
+from understudy.generate.operation_context import Meaning, Scene
+from understudy.generate.test_data import Subjects
+
+LOOKUP = ("GET", "/profiles/{}")
+QR_CODE = ("GET", "/qr-code/{}")
+LIST_AVATARS = ("GET", "/me/avatars")
+UPLOAD_AVATAR = ("POST", "/me/avatars")
+DELETE_AVATAR = ("DELETE", "/me/avatars/{}")
+UPDATE_AVATAR = ("PATCH", "/me/avatars/{}")
+SET_AVATAR = ("POST", "/me/avatars/{}/email")
+OWN_PROFILE = ("GET", "/me/profile")
+UPDATE_PROFILE = ("PATCH", "/me/profile")
+ASSOCIATED_EMAIL = ("GET", "/me/associated-email")
+
+READING = (LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL)
+EDITING = (UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR, UPDATE_PROFILE)
+KNOWN = frozenset({LOOKUP, QR_CODE, *READING, *EDITING})
+
+EMAIL_SLOTS = {
+    LIST_AVATARS: "query selected_email_hash",
+    UPLOAD_AVATAR: "query selected_email_hash",
+    SET_AVATAR: "body email_hash",
+    ASSOCIATED_EMAIL: "query email_hash",
+}
+"""Where an operation takes the hash of an e-mail address."""
+
+QR_TEXT = 250
+"""Bytes of a text that surely fit a QR code, percent-encoded and all (ISO/IEC 18004, 7.4)."""
+
+NOT_FOUND = ("404",)
+FORBIDDEN = ("403",)
+
+_EXTRA = Meaning("valid", rule("unknown-query-parameters-accepted"))
+
+
+class Prose(NamedTuple):
+    """What the interface says of one operation.
+
+    Attributes:
+        base: Puts known values into the plain request.
+        meanings: Slot to what other values than the known ones mean.
+        oddities: Yields further turns.
+    """
+
+    base: Apply
+    meanings: Mapping[str, Meaning]
+    oddities: Callable[[Scene], Iterator[Turn]]
+
+
+def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) -> Prose | None:
+    """Returns what the interface says of an operation, or None where it is not the interface's.
+
+    Args:
+        key: Method, and path with ``{}`` for each parameter.
+        path_names: What the document in force calls the parameters of the path.
+        known: What cases are about.
+    """
+    if key not in KNOWN:
+        return None
+    name = path_names[0] if path_names else ""
+    slot = f"path {name}"
+    meanings = {"query *": _EXTRA, **_meanings(key, slot, known)}
+
+    def base(draft: Draft) -> Draft:
+        draft = _base(key, draft, name, known)
+        is_open = key in {LOOKUP, QR_CODE}
+        return draft.with_headers(HEADER) if is_open else draft
+
+    def oddities(scene: Scene) -> Iterator[Turn]:
+        if key in {LOOKUP, QR_CODE}:
+            yield from identifiers.turns(scene, slot, name, known)
+        if key in EMAIL_SLOTS:
+            yield from identifiers.email_turns(scene, EMAIL_SLOTS[key], known)
+        if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
+            yield from _image_ids(scene, slot, name, known)
+        yield from _tokens(scene, key)
+
+    return Prose(base, meanings, oddities)
+
+
+def _meanings(key: tuple[str, str], slot: str, known: Subjects) -> dict[str, Meaning]:
+    hashes = frozenset({known.email_hash, known.second_hash} - {""})
+    found, chosen = hashes | {known.slug}, hashes | {""}
+    foreign = Meaning("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
+    unknown_avatar = Meaning(
+        "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({known.image_id})
+    )
+    foreign_email = Meaning("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
+    anything = Meaning("valid", rule("associated-email"))
+    utm = Meaning("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
+    by_key: dict[tuple[str, str], dict[str, Meaning]] = {
+        LOOKUP: {slot: Meaning("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
+        QR_CODE: {
+            slot: Meaning("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
+            "query utm_medium": utm,
+            "query utm_campaign": utm,
+        },
+        LIST_AVATARS: {"query selected_email_hash": foreign},
+        UPLOAD_AVATAR: {"query selected_email_hash": foreign},
+        DELETE_AVATAR: {slot: unknown_avatar},
+        UPDATE_AVATAR: {slot: unknown_avatar},
+        SET_AVATAR: {slot: unknown_avatar, "body email_hash": foreign_email},
+        ASSOCIATED_EMAIL: {"query email_hash": anything},
+    }
+    return by_key.get(key, {})
+
+
+def _base(key: tuple[str, str], draft: Draft, name: str, known: Subjects) -> Draft:
+    if key in {LOOKUP, QR_CODE}:
+        return draft.with_place(name, encoded(known.slug))
+    if key in {DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR}:
+        draft = draft.with_place(name, encoded(known.image_id))
+    if key == SET_AVATAR:
+        return draft.with_json(("email_hash",), known.email_hash)
+    if key == ASSOCIATED_EMAIL:
+        return draft.with_query("email_hash", known.email_hash)
+    return draft
+
+
+def _image_ids(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
+    meaning = scene.meanings[slot]
+    source = "avatar-unknown-404"
+    for what, text in {
+        "an avatar that was never there": "deadbeef" * 4,
+        "the avatar without its last digit": known.image_id[:-1],
+        "the avatar with a digit too many": f"{known.image_id}0",
+        "the hash of the e-mail": known.email_hash,
+        "a number": "1",
+        "the word undefined": "undefined",
+    }.items():
+        yield scene.refused(
+            slot,
+            "hash",
+            f"{name}: {what}",
+            source,
+            meaning.because,
+            changes.place(name, encoded(text)),
+        )._replace(statuses=NOT_FOUND)
+    yield scene.left_open(
+        slot,
+        "hash",
+        f"{name}: the avatar in capitals",
+        source,
+        "the interface names no notation",
+        changes.place(name, known.image_id.upper()),
+    )
+
+
+def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
+    def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Turn:
+        said = f"Authorization: {what}"
+        apply = sending(f"Bearer {variable(name)}")
+        if not statuses:
+            return scene.accepted_turn(SLOT, "authorization", said, rule_id, rule(rule_id), apply)
+        turn = scene.refused(SLOT, "authorization", said, rule_id, rule(rule_id), apply)
+        return turn._replace(statuses=statuses)
+
+    if key == QR_CODE:
+        free: tuple[str, ...] = ()
+        yield with_token("a token, though none is read", "token", "qr-no-authentication", free)
+        yield with_token("an expired token", "expired_token", "qr-no-authentication", free)
+        yield scene.accepted_turn(
+            SLOT,
+            "authorization",
+            "Authorization: a token that nobody issued",
+            "qr-no-authentication",
+            rule("qr-no-authentication"),
+            sending("Bearer understudy-unknown"),
+        )
+        return
+    unauthorized = ("401",)
+    yield with_token(
+        "an expired token",
+        "expired_token",
+        "invalid-token-refused" if key == LOOKUP else "me-needs-oauth-token",
+        unauthorized,
+    )
+    if key == LOOKUP:
+        yield with_token("an API key", "api_key", "profile-lookup-open", ())
+        yield with_token(
+            "a token with the scope auth alone", "auth_token", "profile-lookup-open", ()
+        )
+        return
+    if key == OWN_PROFILE:
+        disabled = "own-profile-disabled-404"
+        yield with_token(
+            "the token of somebody whose profile is disabled", "disabled_token", disabled, NOT_FOUND
+        )
+        yield with_token(
+            "the token of somebody whose profile is private",
+            "private_token",
+            "own-profile-is-full",
+            (),
+        )
+    yield with_token("an API key", "api_key", "me-needs-oauth-token", unauthorized)
+    if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
+        yield with_token(
+            "another person's token", "other_token", "foreign-avatars-invisible", NOT_FOUND
+        )
+    yield with_token(
+        "a token with the scope auth alone", "auth_token", "scope-per-operation", FORBIDDEN
+    )
+    may_read: tuple[str, ...] = () if key in READING else FORBIDDEN
+    yield with_token("a token that may only read", "read_token", "scope-per-operation", may_read)

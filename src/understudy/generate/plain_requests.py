@@ -1,0 +1,191 @@
+"""The plain request of an operation, that every case deviates from: the document's own examples.
+
+Where it gives none, a value is made that the schema takes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from understudy.generate.cases import Site, encoded_variable, variable
+from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
+from understudy.generate.mutations import credentials, uploads
+from understudy.generate.mutations import resource_api as service
+from understudy.generate.pictures import png
+from understudy.generate.styles import query_pairs, text_of, written
+from understudy.generate.values import Values
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import Operation, Parameter
+
+ANY_BYTES = ("image/", "application/octet-stream")
+"""Begins the types of which any bytes will do, as far as a document can say."""
+
+_BEARER_TYPES = ("oauth2", "openIdConnect")
+
+
+class PlainRequests:
+    """Makes the plain request of each operation of a document.
+
+    Args:
+        document: The document.
+        site: Which address its operations are at.
+        values: Makes values for its schemas.
+    """
+
+    def __init__(self, document: Document, site: Site, values: Values) -> None:
+        self._document = document
+        self._site: Site = site
+        self._values = values
+
+    def draft(self, operation: Operation) -> Draft:
+        """Returns the plain request: what is required, from the document's examples."""
+        draft = Draft(self._site, operation.method, operation.path)
+        for parameter in operation.parameters:
+            draft = self._with_parameter(draft, parameter)
+        draft = self._with_credentials(draft, operation)
+        media_type, schema = body_of(operation)
+        if not media_type:
+            return draft
+        draft = draft._replace(content_type=media_type)
+        value = self._body_value(operation, media_type, schema)
+        if is_json(media_type):
+            return draft._replace(json=value, has_json=True)
+        members = value if isinstance(value, dict) else {}
+        if media_type == FORM:
+            pairs = ((n, v) for n, held in members.items() for v in _each(held))
+            return draft._replace(form=tuple((encoded(n), encoded(written(v))) for n, v in pairs))
+        if media_type == MULTIPART and schema is not None:
+            files = {name: png() for name in self.files(schema)}
+            return draft._replace(parts=uploads.base_parts(iter({**members, **files}.items())))
+        if media_type.startswith("image/"):
+            return draft._replace(raw=png(), content_type=media_type.replace("*", "png"))
+        return draft._replace(raw=(value if isinstance(value, str) else "understudy").encode())
+
+    def unsure(self, operation: Operation) -> str:
+        """Returns for which part no value was found that its schema takes; nothing if for none."""
+        for parameter in operation.parameters:
+            schema = parameter.schema
+            is_needed = parameter.required or parameter.location == "path"
+            if schema is not None and is_needed and not self._takes(schema, self._example(schema)):
+                return f"{parameter.location} {parameter.name}"
+        media_type, schema = body_of(operation)
+        if media_type.startswith(ANY_BYTES):
+            return ""
+        if not media_type.startswith("text/plain") and not _is_read(media_type):
+            return "body" if media_type else ""
+        value = None if schema is None else self._body_value(operation, media_type, schema)
+        is_fitting = schema is None or media_type == MULTIPART or self._takes(schema, value)
+        return "" if is_fitting else "body"
+
+    def _takes(self, schema: Node, value: Any) -> bool:
+        return bool(self._values.schemas.validator(schema).is_valid(value))
+
+    def _body_value(self, operation: Operation, media_type: str, schema: Node | None) -> Any:
+        assert operation.request_body is not None
+        examples = operation.request_body.content[media_type].examples.values()
+        if schema is None:
+            return next(iter(examples), {})
+        takes = self._values.schemas.validator(schema).is_valid
+        fitting = next((example for example in examples if takes(example)), None)
+        return self._values.sample(schema) if fitting is None else fitting
+
+    def _with_parameter(self, draft: Draft, parameter: Parameter) -> Draft:
+        name, is_needed = parameter.name, parameter.required or parameter.location == "path"
+        if not is_needed:
+            return draft
+        value = "a" if parameter.schema is None else self._example(parameter.schema)
+        if parameter.location == "path":
+            text = text_of(parameter, value) or "a"
+            return draft._replace(places=(*draft.places, (name, text)))
+        if parameter.location == "query":
+            return draft._replace(query=(*draft.query, *query_pairs(parameter, value)))
+        if parameter.location == "cookie":
+            return draft.with_cookie(name, text_of(parameter, value))
+        return draft.with_headers(name, text_of(parameter, value, str))
+
+    def _example(self, schema: Node) -> Any:
+        owner = self._owner(schema)
+        takes = self._values.schemas.validator(schema).is_valid
+        listed = owner.get("examples") or {}
+        named = (entry.get("value") for entry in listed.values() if isinstance(entry, dict))
+        given = (*([owner["example"]] if "example" in owner else []), *named)
+        fitting = next((value for value in given if takes(value)), None)
+        return self._values.sample(schema) if fitting is None else fitting
+
+    def _owner(self, schema: Node) -> Mapping[str, Any]:
+        """Returns the parameter that a schema stands in: its examples are there."""
+        node: Node | None = self._document.root
+        for step in schema.pointer[2:].split("/")[:-1]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            is_list = node is not None and isinstance(node.value, list)
+            node = node and node.child(int(key) if is_list else key)
+        return node.value if node is not None and isinstance(node.value, dict) else {}
+
+    def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
+        if self.access(operation):
+            return draft.with_headers("Authorization", f"Bearer {credentials.TOKEN}")
+        if not operation.security or {} in operation.security:
+            return draft
+        for name in operation.security[0]:
+            scheme, text = self._scheme(name), variable("credential")
+            if scheme.get("in") == "query":
+                draft = draft.with_query(
+                    encoded(str(scheme.get("name"))), encoded_variable("credential")
+                )
+            elif scheme.get("in") == "cookie":
+                draft = draft.with_cookie(str(scheme.get("name")), text)
+            else:
+                draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
+        return draft
+
+    def access(self, operation: Operation) -> str:
+        """Returns whether a bearer token is required, optional, or nothing (an empty text)."""
+        named = {name for alternative in operation.security for name in alternative}
+        if not any(_is_bearer(self._scheme(name)) for name in named):
+            return ""
+        is_lookup = (operation.method, shape_of(operation.path)) == service.LOOKUP
+        return "optional" if {} in operation.security or is_lookup else "required"
+
+    def _scheme(self, name: str) -> Mapping[str, Any]:
+        node = self._document.root.child("components", "securitySchemes", name)
+        found: Mapping[str, Any] = {} if node is None else self._document.follow(node).value
+        return found
+
+    def files(self, schema: Node) -> Iterator[str]:
+        """Yields the members of a form that are files."""
+        schemas = self._values.schemas
+        for name in dict.fromkeys(schemas.property_names(schema)):
+            member = schemas.property_schema(schema, name)
+            said = {} if member is None else self._values.says(member)
+            if said.get("format") == "binary" or "contentMediaType" in said or not said:
+                yield name
+
+
+def _each(value: Any) -> list[Any]:
+    """Returns the items of a list, each of which is a field of its own in a form."""
+    return value if isinstance(value, list) else [value]
+
+
+def _is_read(media_type: str) -> bool:
+    return is_json(media_type) or media_type in {FORM, MULTIPART}
+
+
+def shape_of(path: str) -> str:
+    """Returns a path with ``{}`` for each parameter, as documents name them differently."""
+    return re.sub(r"\{[^}]*\}", "{}", path)
+
+
+def _is_bearer(scheme: Mapping[str, Any]) -> bool:
+    is_http = scheme.get("type") == "http" and str(scheme.get("scheme")).lower() == "bearer"
+    return is_http or scheme.get("type") in _BEARER_TYPES
+
+
+def body_of(operation: Operation) -> tuple[str, Node | None]:
+    """Returns the media type that cases send, and its schema; nothing where no body is taken."""
+    if operation.request_body is None:
+        return "", None
+    content = operation.request_body.content
+    first = next(iter(content))
+    chosen = next((name for name in content if is_json(name)), first)
+    chosen = next((name for name in (JSON, FORM, MULTIPART) if name in content), chosen)
+    return chosen, content[chosen].schema
