@@ -29,7 +29,7 @@ verify: install  ## judge the mock by the contract
 
 .PHONY: mutants
 mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
-	$(BIN)/python -m tests.mutants --controls 20 --schemathesis --matrix build/mutants.csv
+	$(BIN)/python -m tests.quality.mutants --controls 20 --schemathesis --matrix build/mutants.csv
 
 .PHONY: check
 check: lint types layers test  ## all that CI runs
@@ -55,15 +55,15 @@ test: install  ## the tests, with branch coverage
 
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation
-	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/contract/edge_cases/test_agreement.py
+	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/generate/test_agreement.py
 
 .PHONY: bench
 bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.quality.benchmarks
 
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
-	$(BIN)/python -m tests.benchmarks.soak
+	$(BIN)/python -m tests.quality.benchmarks.soak
 
 .PHONY: durability
 durability: install  ## kill the mock fifty times while it writes, and compare

@@ -51,7 +51,7 @@ def test_cases_go_to_the_addresses_that_were_given():
 
 
 def test_any_document_will_do(tmp_path: Path):
-    notes = Path(__file__).parents[1] / "engine" / "notes.yaml"
+    notes = Path(__file__).parents[1] / "mock" / "engine" / "notes.yaml"
     said = run("--document", notes, "--format", "jsonl", "--count", 20)
     operations = {json.loads(line)["operation"] for line in said.stdout.splitlines()}
     assert {"GET /notes", "POST /notes", "POST /forms"} <= operations

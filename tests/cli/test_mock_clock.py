@@ -11,8 +11,8 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.cli.conftest import Running
-from tests.mutants.edge import Edge
-from tests.reference import broken
+from tests.quality.mutants.edge import Edge
+from tests.quality.reference import broken
 
 from understudy.cli import main, verifying
 from understudy.deployments.admin_client import AdminClient

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import UNDERSTUDY, Running
-from tests.reference import broken
-from tests.reference.proxy import proxied
-from tests.reference.service import Addresses, Options
-from tests.reference.serving import served
+from tests.quality.reference import broken
+from tests.quality.reference.proxy import proxied
+from tests.quality.reference.service import Addresses, Options
+from tests.quality.reference.serving import served
 
-CUSTOMER = Path(__file__).parents[1] / "reference" / "target.toml"
+CUSTOMER = Path(__file__).parents[1] / "quality" / "reference" / "target.toml"
 
 MOCK = """
 base_url = "{site}/v3"

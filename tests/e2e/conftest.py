@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 from tests.cli.conftest import Running
 
-SINGLE_PAGE = Path(__file__).with_name("single_page") / "index.html"
+SINGLE_PAGE = Path(__file__).parents[2] / "examples" / "single_page" / "index.html"
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (

@@ -14,7 +14,7 @@ from understudy.generate.mutations import authorization_server as signing_in
 from understudy.generate.mutations import bodies, credentials, forms, parameters, protocol, uploads
 from understudy.generate.mutations import resource_api as service
 from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.plain_requests import PlainRequests, body_of, shape_of
 from understudy.generate.test_data import Subjects
 from understudy.generate.values import Values

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from understudy.generate.mutations import authorize, token_endpoint
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Turn
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.test_data import Subjects
 
 AUTHORIZE = ("GET", "/oauth2/authorize")

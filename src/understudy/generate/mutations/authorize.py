@@ -8,7 +8,7 @@ from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.operation_context import Meaning, Refusal, Scene
+from understudy.generate.mutations.operation_context import Meaning, Refusal, Scene
 from understudy.generate.test_data import Subjects
 
 SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")

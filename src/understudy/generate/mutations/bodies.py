@@ -11,7 +11,7 @@ from understudy.generate.drafts import Draft, Lexeme, dumps, encoded
 from understudy.generate.edges import Choice, edges
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.values import MAX_DEPTH
 from understudy.openapi.loader import Node
 

@@ -8,7 +8,7 @@ from understudy.generate.drafts import Draft, encoded
 from understudy.generate.edges import edges
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Turn
-from understudy.generate.operation_context import Scene, name_of
+from understudy.generate.mutations.operation_context import Scene, name_of
 from understudy.generate.styles import query_pairs, written
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter

@@ -7,7 +7,7 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft
 from understudy.generate.mutations.mutation import Draw, Turn, rule
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 
 SLOT = "header Authorization"
 HEADER = "Authorization"

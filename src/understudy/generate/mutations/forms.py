@@ -8,7 +8,7 @@ from understudy.generate.mutations import changes
 from understudy.generate.mutations.bodies import BODY, WRITING, no_body
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Turn
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.styles import written
 from understudy.openapi.loader import Node
 

@@ -9,7 +9,7 @@ from understudy.generate.mutations import changes
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.credentials import HEADER
 from understudy.generate.mutations.mutation import REFUSED, Turn, rule
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.test_data import Subjects, digest
 
 

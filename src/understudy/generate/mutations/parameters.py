@@ -12,7 +12,7 @@ from understudy.generate.edges import Choice, edges
 from understudy.generate.mutations import composites
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.operation_context import Scene, name_of
+from understudy.generate.mutations.operation_context import Scene, name_of
 from understudy.generate.styles import text_of, written
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter

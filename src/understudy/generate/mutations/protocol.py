@@ -10,7 +10,7 @@ from understudy.generate import texts
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.mutation import REFUSED, Draw, Turn
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 
 _HARMLESS_HEADERS = {
     "a header that nobody knows": ("X-Understudy-Extra", "1"),

@@ -9,7 +9,7 @@ from understudy.generate.mutations import changes, identifiers
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.credentials import HEADER, SLOT, sending
 from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.operation_context import Meaning, Scene
+from understudy.generate.mutations.operation_context import Meaning, Scene
 from understudy.generate.test_data import Subjects
 
 LOOKUP = ("GET", "/profiles/{}")

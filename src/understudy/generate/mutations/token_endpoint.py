@@ -8,7 +8,7 @@ from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.authorize import SCOPES
 from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.operation_context import Meaning, Scene
+from understudy.generate.mutations.operation_context import Meaning, Scene
 from understudy.generate.test_data import Subjects
 
 

@@ -7,7 +7,7 @@ from understudy.generate import pictures
 from understudy.generate.cases import Kind
 from understudy.generate.drafts import Draft, Part, Parts
 from understudy.generate.mutations.mutation import OPEN, Draw, Turn, rule
-from understudy.generate.operation_context import Scene
+from understudy.generate.mutations.operation_context import Scene
 from understudy.generate.pictures import Picture
 from understudy.generate.styles import written
 from understudy.openapi.loader import Node

@@ -5,7 +5,7 @@ which rebuild decorators and signatures on each request: half of their time goes
 for security and validation are left out too: they rebuild a request object and its validators on
 each request (40 % of what the mock spent), to ask functions that are ours anyway. What is read
 from the scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
-``tests/engine/test_connexion.py`` notices when that changes.
+``tests/mock/engine/test_connexion.py`` notices when that changes.
 """
 
 import re

@@ -1,0 +1,171 @@
+"""Formats without a tool of their own are held to what describes them, and to the requests themselves."""
+
+import base64
+import csv
+import json
+from dataclasses import replace
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from tests.generate.formats.conftest import generate
+from tests.verify.packages import har_faults
+
+import understudy.generate.formats.jsonl
+from understudy.errors import StartupError
+from understudy.generate import selection
+from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.formats.files import save
+from understudy.generate.formats.registry import FORMATS
+from understudy.generate.formats.writing import Job, LeftOut, Piece
+from understudy.generate.library import edge_cases
+from understudy.generate.test_data import Subjects
+
+SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
+JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
+
+
+def some(count: int = 60) -> list[Case]:
+    plans = selection.plans(selection.planners(None, Subjects()))
+    return list(selection.generate(plans, count, 0, selection.WORDS["all"]))
+
+
+def written(form: str, cases: list[Case]) -> tuple[bytes, list[LeftOut]]:
+    pieces = list(FORMATS[form].write(cases, JOB))
+    content = b"".join(p.content for p in pieces if isinstance(p, Piece) and not p.name)
+    return content, [piece for piece in pieces if isinstance(piece, LeftOut)]
+
+
+def odd(**request: Any) -> Case:
+    sent = Request("resource", "POST", "/a", **request)
+    return Case("a-1", "a", "odd", "text", "body", "type", "valid", sent, Expected(("2XX",), "#"))
+
+
+def test_json_lines_hold_every_case_as_the_schema_describes():
+    cases = some()
+    content, left = written("jsonl", cases)
+    validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert [line["id"] for line in lines] == [case.id for case in cases]
+    assert left == []
+    for line, case in zip(lines, cases, strict=True):
+        validator.validate(line)
+        assert sent(line["request"]["body"]) == (case.request.body or b"")
+
+
+def sent(body: dict[str, Any] | None) -> bytes:
+    """Reads a body as the schema describes it."""
+    if body is None or "text" in body:
+        return str(body["text"]).encode() if body else b""
+    pieces = body.get("pieces", [{**body, "times": 1}])
+    return b"".join(base64.b64decode(piece["base64"]) * piece["times"] for piece in pieces)
+
+
+def of_megabytes() -> list[Case]:
+    made = edge_cases("uploadAvatar", count=200)
+    return [case for case in made if len(case.request.body or b"") > 9_000_000]
+
+
+def test_uploads_around_ten_megabytes_are_among_the_cases():
+    found = {case.kind: case for case in of_megabytes()}
+    assert set(found) == {"valid", "open", "invalid"}
+    assert found["invalid"].expected.statuses == ("413",)
+
+
+@pytest.mark.parametrize("form", ["curl", "k6", "pytest", "jsonl", "csv"])
+def test_ten_megabytes_of_zeros_take_kilobytes_in_a_file(form: str):
+    cases = of_megabytes()
+    content, left = written(form, cases)
+    assert left == []
+    assert len(content) < 15_000
+
+
+def test_ten_megabytes_in_pieces_are_the_same_bytes():
+    cases = of_megabytes()
+    content, _ = written("jsonl", cases)
+    for line, case in zip(content.splitlines(), cases, strict=True):
+        assert sent(json.loads(line)["request"]["body"]) == case.request.body
+
+
+@pytest.mark.parametrize("form", ["http", "postman"])
+def test_ten_megabytes_lie_in_a_file_beside(form: str):
+    cases = of_megabytes()
+    pieces = list(FORMATS[form].write(cases, JOB))
+    beside = [piece.content for piece in pieces if isinstance(piece, Piece) and piece.name]
+    assert beside == [case.request.body for case in cases]
+
+
+def test_har_leaves_ten_megabytes_out_and_says_so():
+    _, left = written("har", of_megabytes())
+    assert {said.reason for said in left} == {
+        "a body of megabytes, which a HAR would hold in base64"
+    }
+
+
+def test_a_row_of_csv_holds_every_case_and_no_formula():
+    cases = some()
+    content, _ = written("csv", cases)
+    rows = list(csv.DictReader(StringIO(content.decode(), newline="")))
+    assert [row["id"] for row in rows] == [case.id for case in cases]
+    assert {row["expected"] for row in rows} >= {"2XX", "4XX", "401"}
+    assert not [
+        cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))
+    ]
+
+
+def test_har_is_har():
+    cases = some(30)
+    content, left = written("har", cases)
+    entries = json.loads(content)["log"]["entries"]
+    assert len(entries) == len(cases) - len(left)
+    assert har_faults(content) == ""
+
+
+@pytest.mark.parametrize(
+    ("form", "case", "reason"),
+    [
+        ("postman", odd(headers=(("A", "1"), ("a", "2"))), "Postman joins the two headers a"),
+        ("bruno", odd(headers=(("A", "1 "),)), "a header that Bruno trims, or reads as a variable"),
+        (
+            "http",
+            odd(query=(("a", "%zz"),)),
+            "editors refuse an address that is no percent-encoded UTF-8",
+        ),
+        ("k6", odd(body=b"~~token~~\x00"), "a secret in a body that is no plain text"),
+        ("curl", odd(body=b"~~token~~\xff"), "a secret in a body that is no plain text"),
+    ],
+)
+def test_what_a_tool_has_no_words_for_is_left_out_with_its_reason(form, case, reason):
+    _, left = written(form, [case])
+    assert left == [LeftOut(case, reason)]
+
+
+def test_nothing_is_written_over(tmp_path: Path):
+    (tmp_path / "cases.sh").write_text("mine")
+    refused = generate("getProfile", "--out", tmp_path / "cases.sh")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("cases.sh is there already; give --out a new name.\n")
+    assert (tmp_path / "cases.sh").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("bruno", "This format is a directory; name it with --out."),
+        ("http", "name a file with --out"),
+    ],
+)
+def test_what_takes_several_files_needs_a_place_for_them(form, words):
+    with pytest.raises(StartupError, match=words):
+        save(FORMATS[form].write(islice(some(), 600), JOB), FORMATS[form], None)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_came_of_a_case_stands_in_every_format(form: str):
+    fired = replace(some(1)[0], outcome="failed: answered 418, expected 2XX")
+    pieces = FORMATS[form].write([fired], JOB)
+    content = b"".join(piece.content for piece in pieces if isinstance(piece, Piece))
+    assert b"failed: answered 418, expected 2XX" in content

@@ -1,0 +1,81 @@
+"""A world is taken out as fixtures and put in again."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.mock.admin.conftest import Driver
+
+from understudy.mock.fixtures import loading as seeding
+
+ZIP = {"content-type": "application/zip"}
+
+
+def png(driver: Driver) -> bytes:
+    return driver.get("/v3/qr-code/ada").content
+
+
+@pytest.fixture
+def lived_in(driver: Driver) -> Driver:
+    """A mock in which somebody has edited, uploaded and registered."""
+    driver.ask("PATCH", "/v3/me/profile", json={"location": "Häfen & Co"}, token="ada-full")
+    upload = {"image": ("a.png", png(driver))}
+    assert driver.ask("POST", "/v3/me/avatars", files=upload, token="ada-full").is_success
+    driver.admin("POST", "/applications", {"owner": "ada", "name": "Mine"})
+    return driver
+
+
+def test_an_export_is_a_fixtures_directory(lived_in: Driver, tmp_path: Path) -> None:
+    answer = lived_in.get("/__admin/export")
+    assert answer.headers["content-type"] == "application/zip"
+    zipfile.ZipFile(io.BytesIO(answer.content)).extractall(tmp_path)
+    baseline = seeding.load(tmp_path)
+    assert baseline["people"]["ada"].profile.location == "Häfen & Co"
+    assert (tmp_path / "people" / "ada.yaml").read_text().count("Häfen & Co") == 1
+    assert any(application.name == "Mine" for application in baseline["applications"].values())
+
+
+def test_an_export_is_the_same_for_the_same_world(lived_in: Driver) -> None:
+    assert lived_in.get("/__admin/export").content == lived_in.get("/__admin/export").content
+
+
+def test_what_was_exported_can_be_put_into_another_world(lived_in: Driver) -> None:
+    packed = lived_in.get("/__admin/export").content
+    before = lived_in.get("/v3/me/avatars", token="ada-full").json()
+    world = lived_in.admin("POST", "/worlds", {"name": "other"})
+    admin = f"{world['admin_url']}/import"
+    assert lived_in.ask("POST", admin, content=packed, headers=ZIP).status_code == 204
+    after = lived_in.get(f"{world['base_url']}/me/avatars", token="ada-full").json()
+    assert [a["image_id"] for a in after] == [a["image_id"] for a in before]
+    assert (
+        lived_in.get(after[-1]["image_url"]).content
+        == lived_in.get(before[-1]["image_url"]).content
+    )
+
+
+def packed(**files: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/"), text)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"no zip", "no zip file"),
+        (packed(tokens="[]"), "holds nobody"),
+        (packed(**{"people__x.yaml": "slug: x\nabot: y\nemails: []"}), "did you mean 'about'"),
+        (packed(**{"..__..__etc__passwd": "x"}), "leads out of it"),
+    ],
+)
+def test_what_is_no_fixtures_directory_is_refused_and_changes_nothing(
+    driver: Driver, content, reason
+) -> None:
+    answer = driver.ask("POST", "/__admin/import", content=content, headers=ZIP)
+    assert answer.status_code == 400
+    assert reason in answer.json()["detail"]
+    assert "/tmp" not in answer.json()["detail"]
+    assert driver.get("/v3/profiles/ada").status_code == 200

@@ -1,0 +1,63 @@
+"""The admin API lets in this machine's user and nobody who only reaches the port."""
+
+import pytest
+from tests.mock.admin.conftest import Driver
+
+from understudy.mock.settings import Settings
+
+STRANGER = ("192.0.2.7", 4711)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "attacker.example:8080"},
+        {"Origin": "http://attacker.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "null"},
+    ],
+)
+def test_a_page_of_another_origin_is_refused(driver: Driver, headers) -> None:
+    status, _ = driver.refused("POST", "/reset", headers=headers)
+    assert status == 403
+
+
+def test_a_world_of_ones_own_is_guarded_alike(driver: Driver) -> None:
+    driver.admin("POST", "/worlds", {"name": "w"})
+    answer = driver.ask("POST", "/__world/w/__admin/reset", headers={"Origin": "http://a.example"})
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_body_that_a_page_may_send_unasked_is_refused(driver: Driver, kind) -> None:
+    body = b'{"frozen": true}'
+    status, detail = (
+        driver.ask("PUT", "/__admin/clock", content=body, headers={"Content-Type": kind}),
+        None,
+    )
+    assert status.status_code == 415
+    assert "application/json" in status.json()["detail"]
+    assert detail is None
+    assert driver.admin("GET", "/clock")["frozen"] is False
+
+
+def test_no_header_lets_a_page_read_the_admin_api(driver: Driver) -> None:
+    answer = driver.get("/__admin/worlds", headers={"Origin": "http://127.0.0.1:8080"})
+    assert answer.status_code == 200
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_another_machine_is_refused_without_the_token_and_let_in_with_it(time) -> None:
+    driver = Driver(Settings(admin_token="hush-hush"), time)
+    status, detail = driver.refused("GET", "/worlds", client=STRANGER)
+    assert (status, "Authorization: Bearer" in detail) == (403, True)
+    assert driver.refused("GET", "/worlds", client=STRANGER, token="guessed")[0] == 403
+    headers = {"Host": "mock.internal:8080"}
+    assert driver.admin("GET", "/worlds", client=STRANGER, token="hush-hush", headers=headers)
+    driver.close()
+
+
+def test_without_a_token_the_remedy_is_named(driver: Driver) -> None:
+    status, detail = driver.refused("GET", "/worlds", client=STRANGER)
+    assert (status, "--admin-token" in detail) == (403, True)

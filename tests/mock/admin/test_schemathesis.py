@@ -1,0 +1,55 @@
+"""Schemathesis over the admin API's document: it documents itself, and so it tests itself."""
+
+from pathlib import Path
+
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine import Status, from_schema
+from schemathesis.engine.run import PhaseName
+from tests.mock.authserver.test_schemathesis import Seen
+
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+from understudy.openapi.bundled import openapi_directory
+
+TOKEN = "from-the-command-line"
+CONFIGURATION = {
+    "seed": 0,
+    "cache": {"enabled": False},
+    "generation": {"deterministic": True, "database": "none", "max-examples": 30},
+    "headers": {"Authorization": f"Bearer {TOKEN}"},
+    # what fits the schema may still name nobody (400), nothing (404), or be there already (409)
+    "checks": {
+        "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "404", "409"]},
+        "ignored_auth": {"enabled": False},
+    },
+    "operations": [
+        # one goes on for as long as somebody listens, the other takes a zip file
+        {"include-operation-id": ["streamRequests", "importWorld"], "enabled": False},
+        # GET of these paths is GET /requests/{id} with a wrong id, and so 400 and not 405
+        {
+            "include-operation-id": ["countRequests", "findRequests"],
+            "checks": {
+                "unsupported_method": {"enabled": False},
+                "allow_header_conformance": {"enabled": False},
+            },
+        },
+    ],
+}
+
+
+def test_no_generated_request_finds_a_failure(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where it leaves its notes
+    schema = schemathesis.openapi.from_path(
+        openapi_directory() / "admin.yaml",
+        config=SchemathesisConfig.from_dict(CONFIGURATION),
+    )
+    schema.app = Mock(Settings(admin_token=TOKEN)).resource
+    seen = Seen()
+    for event in from_schema(schema).execute():
+        seen.take(event)
+    assert seen.failures == []
+    assert set(seen.phases.values()) == {Status.SUCCESS}
+    assert PhaseName.STATEFUL_TESTING in seen.phases
+    assert {200, 201, 204, 400, 404} <= seen.statuses
+    assert max(seen.statuses) < 500

@@ -1,0 +1,279 @@
+"""The attack list on the authorization request, as a browser sees it."""
+
+import re
+import string
+from urllib.parse import quote, urlencode, urlsplit
+
+import pytest
+from tests.mock.authserver.conftest import (
+    AUTHORIZATION,
+    BROWSER_CALLBACK,
+    CALLBACK,
+    IMPLICIT,
+    REQUEST,
+    answered,
+    hidden,
+)
+
+from understudy.mock.authserver import applications
+from understudy.mock.pages.authorization import _printable
+from understudy.mock.store.applications import CODES
+from understudy.mock.store.tokens import TOKENS
+
+MARKUP = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'"
+
+
+def is_inert(page):
+    """Tells whether nothing of it became markup."""
+    return page.status_code < 500 and not re.search("<script>alert|<img src=x", page.text)
+
+
+def granted(mock):
+    """Returns what was granted since the start."""
+    tokens = [token for _, token in mock.world.items(TOKENS) if token.about.startswith("granted")]
+    return [*mock.world.items(CODES), *tokens]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"client_id": "nobody"},
+        {"client_id": None},
+        {"client_id": ""},
+        {"redirect_uri": None},
+        {"redirect_uri": ""},
+        {"redirect_uri": "https://127.0.0.1:5000/callback"},
+        {"redirect_uri": "http://localhost:5000/callback"},
+        {"redirect_uri": "http://127.0.0.1:5001/callback"},
+        {"redirect_uri": "http://127.0.0.1:5000/callback/"},
+        {"redirect_uri": "http://127.0.0.1:5000/Callback"},
+        {"redirect_uri": "http://127.0.0.1:5000/x/../callback"},
+        {"redirect_uri": "http://127.0.0.1:5000%2Fcallback"},
+        {"redirect_uri": "http://127.0.0.1:5000/callback?x=1"},
+        {"redirect_uri": "http://127.0.0.1:5000/callback#x"},
+        {"redirect_uri": "http://127.0.0.1:5000@evil.example.com/callback"},
+        {"redirect_uri": "javascript:alert(1)"},
+        {"redirect_uri": "data:text/html,x"},
+        {"redirect_uri": "//evil.example.com"},
+        {"redirect_uri": BROWSER_CALLBACK},
+    ],
+)
+@pytest.mark.parametrize("response_type", ["code", "token"])
+def test_an_untrusted_client_or_redirect_gets_a_page(browser, mock, changes, response_type):
+    page = browser.authorize(**changes, response_type=response_type, mock_approve="ada")
+    assert page.status_code == 400
+    assert "location" not in page.headers
+    assert page.headers["content-type"].startswith("text/html")
+    assert "evil.example.com</a>" not in page.text
+    assert granted(mock) == []
+
+
+@pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
+def test_a_client_or_redirect_given_twice_gets_a_page(browser, name):
+    query = urlencode([*REQUEST.items(), (name, REQUEST[name])])
+    page = browser.get(f"/oauth2/authorize?{query}")
+    assert (page.status_code, "location" in page.headers) == (400, False)
+    assert f"{name} is given 2 times" in page.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": None}, "invalid_request"),
+        ({"response_type": "id_token"}, "unsupported_response_type"),
+        ({"scope[0]": None, "scope[1]": None}, "invalid_scope"),
+        ({"scope[0]": "", "scope[1]": ""}, "invalid_scope"),
+        ({"scope[1]": "everything"}, "invalid_scope"),
+        ({"scope[0]": None}, "invalid_scope"),
+        ({"code_challenge": "short"}, "invalid_request"),
+    ],
+)
+def test_other_faults_are_told_in_the_query_of_the_registered_address(browser, changes, error):
+    answer = browser.authorize(**changes)
+    assert answer.headers["location"].startswith(f"{CALLBACK}?error={error}&error_description=")
+    assert answered(answer)["state"] == "s"
+
+
+@pytest.mark.parametrize("scope", [None, "", "everything", "avatar-profile:read"])
+def test_to_token_faults_are_told_in_the_fragment(browser, scope):
+    answer = browser.authorize(**IMPLICIT | {"scope[0]": scope, "scope[1]": None})
+    assert answer.headers["location"].startswith(f"{BROWSER_CALLBACK}#error=invalid_scope&")
+    assert urlsplit(answer.headers["location"]).query == ""
+
+
+@pytest.mark.parametrize("name", ["response_type", "state", "scope[0]"])
+def test_a_parameter_given_twice_is_told_to_the_client(browser, name):
+    query = urlencode([*REQUEST.items(), (name, REQUEST[name])])
+    assert answered(browser.get(f"/oauth2/authorize?{query}"))["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    "scopes",
+    [
+        {"scope[7]": "auth", "scope[3]": "avatar-profile:read"},
+        {"scope[]": "auth"},
+        {"scope": "auth avatar-profile:read"},
+    ],
+)
+def test_scopes_are_taken_under_any_index_and_joined(browser, scopes):
+    asked = {"scope[0]": None, "scope[1]": None, **scopes}
+    assert browser.code(**asked)
+
+
+STATES = [
+    "a" * 4000,
+    "ünïcode ✓",
+    "a&b=c&error=x",
+    "a\r\nSet-Cookie: x=y",
+    "<script>alert(1)</script>",
+]
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "changes", [{"mock_approve": "ada"}, {"mock_deny": "ada"}, {"response_type": "x"}]
+)
+def test_state_comes_back_on_success_denial_and_error(browser, state, changes):
+    answer = browser.authorize(**changes, state=state)
+    assert answered(answer)["state"] == state
+    assert set(answer.headers) & {"set-cookie"} == set()
+
+
+def test_state_survives_the_pages_byte_for_byte(browser):
+    query = f"{urlencode({**REQUEST, 'state': ''})}".removesuffix("=") + "=%00%FF%2B+%C3%BC%26"
+    browser.sign_in()
+    signed_in = hidden(browser.get(f"/oauth2/authorize?{query}"))["query"]
+    answer = browser.decide(browser.get(f"/oauth2/authorize?{signed_in}"))
+    assert answer.headers["location"].endswith("&state=%00%FF%2B%20%C3%BC%26")
+
+
+def test_bytes_that_were_not_escaped_are_on_the_way_through_the_forms():
+    assert _printable(b"state=\xc3\xbc%2B+ \r\n&b[0]=/?") == "state=%C3%BC%2B+%20%0D%0A&b[0]=/?"
+
+
+def test_no_state_is_added_where_none_was_sent(browser):
+    assert "state" not in answered(browser.authorize(state=None, mock_approve="ada"))
+
+
+def test_unknown_parameters_change_nothing(browser):
+    extra = {"nonce": MARKUP, "prompt": "login", "redirect": "http://evil.example.com/"}
+    answer = browser.authorize(**extra, mock_approve="ada")
+    assert answer.headers["location"].startswith(f"{CALLBACK}?code=")
+
+
+@pytest.mark.parametrize("name", [*REQUEST, "code_challenge", "mock_approve", "nonce", MARKUP])
+def test_markup_in_a_parameter_is_never_markup_of_ours(browser, name):
+    for _ in ("a stranger", "ada"):
+        page = browser.authorize(**{name: MARKUP})
+        assert is_inert(page)
+        browser.sign_in()
+
+
+def test_markup_in_a_form_is_never_markup_of_ours(browser):
+    for field in ("username", "query", "person"):
+        form = {**hidden(browser.get("/sign-in")), "username": "x", "password": "x", field: MARKUP}
+        assert is_inert(browser.post("/sign-in", data=form))
+
+
+@pytest.mark.parametrize("path", [f"/{quote(MARKUP)}", f"/apps/{quote(MARKUP)}", "/apps/a%3Fb"])
+def test_markup_in_a_path_is_never_markup_of_ours(browser, path):
+    browser.sign_in()
+    page = browser.get(path, headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert is_inert(page)
+
+
+def test_markup_in_an_applications_name_is_never_markup_of_ours(browser, mock):
+    made = applications.register(mock.world, "ada", MARKUP[:80], (CALLBACK,))
+    browser.sign_in()
+    for page in (
+        browser.authorize(client_id=made.client_id),
+        browser.authorize(client_id=made.client_id, redirect_uri="x"),
+        browser.get("/apps"),
+        browser.get(f"/apps/{made.client_id}"),
+        browser.get("/"),
+    ):
+        assert is_inert(page)
+        assert "&lt;script&gt;" in page.text
+
+
+def pages(browser):
+    """Yields every kind of page there is."""
+    yield browser.get("/")
+    yield browser.get("/sign-in")
+    yield browser.authorize()
+    yield browser.authorize(client_id="nobody")
+    yield browser.authorize(response_type="x")
+    yield browser.authorize(mock_approve="ada")
+    yield browser.get("/apps")
+    yield browser.sign_in("nobody")
+    yield browser.sign_in()
+    yield browser.authorize()
+    yield browser.get("/apps")
+    yield browser.get("/apps/server-app")
+    yield browser.get("/consent")
+    yield browser.post("/consent")
+
+
+def test_no_page_is_framed_stored_sniffed_or_named_to_others(browser):
+    for page in pages(browser):
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert page.headers["x-frame-options"] == "DENY"
+        assert page.headers["cache-control"] == "no-store"
+        assert page.headers["referrer-policy"] == "no-referrer"
+        assert page.headers["x-content-type-options"] == "nosniff"
+
+
+def test_no_page_runs_script_of_its_own_or_asks_another_machine(browser):
+    for page in pages(browser):
+        assert not re.search(r"<script(?! src=\"http://127\.0\.0\.1:8081/static/)", page.text)
+        assert not re.search(r"\son\w+=", page.text)
+        assert {*re.findall(r"(?:src|action)=\"(https?://[^/\"]*)", page.text)} <= {AUTHORIZATION}
+
+
+@pytest.mark.parametrize("person", ["a stranger", "ada"])
+@pytest.mark.parametrize("changes", [REQUEST, IMPLICIT])
+def test_a_get_alone_never_grants(browser, mock, person, changes):
+    if person == "ada":
+        browser.sign_in()
+    for extra in ({}, {"decision": "approve"}, {"approve": "1"}, {"mock_approve": ""}):
+        assert browser.authorize(**changes, **extra).status_code == 200
+    assert browser.head("/oauth2/authorize", params={**REQUEST, **changes}).status_code == 200
+    assert granted(mock) == []
+
+
+def test_a_test_may_approve_or_deny_for_a_person_of_the_world_alone(browser, mock):
+    assert browser.authorize(mock_approve="nobody").status_code == 400
+    assert answered(browser.authorize(mock_deny="ada"))["error"] == "access_denied"
+    assert granted(mock) == []
+    assert answered(browser.authorize(mock_approve="ada"))["code"]
+
+
+def test_a_code_is_never_in_a_fragment_and_a_token_never_in_a_query(browser):
+    code = urlsplit(browser.authorize(mock_approve="ada").headers["location"])
+    token = urlsplit(browser.authorize(**IMPLICIT, mock_approve="ada").headers["location"])
+    assert (code.query.startswith("code="), code.fragment) == (True, "")
+    assert (token.query, token.fragment.startswith("access_token=")) == ("", True)
+    assert "expires_in=1209600&token_type=bearer&site_id=" in token.fragment
+    assert set(token.fragment) <= set(string.ascii_letters + string.digits + "-._~%&=")
+
+
+def test_a_redirect_repeats_what_it_carries_in_no_body(browser):
+    for changes in (REQUEST, IMPLICIT):
+        assert browser.authorize(**changes, mock_approve="ada").content == b""
+
+
+def test_codes_and_tokens_hold_128_bits(browser):
+    codes = {browser.code() for _ in range(20)}
+    tokens = {browser.implicit_token() for _ in range(20)}
+    assert (len(codes), len(tokens)) == (20, 20)
+    assert all(re.fullmatch("[0-9a-f]{32}", code) for code in codes)
+    assert all(len(token) == 48 for token in tokens)
+
+
+@pytest.mark.parametrize("host", ["a b", "[::1", "a:b", '"><script>alert(1)</script>', ""])
+def test_no_host_makes_a_page_fail(browser, host):
+    page = browser.get("/sign-in", headers={"Host": host})
+    assert page.status_code == 200
+    assert is_inert(page)

@@ -1,0 +1,258 @@
+"""The attack list on the token endpoint, over HTTP."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import httpx
+import pytest
+from tests.mock.authserver.conftest import (
+    AUTHORIZATION,
+    BROWSER_CALLBACK,
+    CALLBACK,
+    CHALLENGE,
+    CREDENTIALS,
+    EXCHANGE,
+    PASSWORD,
+    VERIFIER,
+)
+
+from understudy.mock.authserver import applications
+
+TOKEN = "/oauth2/token"
+
+
+def refused(answer, error, status=400):
+    """Holds a refusal to RFC 6749, 5.2: status, JSON, its members, and no caching."""
+    assert (answer.status_code, answer.json()["error"]) == (status, error), answer.text
+    assert answer.json().keys() == {"error", "error_description"}
+    assert answer.headers["content-type"] == "application/json"
+    assert (answer.headers["cache-control"], answer.headers["pragma"]) == ("no-store", "no-cache")
+    return answer.json()["error_description"]
+
+
+def test_a_code_becomes_a_token_as_the_interface_says(browser):
+    answer = browser.post(TOKEN, data={**EXCHANGE, "code": browser.code()})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert (answer.headers["cache-control"], answer.headers["pragma"]) == ("no-store", "no-cache")
+    body = answer.json()
+    assert body.keys() == {"access_token", "token_type", "blog_id", "blog_url", "scope"}
+    assert all(isinstance(text, str) for text in body.values())
+    assert (body["token_type"], body["scope"]) == ("bearer", "auth avatar-profile:read")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_every_method_but_post_is_refused(browser, method):
+    answer = browser.request(method, TOKEN, params={**EXCHANGE, "code": "x"})
+    refused(answer, "method_not_allowed", 405)
+    assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("name", ["client_secret", "code", "password", "code_verifier"])
+def test_a_secret_in_the_query_is_refused_even_beside_a_good_form(browser, name):
+    form = {**EXCHANGE, "code": browser.code()}
+    answer = browser.post(TOKEN, params={name: "hush"}, data=form)
+    description = refused(answer, "invalid_request")
+    assert name in description
+    assert "hush" not in description
+    assert browser.post(TOKEN, data=form).status_code == 200
+
+
+def test_everything_in_the_query_is_refused(browser):
+    refused(browser.post(TOKEN, params={**EXCHANGE, "code": browser.code()}), "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"json": PASSWORD},
+        {"files": {name: (None, text) for name, text in PASSWORD.items()}},
+        {"content": b"x", "headers": {"Content-Type": "text/plain"}},
+        {"content": str(httpx.QueryParams(PASSWORD)), "headers": {"Content-Type": "text/xml"}},
+        {"content": b"\xff\xfe", "headers": {"Content-Type": "application/x-www-form-urlencoded"}},
+        {"content": b"a=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}},
+        {"content": b""},
+    ],
+)
+def test_another_body_than_a_form_is_refused(browser, sent):
+    refused(browser.post(TOKEN, **sent), "invalid_request")
+
+
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8", " ; charset=UTF-8"])
+def test_a_form_may_name_its_charset(browser, charset):
+    headers = {"Content-Type": f"application/x-www-form-urlencoded{charset}"}
+    body = str(httpx.QueryParams(PASSWORD))
+    assert browser.post(TOKEN, content=body, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("name", [*EXCHANGE, "code"])
+def test_a_field_given_twice_is_refused_and_spends_nothing(browser, name):
+    form = {**EXCHANGE, "code": browser.code()}
+    refused(browser.post(TOKEN, data={**form, name: [form[name]] * 2}), "invalid_request")
+    assert browser.post(TOKEN, data=form).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "status"),
+    [
+        ("client_id", "invalid_client", 401),
+        ("client_secret", "invalid_client", 401),
+        ("grant_type", "invalid_request", 400),
+        ("code", "invalid_request", 400),
+        ("redirect_uri", "invalid_request", 400),
+    ],
+)
+def test_an_empty_field_counts_as_left_out(browser, name, error, status):
+    form = {**EXCHANGE, "code": browser.code()}
+    without = {key: text for key, text in form.items() if key != name}
+    said = refused(browser.post(TOKEN, data=without), error, status)
+    assert refused(browser.post(TOKEN, data={**form, name: ""}), error, status) == said
+    assert name in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "status"),
+    [
+        ({"client_id": "nobody"}, "invalid_client", 401),
+        ({"client_secret": "wrong"}, "invalid_client", 401),
+        ({"client_secret": "browser-app-secret"}, "invalid_client", 401),
+        ({"client_secret": "server-app-secret "}, "invalid_client", 401),
+        ({"client_id": "two-step", "client_secret": "two-step-secret"}, "invalid_grant", 400),
+        ({"code": "0" * 32}, "invalid_grant", 400),
+        ({"redirect_uri": f"{CALLBACK}/"}, "invalid_grant", 400),
+        ({"redirect_uri": BROWSER_CALLBACK}, "invalid_grant", 400),
+        ({"code_verifier": VERIFIER}, "invalid_grant", 400),
+        ({"grant_type": "client_credentials"}, "unsupported_grant_type", 400),
+        ({"grant_type": "refresh_token"}, "unsupported_grant_type", 400),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_the_code_stays_good(browser, changes, error, status):
+    form = {**EXCHANGE, "code": browser.code()}
+    refused(browser.post(TOKEN, data={**form, **changes}), error, status)
+    assert browser.post(TOKEN, data=form).status_code == 200
+
+
+def test_a_code_used_twice_is_refused_and_its_token_dead_on_the_resource_api(browser):
+    form = {**EXCHANGE, "code": browser.code()}
+    token = browser.post(TOKEN, data=form).json()["access_token"]
+    assert browser.me(token).status_code == 200
+    refused(browser.post(TOKEN, data=form), "invalid_grant")
+    assert browser.me(token).status_code == 401
+
+
+def test_a_wrong_verifier_does_not_burn_the_code(browser):
+    code = browser.code(code_challenge=CHALLENGE, code_challenge_method="S256")
+    form = {**EXCHANGE, "code": code}
+    refused(browser.post(TOKEN, data=form), "invalid_grant")
+    refused(browser.post(TOKEN, data={**form, "code_verifier": "x" * 43}), "invalid_grant")
+    assert browser.post(TOKEN, data={**form, "code_verifier": VERIFIER}).status_code == 200
+
+
+def test_of_two_exchanges_at_once_exactly_one_succeeds(browser, mock):
+    form = {**EXCHANGE, "code": browser.code()}
+
+    async def both():
+        transport = httpx.ASGITransport(mock.authorization)
+        async with httpx.AsyncClient(transport=transport, base_url=AUTHORIZATION) as client:
+            return await asyncio.gather(*(client.post(TOKEN, data=form) for _ in range(2)))
+
+    statuses = [answer.status_code for answer in asyncio.run(both())]
+    assert sorted(statuses) == [200, 400]
+
+
+@pytest.mark.parametrize("client_id", ["server-app", "nobody"])
+def test_http_basic_is_refused_with_the_cure(browser, client_id):
+    form = {"grant_type": "authorization_code", "redirect_uri": CALLBACK, "code": browser.code()}
+    answer = browser.post(TOKEN, data=form, auth=(client_id, "server-app-secret"))
+    assert "client_secret_post" in refused(answer, "invalid_client", 401)
+    assert answer.headers["www-authenticate"].startswith("Basic ")
+
+
+def test_http_basic_does_where_the_other_reading_is_chosen(browser):
+    form = {"grant_type": "authorization_code", "redirect_uri": CALLBACK, "code": browser.code()}
+    chosen = {"X-Mock-Choose": "token-endpoint-basic-auth=accept"}
+    basic = ("server-app", "server-app-secret")
+    assert browser.post(TOKEN, data=form, auth=basic, headers=chosen).status_code == 200
+
+
+ORIGINS = ["http://127.0.0.1:5000", "http://127.0.0.1:8081", "https://evil.example.com", "null"]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_no_origin_is_let_in_whatever_the_answer(browser, origin):
+    headers = {"Origin": origin}
+    for answer in (
+        browser.post(TOKEN, data={**EXCHANGE, "code": browser.code()}, headers=headers),
+        browser.post(TOKEN, data={**EXCHANGE, "code": "x"}, headers=headers),
+        browser.post(TOKEN, json={}, headers=headers),
+        browser.get(TOKEN, headers=headers),
+        browser.get(f"{TOKEN}/", headers=headers),
+    ):
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_no_preflight_succeeds(browser, origin):
+    for asked in ({}, {"Access-Control-Request-Headers": "content-type"}):
+        headers = {"Origin": origin, "Access-Control-Request-Method": "POST", **asked}
+        answer = browser.options(TOKEN, headers=headers)
+        assert answer.status_code == 405
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_a_secret_from_a_browser_works_as_in_production_and_is_a_verdict(browser):
+    form = {**EXCHANGE, "code": browser.code()}
+    assert browser.post(TOKEN, data=form, headers={"Origin": ORIGINS[0]}).status_code == 200
+    browser.sign_in()
+    assert "The secret was sent from a browser" in browser.get("/apps/server-app").text
+
+
+@pytest.mark.parametrize("guessed", ["client_secret", "code", "password"])
+def test_guessing_is_slowed_and_told_when_to_come_back(browser, time, guessed):
+    form = PASSWORD if guessed == "password" else {**EXCHANGE, "code": browser.code()}
+    wrong = [browser.post(TOKEN, data={**form, guessed: f"guess{n}"}) for n in range(12)]
+    assert Counter(answer.status_code == 429 for answer in wrong) == {False: 10, True: 2}
+    slowed = browser.post(TOKEN, data=form)
+    refused(slowed, "slow_down", 429)
+    assert slowed.headers["retry-after"] == "61"
+    time.advance(timedelta(seconds=61))
+    assert browser.post(TOKEN, data=form).status_code == 200
+
+
+def test_another_client_is_not_slowed_by_it(browser):
+    for number in range(11):
+        browser.post(TOKEN, data={**CREDENTIALS, "client_secret": f"guess{number}"})
+    two_step = {"client_id": "two-step", "client_secret": "two-step-secret"}
+    refused(browser.post(TOKEN, data=two_step), "invalid_request")
+
+
+def test_a_rotated_secret_counts_no_more(browser, mock):
+    application = applications.find(mock.world, "server-app")
+    made = applications.rotate_secret(mock.world, application)
+    refused(browser.post(TOKEN, data=PASSWORD), "invalid_client", 401)
+    form = {**PASSWORD, "client_secret": made.client_secret}
+    assert browser.post(TOKEN, data=form).status_code == 200
+
+
+def test_the_password_grant_is_for_the_owner_alone(browser):
+    token = browser.post(TOKEN, data=PASSWORD).json()
+    assert token["scope"] == "auth avatar-profile:read avatar-profile:manage"
+    assert browser.me(token["access_token"]).status_code == 200
+    ben = {**PASSWORD, "username": "ben", "password": "ben-password"}
+    refused(browser.post(TOKEN, data=ben), "invalid_grant")
+
+
+@pytest.mark.parametrize(
+    "scope", [{"scope": "auth"}, {"scope[2]": "auth"}, {"scope[]": "auth"}, {"scope": "auth auth"}]
+)
+def test_the_password_grant_gives_the_scopes_that_were_asked_for(browser, scope):
+    assert browser.post(TOKEN, data={**PASSWORD, **scope}).json()["scope"] == "auth"
+
+
+def test_an_owner_with_two_steps_needs_an_application_password(browser):
+    tova = {"client_id": "two-step", "client_secret": "two-step-secret", "username": "tova"}
+    form = {**PASSWORD, **tova, "password": "tova-password"}
+    refused(browser.post(TOKEN, data=form), "needs_2fa")
+    form["password"] = "hbtq rvxk 29fd zmwp"
+    assert browser.post(TOKEN, data=form).status_code == 200

@@ -1,0 +1,54 @@
+"""Token validation."""
+
+from datetime import timedelta
+
+import pytest
+from tests.mock.authserver.conftest import OTHER, SERVER
+
+from understudy.mock.authserver.errors import OAuthError
+from understudy.mock.authserver.token_info import validate_token
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue, revoke, revoke_all
+from understudy.mock.store.tokens import TOKENS
+
+
+def test_an_applications_own_token_is_told_about(call, world):
+    token = issue(world, SERVER, "ben", ("auth",))
+    body = validate_token(call(), client_id="server-app", token=token.token).body
+    assert set(body) == {"client_id", "user_id", "blog_id", "scope"}
+    assert (body["client_id"], body["scope"]) == ("server-app", "auth")
+    assert all(isinstance(member, str) for member in body.values())
+
+
+def test_foreign_unknown_expired_and_revoked_tokens_are_not_told_apart(call, world, time):
+    foreign = issue(world, OTHER, "ben", ("auth",)).token
+    expired = issue(world, SERVER, "ben", ("auth",), IMPLICIT_LIFETIME).token
+    revoked = issue(world, SERVER, "ben", ("auth",)).token
+    revoke(world, revoked)
+    time.advance(IMPLICIT_LIFETIME)
+    messages = set()
+    for token in (foreign, expired, revoked, "unknown"):
+        with pytest.raises(OAuthError) as caught:
+            validate_token(call(), client_id="server-app", token=token)
+        messages.add((caught.value.error, caught.value.message))
+    assert len(messages) == 1
+
+
+def test_the_implicit_token_lives_until_its_last_second(call, world, time):
+    token = issue(world, SERVER, "ben", ("auth",), IMPLICIT_LIFETIME).token
+    time.advance(IMPLICIT_LIFETIME - timedelta(seconds=1))
+    assert validate_token(call(), client_id="server-app", token=token).status == 200
+
+
+def test_tokens_hold_what_a_fragment_must_escape_and_differ(world):
+    tokens = [issue(world, SERVER, "ben", ("auth",)).token for _ in range(20)]
+    assert len(set(tokens)) == 20
+    assert set("#&%") & set("".join(tokens))
+
+
+def test_all_tokens_of_an_application_or_a_person_end_together(world):
+    kept = issue(world, OTHER, "ada", ("auth",))
+    issue(world, SERVER, "ben", ("auth",))
+    issue(world, OTHER, "ben", ("auth",))
+    assert len(revoke_all(world, client_id="server-app")) == 1
+    assert len(revoke_all(world, person="ben")) == 1
+    assert [token for _, token in world.items(TOKENS)] == [kept]

@@ -1,0 +1,139 @@
+"""Runs verify on mutants of one mock, which is as good as new each time."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+
+import httpx
+from msgspec.structs import replace
+from tests.quality.mutants import (
+    authorize,
+    avatars,
+    generous,
+    implicit,
+    limits,
+    mechanical,
+    mechanical_exchanges,
+    own_profile,
+    profiles,
+    qr_codes,
+    tokens,
+    uploads,
+)
+from tests.quality.mutants.edge import Edge, Mutant
+
+from understudy.cli import in_process
+from understudy.mock.engine.clock import machine_time
+from understudy.verify.events import Event, Found, PhaseStarted, nobody
+from understudy.verify.gateway import Allowance
+from understudy.verify.generated_cases import generated
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import Plan
+from understudy.verify.runner import carry_out
+from understudy.verify.scenarios import scenarios
+
+MODULES = (
+    mechanical,
+    mechanical_exchanges,
+    profiles,
+    own_profile,
+    qr_codes,
+    avatars,
+    uploads,
+    limits,
+    authorize,
+    generous,
+    tokens,
+    implicit,
+)
+"""Named, so that importing this registers every mutant."""
+
+MOCK = in_process.mock()
+INNER = in_process.InProcess(MOCK)
+BEGINNING = MOCK.world.snapshot()
+PATIENT = Allowance(pause=timedelta(hours=2))
+WHOLE = (("generated cases", generated(5)), ("scenarios", scenarios(5)))
+
+
+class Crashed(Exception):
+    """A mutant's own code failed, so that nothing can be said of it; the text says on what."""
+
+
+@contextmanager
+def deployed(mutant: Mutant | None, seed: int = 0) -> Iterator[httpx.BaseTransport]:
+    """Gives the wire to a mutant of a mock that is as good as new.
+
+    Args:
+        mutant: None for the unbroken mock.
+        seed: Of the mock's world: its codes, tokens and ids.
+
+    Raises:
+        Crashed: In the end, where the mutant's own code failed on a request.
+    """
+    MOCK.world.become(BEGINNING._replace(seed=seed))
+    if mutant is None:
+        yield INNER
+        return
+    edge = Edge(INNER, mutant.make())
+    yield edge
+    if edge.crashes:
+        msg = f"{mutant.name} crashed on {edge.crashes[0]}"
+        raise Crashed(msg)
+
+
+class Impatient:
+    """Ends a run as Ctrl-C does when one of these rules is found broken, while anything is asked."""
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        self._rules = set(rules)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, PhaseStarted) and event.name == "put back":
+            self._rules.clear()  # what is put back is put back whole, whatever it shows
+        if not isinstance(event, Found) or event.finding.is_note:
+            return
+        if event.finding.rule.id in self._rules:
+            raise KeyboardInterrupt
+
+
+def verified(
+    mutant: Mutant | None,
+    rules: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    is_hour: bool = False,
+    is_whole: bool = False,
+    is_short: bool = False,
+) -> Outcome:
+    """Returns what verify finds on a mutant, or on the unbroken mock.
+
+    Args:
+        mutant: None for the unbroken mock.
+        rules: The rules to judge; all where none is named.
+        seed: Of the mock and of generated cases.
+        is_whole: Whether generated cases and scenarios follow the probes.
+        is_hour: Whether the published budget of one hour has to do.
+        is_short: Whether to stop at the first rule broken that the mutant is meant to break.
+
+    Raises:
+        Crashed: The mutant's own code failed.
+    """
+    permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
+    with deployed(mutant, seed) as wire:
+        plan = Plan(
+            target=replace(in_process.TARGET, permit=permit),
+            transport=wire,
+            time=in_process.time_of(MOCK),
+            machine_time=machine_time,
+            rules=tuple(rules),
+            seed=seed,
+            allowance=Allowance() if is_hour else PATIENT,
+            phases=WHOLE if is_whole else (),
+            listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else nobody,
+        )
+        return carry_out(plan)
+
+
+def failed(outcome: Outcome) -> set[str]:
+    """Returns the rules that were found broken."""
+    return {found.rule.id for found in outcome.rules if found.status == "failed"}

@@ -1,0 +1,83 @@
+"""``python -m tests.quality.reference``: serves the reference until it is told to stop."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from tests.quality.reference import people
+from tests.quality.reference.service import Addresses, Options
+from tests.quality.reference.serving import Ports, served
+
+
+def main() -> None:
+    """Prints one JSON line with addresses and credentials, then serves."""
+    given = _arguments()
+    ports = Ports(given.port, given.auth_port)
+    options = Options(
+        approve=given.approve,
+        anonymous_limit=given.anonymous_limit,
+        token_limit=given.token_limit,
+    )
+    if given.approve not in {None, *(account.username for account in people.ACCOUNTS)}:
+        sys.exit(f"--approve {given.approve}: there is no such username")
+    ending = {signal.SIGINT, signal.SIGTERM}
+    # the servers' threads inherit this mask, so that the signal waits for sigwait
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending)
+    try:
+        with served(ports, options) as addresses:
+            line = json.dumps(told(addresses))
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+            if given.ready_file is not None:
+                _write_whole(given.ready_file, line)
+            signal.sigwait(ending)
+    except OSError as error:
+        sys.exit(f"ports {given.port} and {given.auth_port}: {error.strerror}")
+
+
+def told(addresses: Addresses) -> dict[str, object]:
+    """Returns what a client of this deployment must know."""
+    owner, other = people.ISOLDE, people.BRAM
+    return {
+        "base_url": addresses.base_url,
+        "auth_url": addresses.auth_url,
+        "credentials": {
+            "access_token": people.FULL_TOKEN.value,
+            "read_only_token": people.READ_ONLY_TOKEN.value,
+            "other_access_token": people.OTHER_TOKEN.value,
+            "api_key": people.API_KEY.value,
+        },
+        "application": {
+            "client_id": people.BEACON.client_id,
+            "client_secret": people.BEACON.client_secret,
+            "redirect_uri": people.BEACON.redirect_uris[0],
+            "username": owner.username,
+            "password": owner.password,
+        },
+        "known": {"slug": owner.slug, "emails": owner.emails, "other_slug": other.slug},
+    }
+
+
+def _write_whole(path: Path, line: str) -> None:
+    """Writes a file that nobody finds half-written."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_text(f"{line}\n")
+    draft.replace(path)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.reference", description=__doc__)
+    parser.add_argument("--port", type=int, default=9080, help="of the resource API")
+    parser.add_argument("--auth-port", type=int, default=9081, help="of the authorization server")
+    parser.add_argument("--ready-file", type=Path, help="written when both can be reached")
+    parser.add_argument("--approve", metavar="USERNAME", help="grant without a page, as them")
+    parser.add_argument("--anonymous-limit", type=int, default=100, help="requests an hour")
+    parser.add_argument("--token-limit", type=int, default=1000, help="requests an hour")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The two WSGI applications: the resource API with its pages, and the authorization server."""
+
+from pathlib import Path
+
+import yaml
+from flask import Flask, Response, g, request
+from flask.typing import ResponseReturnValue
+from tests.quality.reference import bearer
+from tests.quality.reference.authorization import authorization
+from tests.quality.reference.avatars import avatars, pictures
+from tests.quality.reference.profiles import pages, profiles
+from tests.quality.reference.qr import qr
+from tests.quality.reference.records import AccessToken
+from tests.quality.reference.refusals import Refused, as_error, as_oauth_error, framework_error
+from tests.quality.reference.service import EXTENSION, Service, service
+from tests.quality.reference.tokens import tokens
+from werkzeug.exceptions import HTTPException
+
+DOCUMENT = Path(__file__).with_name("openapi.yaml")
+LARGEST_BODY = 10 * 1024 * 1024
+"""Bytes; the interface sets no limit."""
+QR_CODE = "qr.qr_code"
+COUNTED = {
+    QR_CODE,
+    "profiles.lookup",
+    "profiles.own",
+    "profiles.edit",
+    "profiles.associated_email",
+}
+"""What the rate limits are for (interface, Limits): all but the avatar operations."""
+
+
+def resource_app(shared: Service) -> Flask:
+    """Makes the resource API and the pages and pictures that its answers lead to."""
+    app = _made(shared)
+    app.register_error_handler(Refused, as_error)
+    app.before_request(_begin)
+    app.after_request(_finish)
+    for blueprint in (profiles, qr, avatars, pictures, pages):
+        app.register_blueprint(blueprint)
+    app.get("/v3/openapi")(_document)
+    return app
+
+
+def authorization_app(shared: Service) -> Flask:
+    """Makes the authorization server."""
+    app = _made(shared)
+    app.register_error_handler(Refused, as_oauth_error)
+    for blueprint in (authorization, tokens):
+        app.register_blueprint(blueprint)
+    return app
+
+
+def _made(shared: Service) -> Flask:
+    app = Flask(__name__, static_folder=None)
+    app.extensions[EXTENSION] = shared
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    app.register_error_handler(HTTPException, framework_error)
+    return app
+
+
+def _document() -> ResponseReturnValue:
+    document = yaml.safe_load(DOCUMENT.read_text())
+    return {**document, "servers": [{"url": service().addresses.base_url}]}
+
+
+def _begin() -> ResponseReturnValue | None:
+    """Counts the request before it is looked at any closer."""
+    g.allowance = None
+    bearer.remember()
+    if request.endpoint not in COUNTED or request.method == "OPTIONS":
+        return None
+    options, now = service().options, service().clock()
+    caller, limit = f"address {request.remote_addr}", options.anonymous_limit
+    credential = bearer.credential()
+    # QR codes know no credentials (interface, Bearer tokens, 4)
+    if credential is not None and request.endpoint != QR_CODE:
+        kind = "token" if isinstance(credential, AccessToken) else "key"
+        caller, limit = f"{kind} {credential.value}", options.token_limit
+    g.allowance = service().limits.count(caller, limit, now)
+    if not g.allowance.is_exceeded:
+        return None
+    message = f"More than {limit} requests in an hour; see Retry-After."
+    return {"error": message, "code": "rate_limit_exceeded"}, 429
+
+
+def _finish(response: Response) -> Response:
+    if g.allowance is not None:
+        response.headers.update(g.allowance.headers(service().clock()))
+    # pages with a token of the implicit grant call from their own origin
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Access-Control-Expose-Headers"] = (
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location"
+    )
+    if request.method == "OPTIONS":
+        response.headers["Access-Control-Allow-Methods"] = response.headers.get("Allow", "")
+        response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+    return response

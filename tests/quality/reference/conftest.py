@@ -1,0 +1,77 @@
+"""The reference over real sockets, fresh for each test, with a clock that a test may move."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from tests.quality.reference.people import ISOLDE
+from tests.quality.reference.serving import served
+
+Client = Callable[..., httpx.Client]
+
+
+class Hands:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, by: timedelta) -> None:
+        self.now += by
+
+
+@pytest.fixture
+def clock() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def addresses(clock):
+    with served(clock=clock) as found:
+        yield found
+
+
+@pytest.fixture
+def client(addresses) -> Iterator[Client]:
+    """Makes a client of the resource API, with a bearer token or without."""
+    made = []
+
+    def make(token: str | None = None) -> httpx.Client:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        made.append(httpx.Client(base_url=addresses.base_url, headers=headers))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def nobody(client):
+    return client()
+
+
+@pytest.fixture
+def isolde(client):
+    return client("isolde-full")
+
+
+@pytest.fixture
+def bram(client):
+    return client("bram-full")
+
+
+@pytest.fixture
+def primary() -> str:
+    return ISOLDE.hashes[0]
+
+
+@pytest.fixture
+def authorization(addresses):
+    """A client of the authorization server; it follows no redirect."""
+    with httpx.Client(base_url=f"{addresses.auth_url}/oauth2") as made:
+        yield made

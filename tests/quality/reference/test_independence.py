@@ -1,0 +1,25 @@
+"""A second opinion is worth something only while it is its own."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+MODULES = sorted(Path(__file__).parent.glob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module))
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_the_reference_shares_no_code_with_the_product(path):
+    outside = {name for name in imported(path) if name.startswith("tests.")}
+    assert all(name.startswith("tests.quality.reference") for name in outside)
+    assert not any(name.partition(".")[0] == "understudy" for name in imported(path))

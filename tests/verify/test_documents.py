@@ -1,0 +1,152 @@
+"""Two judges of an answer by its document: what they look at, and which document it is."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import httpx
+import orjson
+import pytest
+from msgspec.structs import replace
+from tests.verify.conftest import Wire
+
+from understudy.cli.in_process import TARGET
+from understudy.deployments.exchange import NOBODY, Answer, Exchange, Request
+from understudy.errors import StartupError
+from understudy.verify.document_checks import DocumentJudge, Opinion
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
+
+RULES = ("document", "own-profile-is-full")
+TOKEN = b'{"access_token":"a","token_type":"bearer","blog_id":"1","blog_url":"https://a.example"}'
+
+
+def opinion(
+    method: str, url: str, headers: dict[str, str], body: bytes, status: int = 200
+) -> Opinion:
+    """Returns what both judges say of an answer."""
+    routes = routes_of(TARGET, bundled("service.yaml"))
+    place = routes.find(method, url)
+    found = routes.operation(place.operation)
+    assert found is not None
+    is_resource = place.site == "resource"
+    document = bundled("service.yaml" if is_resource else "authorization.yaml")
+    judge = DocumentJudge(document, TARGET.base_url if is_resource else str(TARGET.auth_url))
+    given = tuple({"content-type": "application/json", **headers}.items())
+    exchange = Exchange(
+        number=1,
+        source="test",
+        identity=NOBODY,
+        request=Request(method, url),
+        answer=Answer(status, given, body),
+        at=datetime(2026, 3, 1, tzinfo=UTC),
+        operation=place.operation,
+        site=place.site,
+    )
+    return judge.judge(exchange, found)
+
+
+@pytest.mark.parametrize(
+    ("headers", "wrong"),
+    [
+        ({"x-ratelimit-limit": "100", "x-ratelimit-reset": "1792396800"}, ""),
+        ({}, ""),
+        ({"x-ratelimit-reset": "soon"}, "the header X-RateLimit-Reset: "),
+        ({"x-ratelimit-remaining": "-1"}, "the header X-RateLimit-Remaining: "),
+        ({"x-ratelimit-limit": ""}, "the header X-RateLimit-Limit: "),
+        ({"x-ratelimit-limit": "1.5"}, "the header X-RateLimit-Limit: "),
+    ],
+)
+def test_declared_headers_are_judged_by_both(headers, wrong):
+    picture = {"content-type": "image/png", **headers}
+    found = opinion("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"\x89PNG")
+    assert found.ours.startswith(wrong)
+    assert bool(found.ours) == bool(wrong)
+    assert found.agrees, found
+
+
+def test_a_picture_of_no_bytes_is_none_to_both():
+    picture = {"content-type": "image/png"}
+    found = opinion("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"")
+    assert found.ours == "the body is empty"
+    assert found.agrees, found
+
+
+@pytest.mark.parametrize(
+    ("headers", "wrong"),
+    [
+        ({"cache-control": "no-store"}, ""),
+        ({"cache-control": "public"}, "the header Cache-Control: "),
+        ({}, "the header Cache-Control is missing"),
+    ],
+)
+def test_a_required_header_is_missed_by_both(headers, wrong):
+    found = opinion("POST", f"{TARGET.auth_url}/oauth2/token", headers, TOKEN)
+    assert found.ours.startswith(wrong), found
+    assert found.agrees, found
+
+
+def publishing(wire: Wire, change: Callable[[httpx.Response], httpx.Response]) -> None:
+    """Makes a deployment that publishes another document."""
+    inner = wire.inner
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = inner.handle_request(request)
+        return change(response) if request.url.path == "/v3/openapi" else response
+
+    wire.inner = httpx.MockTransport(answer)
+
+
+def with_shoe_size(response: httpx.Response) -> httpx.Response:
+    document = response.json()
+    document["components"]["schemas"]["Profile"]["required"].append("shoe_size")
+    return httpx.Response(200, json=document)
+
+
+def test_a_deployment_is_judged_by_the_document_that_it_publishes(verify, wire):
+    assert verify(rules=RULES, is_published=True).findings == ()
+    publishing(wire, with_shoe_size)
+    (finding, *_) = verify(rules=RULES, is_published=True).findings
+    assert "shoe_size" in finding.came
+    assert verify(rules=RULES).findings == ()
+
+
+def test_yaml_is_a_document_too(verify, wire):
+    body = orjson.dumps(bundled("service.yaml").raw).decode().replace('"openapi":', '"openapi" :')
+    publishing(wire, lambda _: httpx.Response(200, text=f"# ours\n{body}"))
+    assert verify(rules=RULES, is_published=True).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (httpx.Response(200, html="<p>Welcome"), "answers 200 with text/html, and no OpenAPI"),
+        (httpx.Response(404, json={}), "answers 404 with application/json, and no OpenAPI"),
+        (httpx.Response(200, json={"swagger": "2.0"}), "the published document says swagger"),
+        (httpx.Response(200, text="a: ["), "the published document:2:1 is not readable"),
+    ],
+)
+def test_where_none_is_published_the_run_does_not_begin(verify, wire, answer, message):
+    publishing(wire, lambda _: answer)
+    with pytest.raises(StartupError, match=message):
+        verify(rules=RULES, is_published=True)
+    assert len(wire.seen) == 1
+
+
+def test_what_only_our_document_says_of_anothers_authorization_server_is_a_note(verify, wire):
+    inner = wire.inner
+
+    def cached(request: httpx.Request) -> httpx.Response:
+        response: httpx.Response = inner.handle_request(request)
+        if request.url.path == "/oauth2/token" and response.is_success:
+            kept = {n: t for n, t in response.headers.items() if n != "cache-control"}
+            return httpx.Response(200, headers=kept, content=response.content)
+        return response
+
+    wire.inner = httpx.MockTransport(cached)
+    rules = ("document", "code-exchange")
+    outcome = verify(replace(TARGET, ours=False), rules=rules)
+    assert outcome.findings == ()
+    assert [note.came for note in outcome.notes] == ["the header Cache-Control is missing"]
+    assert {found.status for found in outcome.rules} == {"passed", "not_checked"}
+    ours = verify(rules=rules)
+    assert [finding.came for finding in ours.findings] == ["the header Cache-Control is missing"]

@@ -1,0 +1,48 @@
+"""Generated cases: what Schemathesis finds is taken over, and its known false alarms are not."""
+
+import httpx
+import pytest
+from tests.quality.mutants.edge import LIST, Edge, at
+
+from understudy.cli import in_process
+from understudy.mock.engine.clock import machine_time
+from understudy.verify.gateway import Allowance
+from understudy.verify.generated_cases import generated, is_false_alarm
+from understudy.verify.run import Plan, start
+from understudy.verify.runner import go_on
+
+
+@pytest.mark.parametrize(
+    ("came", "is_alarm"),
+    [
+        ("negative_data_rejection: … parameter `sha256_hash` in path - violates `anyOf`", True),
+        ("negative_data_rejection: … parameter `size` in query - violates `type`", False),
+        ("negative_data_rejection: … `email_hash` … parameter `size` in query", False),
+        ("negative_data_rejection: the body is no object", False),
+        ("positive_data_acceptance: … parameter `sha256_hash` in path", False),
+    ],
+)
+def test_a_text_taken_for_a_text_is_no_finding(came, is_alarm):
+    assert is_false_alarm(came) is is_alarm
+
+
+def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):
+    def change(request, send):
+        is_list = at(request, "GET", LIST) and "selected_email_hash" not in str(request.url)
+        return httpx.Response(422, json={"error": "no"}) if is_list else send(request)
+
+    time = in_process.time_of(mock)
+    allowance = Allowance(requests=900)
+    plan = Plan(
+        target=in_process.TARGET,
+        transport=Edge(wire, change),
+        time=time,
+        machine_time=machine_time,
+        rules=("generated",),
+        allowance=allowance,
+        phases=[("generated cases", generated(5))],
+    )
+    outcome = go_on(start(plan))
+    (found,) = outcome.rules
+    assert found.status == "failed"
+    assert outcome.findings[0].exchange.operation == "GET /me/avatars"

@@ -1,0 +1,193 @@
+"""Reports: each format says the same, none shows a secret, and what they offer reproduces."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema_rs
+import orjson
+import pytest
+import xmlschema
+from rich.console import Console
+from tests.quality.mutants import generous, own_profile
+from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.verify.conftest import PATIENT, Wire
+from tests.verify.packages import har_faults, package
+
+from understudy.cli import in_process
+from understudy.mock.engine.clock import machine_time
+from understudy.verify import reports
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports.har import read_har
+from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.run import Plan, routes_of
+from understudy.verify.runner import carry_out
+from understudy.verify.shapes import bundled
+
+REGISTERED = (generous, own_profile)
+SECRETS = in_process.TARGET.secrets()
+RULES = ("qr-default-size", "code-single-use", "avatar-delete-status", "profile-patch-partial")
+SCHEMAS = Path(__file__).with_name("schemas")
+SCHEMA = Path(reports.__file__).with_name("report.schema.json").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def outcome() -> Outcome:
+    """A run on a deployment that is broken in two ways."""
+    mock = in_process.mock()
+    inner = in_process.InProcess(mock)
+    wire: Any = inner
+    broken = {"a_code_works_twice", "an_update_clears_what_it_was_not_given"}
+    for mutant in MUTANTS:
+        if mutant.name in broken:
+            wire = Edge(wire, mutant.make())
+    time = in_process.time_of(mock)
+    plan = Plan(in_process.TARGET, Wire(wire), time, machine_time, RULES, allowance=PATIENT)
+    try:
+        return carry_out(plan)
+    finally:
+        inner.close()
+
+
+@pytest.fixture(scope="module", params=reports.FORMATS)
+def report(request, outcome) -> tuple[str, str]:
+    return request.param, reports.FORMATS[request.param](outcome, SECRETS)
+
+
+def test_no_report_shows_a_secret(report):
+    _, text = report
+    assert [
+        secret for secret in SECRETS if secret in text and not secret.startswith("underst")
+    ] == []
+
+
+def test_every_report_names_what_is_broken(report):
+    name, text = report
+    assert name == "har" or ("code-single-use" in text and "profile-patch-partial" in text)
+
+
+def test_the_json_report_keeps_to_its_schema(outcome):
+    said = orjson.loads(reports.FORMATS["json"](outcome, SECRETS))
+    jsonschema_rs.validate(orjson.loads(SCHEMA), said)
+    ended = {rule["id"]: rule["status"] for rule in said["rules"]}
+    assert ended == {
+        "qr-default-size": "passed",
+        "code-single-use": "failed",
+        "avatar-delete-status": "passed",
+        "profile-patch-partial": "failed",
+    }
+
+
+def test_the_junit_report_keeps_to_what_its_readers_take(outcome):
+    xmlschema.XMLSchema(SCHEMAS / "junit.xsd").validate(reports.FORMATS["junit"](outcome, SECRETS))
+
+
+def test_sarif_keeps_to_its_schema(outcome):
+    path = package("@microsoft/jest-sarif") / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
+    schema = orjson.loads(path.read_bytes())
+    for name in ("run", "toolComponent"):
+        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is no regex
+    log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
+    jsonschema_rs.validator_for(schema, validate_formats=True).validate(log)
+
+
+def test_the_code_quality_report_has_gitlab_s_shape_and_shows_every_finding(outcome):
+    twice = replace(outcome, findings=outcome.findings * 2)
+    said = orjson.loads(reports.FORMATS["gitlab"](twice, SECRETS))
+    schema = SCHEMAS / "gitlab-code-quality.schema.json"
+    jsonschema_rs.validate(orjson.loads(schema.read_bytes()), said)
+    assert len({entry["fingerprint"] for entry in said}) == len(said) == 2 * len(outcome.findings)
+
+
+def test_all_traffic_is_har(outcome):
+    assert har_faults(reports.FORMATS["har"](outcome, SECRETS)) == ""
+
+
+def test_junit_has_a_test_case_a_rule(outcome):
+    suite = ET.fromstring(reports.FORMATS["junit"](outcome, SECRETS))[0]
+    cases = suite.findall("testcase")
+    failed = {case.get("name") for case in cases if case.find("failure") is not None}
+    assert {case.get("name") for case in cases} == set(RULES)
+    assert failed == {"code-single-use", "profile-patch-partial"}
+
+
+def test_the_page_needs_nothing_else(outcome):
+    class Page(HTMLParser):
+        """Collects what a page loads."""
+
+        loads: list[str] = []  # noqa: RUF012 - of one test
+
+        def handle_starttag(self, tag, attrs):
+            self.loads += [f"{tag} {n}" for n, _ in attrs if n in {"src", "href", "action"}]
+
+    page = Page()
+    page.feed(reports.FORMATS["html"](outcome, SECRETS))
+    assert page.loads == []
+    assert "<svg" in reports.FORMATS["html"](outcome, SECRETS)
+
+
+def on_terminal(outcome: Outcome) -> str:
+    console = Console(file=StringIO(), width=60, record=True)
+    print_outcome(console, outcome, SECRETS)
+    return console.export_text()
+
+
+def test_a_rule_is_shown_once_however_often_it_is_broken(outcome):
+    twice = replace(outcome, findings=outcome.findings * 2, notes=outcome.findings * 2)
+    page = reports.FORMATS["html"](twice, SECRETS)
+    assert page.count("<h3>code-single-use</h3>") == 2  # as a finding, and as a note
+    assert len(re.findall(r"^code-single-use$", on_terminal(twice), re.M)) == 1
+    assert on_terminal(twice).count("note: code-single-use") == 1
+    assert "(and 1 more)" in on_terminal(twice)
+
+
+def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome):
+    said = on_terminal(outcome)
+    assert "    expected  invalid_grant the second time\n    came      status 200" in said
+    (line,) = [
+        line for line in said.splitlines() if "grant_type=" in line and "CODE_" not in line[:9]
+    ][-1:]
+    assert line.startswith("    curl -i -X POST")  # in one line, so that it can be copied
+    assert "export APP_CLIENT_SECRET=… OWNER_TOKEN=…" in said
+    assert "2 rules hold, 2 do not" in said.splitlines()[-1]
+
+
+def test_what_a_deployment_answers_is_no_markup(outcome):
+    finding = replace(outcome.findings[0], came="[bold]<script>alert(1)</script>")
+    odd = replace(outcome, findings=(finding,))
+    assert "came      [bold]<script>" in on_terminal(odd)
+    assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)
+
+
+def test_sarif_has_a_result_for_each_finding(outcome):
+    log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert {result["ruleId"] for result in run["results"]} <= set(rules)
+    assert len(run["results"]) == len(outcome.findings)
+
+
+def test_an_archive_is_read_back_as_it_was(outcome, tmp_path):
+    path = tmp_path / "run.har"
+    path.write_text(reports.FORMATS["har"](outcome, SECRETS))
+    routes = routes_of(in_process.TARGET, bundled("service.yaml"))
+    found = read_har(path, in_process.TARGET, routes)
+    seen = [(e.request.method, e.operation, e.status) for e in found]
+    assert seen == [(e.request.method, e.operation, e.status) for e in outcome.exchanges]
+    known = [
+        (e.identity.name, n.identity.name) for e, n in zip(found, outcome.exchanges, strict=True)
+    ]
+    assert [pair for pair in known if pair[0] != pair[1] and pair[1] != "issued"] == []
+
+
+def test_the_python_snippet_is_a_program(outcome):
+    said = orjson.loads(reports.FORMATS["json"](outcome, SECRETS))
+    program = said["findings"][0]["reproduce"]["python"]
+    run = [sys.executable, "-c", "import ast, sys; ast.parse(sys.stdin.read())"]
+    subprocess.run(run, input=program, text=True, check=True)

@@ -1,0 +1,97 @@
+"""What a finding offers to run is run, at a deployment that is broken: the finding is seen again."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from msgspec.structs import replace
+from tests.quality.mutants import (
+    avatars,
+    generous,
+    implicit,
+    own_profile,
+    profiles,
+    qr_codes,
+    tokens,
+    uploads,
+)
+from tests.verify import served
+
+from understudy.cli.in_process import TARGET
+from understudy.cli.verifying import machine
+from understudy.deployments.target import Budget, Target
+from understudy.deployments.transport import Wire
+from understudy.mock.engine.clock import machine_time
+from understudy.verify.findings import Finding
+from understudy.verify.reproducing import commands, snippet
+from understudy.verify.run import Plan
+from understudy.verify.runner import carry_out
+
+REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
+BROKEN = [
+    ("a_code_works_twice", "code-single-use", '"access_token"'),
+    ("an_update_clears_what_it_was_not_given", "profile-patch-partial", '"pronunciation":""'),
+    ("the_token_type_is_mac", "token-answer", '"mac"'),
+    ("ratings_are_never_changed", "avatar-patch-rating-and-alt-text", '"rating":"G"'),
+]
+
+
+def found(address: str, rule: str) -> tuple[Finding, Target]:
+    """Returns the first finding of a rule at an address."""
+    target = replace(
+        TARGET,
+        base_url=f"{address}/v3",
+        auth_url=address,
+        permit=replace(TARGET.permit, exhaust_rate_limit=False),
+        budget=Budget(1000, 1000),
+    )
+    with Wire() as wire:
+        outcome = carry_out(Plan(target, wire, machine(), machine_time, (rule,)))
+    (finding, *_) = outcome.findings
+    return finding, target
+
+
+def run(command: list[str], target: Target) -> str:
+    variables = {name: secret for secret, name in target.secrets().items()}
+    done = subprocess.run(
+        command,
+        env={**os.environ, **variables, "NO_PROXY": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(("mutant", "rule", "telling"), BROKEN)
+def test_the_commands_and_the_program_show_the_finding_again(mutant, rule, telling):
+    with served.mutant(mutant) as address:
+        finding, target = found(address, rule)
+        secrets = target.secrets()
+        shell = "\n".join(commands(finding.steps, secrets))
+        shown = run(["bash", "-c", f"set -e\n{shell}"], target)
+        printed = run([sys.executable, "-c", snippet(finding.steps, secrets)], target)
+    assert "masked-" not in shell
+    wanted = str(finding.exchange.status)
+    assert re.findall(r"^HTTP/1\.\d (\d+)", shown, re.M)[-1] == wanted
+    assert re.findall(r"^(\d+) ", printed, re.M)[-1] == wanted
+    assert re.search(telling, shown.splitlines()[-1])
+    assert re.search(telling, printed.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("mutant", "rule", "telling"), BROKEN)
+def test_at_a_deployment_that_is_whole_they_show_otherwise(mutant, rule, telling):
+    with served.mutant(mutant) as address:
+        finding, target = found(address, rule)
+    with served.mutant(None) as address:
+        whole = replace(target, base_url=f"{address}/v3", auth_url=address)
+        lines = "\n".join(commands(finding.steps, target.secrets()))
+        shown = run(
+            ["bash", "-c", re.sub(r"http://127\.0\.0\.1:\d+/(?=v3|oauth2)", f"{address}/", lines)],
+            whole,
+        )
+    assert not re.search(telling, shown.splitlines()[-1])

@@ -1,0 +1,52 @@
+"""Scenarios find what only shows after other calls, and shrink it to the fewest."""
+
+from datetime import timedelta
+
+import pytest
+from tests.quality.mutants.edge import OWN, Edge, asking, at, json_of
+from tests.verify.conftest import PATIENT
+
+from understudy.cli import in_process
+from understudy.mock.engine.clock import machine_time
+from understudy.verify.run import Plan, start
+from understudy.verify.scenarios import SCENARIOS, play
+
+
+@pytest.fixture
+def playing(mock, wire):
+    def playing(change=None):
+        outer = Edge(wire, change) if change else wire
+        time = in_process.time_of(mock)
+        return start(Plan(in_process.TARGET, outer, time, machine_time, allowance=PATIENT))
+
+    return playing
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_mock_plays_every_scenario(playing, name):
+    run = playing()
+    assert play(run, name, examples=5) == ""
+    assert len(run.exchanges) > 10
+    assert run.undone.restore() == []
+
+
+def test_what_breaks_after_another_call_is_shrunk_to_the_fewest(playing):
+    """A deployment that drops the description when it is updated together with the company."""
+
+    def change(request, send):
+        asked = json_of(request) if at(request, "PATCH", OWN) else None
+        if isinstance(asked, dict) and "company" in asked and len(asked) > 1:
+            send(asking(request, body=b'{"description": ""}'))
+        return send(request)
+
+    run = playing(change)
+    broken = play(run, "profile-edits", examples=60)
+    assert broken.startswith("profile-patch")
+    finding = next(found for found in run.court.findings if found.rule.id == broken)
+    assert len(finding.steps) <= 4
+
+
+def test_time_passes_in_the_life_of_a_token(playing, mock):
+    before = mock.world.clock.now()
+    play(playing(), "token-life", examples=8)
+    assert mock.world.clock.now() - before > timedelta(hours=1)

@@ -1,0 +1,53 @@
+"""Over real sockets: an answer that never ends is cut, whatever part of it does not."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+from msgspec.structs import replace
+from tests.quality.reference import broken
+from tests.verify.conftest import PATIENT
+
+from understudy.cli.in_process import TARGET
+from understudy.cli.verifying import machine
+from understudy.deployments.ledger import Ledger
+from understudy.deployments.refusals import Unreachable
+from understudy.deployments.transport import Wire
+from understudy.verify.gateway import Gateway
+from understudy.verify.probe_client import Visit
+from understudy.verify.run import routes_of
+from understudy.verify.shapes import bundled
+
+SOON = timedelta(seconds=0.5)
+
+
+def answered(deployment, patience: timedelta) -> None:
+    """Asks a deployment for something by a gateway."""
+    time = machine()
+    with deployment() as addresses, Wire(patience) as wire:
+        target = replace(TARGET, base_url=f"{addresses.site}/v3", auth_url=None)
+        routes = routes_of(target, bundled("service.yaml"))
+        gateway = Gateway(target, routes, wire, time, Ledger(None, time.now()), PATIENT)
+        Visit(gateway, "test").get("/openapi")
+
+
+@pytest.mark.parametrize("deployment", [broken.dripping, broken.dripping_head])
+def test_an_answer_that_comes_byte_by_byte_is_cut(deployment):
+    with pytest.raises(Unreachable, match=r"the answer took longer than 0\.5 s and was cut"):
+        answered(deployment, SOON)
+
+
+def test_an_answer_without_end_is_cut():
+    with pytest.raises(Unreachable, match="the answer is larger than 32 MiB and was cut"):
+        answered(broken.endless, timedelta(minutes=5))
+
+
+def test_one_that_breaks_by_itself_is_not_called_slow():
+    with pytest.raises(Unreachable, match="RemoteProtocolError"):
+        answered(broken.cut_short, timedelta(minutes=5))
+
+
+def test_the_next_answer_has_a_patience_of_its_own():
+    delay = timedelta(seconds=0.3)
+    with broken.slow(delay) as addresses, httpx.Client(transport=Wire(SOON)) as client:
+        assert [client.get(f"{addresses.site}/v3").status_code for _ in range(3)] == [200] * 3
