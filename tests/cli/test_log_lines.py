@@ -8,11 +8,11 @@ import pytest
 
 from understudy.cli.log_lines import log_lines
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.worlds import World
 
 
-def exchange(query: bytes = b"", status: int = 200) -> Exchange:
+def exchange(query: bytes = b"", status: int = 200) -> RequestContext:
     world = World("default", {}, clock=Clock(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
     scope: Any = {
         "method": "GET",
@@ -21,13 +21,13 @@ def exchange(query: bytes = b"", status: int = 200) -> Exchange:
         "headers": [],
         "scheme": "http",
     }
-    made = Exchange(scope, dict(scope["headers"]), world)
+    made = RequestContext(scope, dict(scope["headers"]), world)
     made.status, made.seconds = status, 0.00123
     made.notes.append("a remark")
     return made
 
 
-def lines(log, exchange: Exchange, *, is_terminal: bool = False) -> str:
+def lines(log, exchange: RequestContext, *, is_terminal: bool = False) -> str:
     written: list[str] = []
     record = log_lines(log, written.append, is_terminal=is_terminal)
     assert record

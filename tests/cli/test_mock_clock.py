@@ -17,7 +17,7 @@ from tests.quality.reference import broken
 from understudy.cli import main, verifying
 from understudy.deployments.admin_client import AdminClient
 from understudy.mock.engine.clock import machine_time
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import Plan, start
 from understudy.verify.runner import carry_out
 
@@ -144,7 +144,7 @@ def test_a_plan_asks_no_clock(tmp_path):
 
 def test_the_clock_of_a_killed_run_is_cleaned_up(target, admin, tmp_path):
     plan = plan_of(target)
-    Visit(start(plan).gateway, "test").advance(timedelta(days=400))
+    ProbeClient(start(plan).gateway, "test").advance(timedelta(days=400))
     plan.transport.close()  # and nothing is put back, as after a kill
     assert shown(admin) > datetime.now(UTC) + timedelta(days=399)  # noqa: TID251 - the machine's
     done = CliRunner().invoke(main, ["cleanup", str(tmp_path / "target.journal")])

@@ -7,9 +7,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from understudy.generate.cases import Case, Request
-from understudy.generate.plans import Plan, Planner
-from understudy.generate.test_data import Subjects
+from understudy.generate.cases import Case, CaseRequest
+from understudy.generate.plans import OperationPlan, Planner
+from understudy.generate.test_data import TestData
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.settings import Settings
@@ -20,7 +20,7 @@ from understudy.openapi.loader import load
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
-SUBJECTS = Subjects()
+SUBJECTS = TestData()
 MADE = {"client_token": "issued-to-server-app", "code": "7d3f0c5e9b1a4826a4c8e2f6071b3d59"}
 SECRETS = {**SUBJECTS.secrets, **MADE}
 
@@ -46,7 +46,7 @@ class Deployment:
         world.put(CODES, code.code, code)
         self._before = world.snapshot()
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: CaseRequest) -> Answer:
         self.mock.world.become(self._before)
         request = request.filled(SECRETS)
         is_resource = request.site == "resource"
@@ -108,5 +108,5 @@ def planners() -> tuple[Planner, Planner]:
     )
 
 
-def plans() -> list[Plan]:
+def plans() -> list[OperationPlan]:
     return [p.plan(operation) for p in planners() for operation in p.operations]

@@ -12,14 +12,14 @@ import pytest
 from tests.generate.conftest import Deployment, plans
 
 from understudy.generate.cases import Case
-from understudy.generate.plans import Plan
+from understudy.generate.plans import OperationPlan
 from understudy.generate.stream import KINDS, cases
 
 COUNT = int(os.environ.get("UNDERSTUDY_CASES", "150"))
 PLANS = {plan.name: plan for plan in plans()}
 
 
-def some(plan: Plan, count: int = COUNT) -> list[Case]:
+def some(plan: OperationPlan, count: int = COUNT) -> list[Case]:
     return list(islice(cases(plan, seed=7, kinds=KINDS), count))
 
 

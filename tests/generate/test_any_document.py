@@ -12,7 +12,7 @@ from tests.mock.engine.conftest import NOTES, NOTES_31, Service
 from understudy.generate.cases import Case
 from understudy.generate.plans import Planner
 from understudy.generate.stream import KINDS, cases
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 from understudy.openapi.loader import load
 
 SECRETS = {"token": "ada-token", "credential": "any"}
@@ -41,7 +41,7 @@ def fault(service: Service, case: Case) -> str:
 
 
 def test_a_service_of_notes_answers_as_announced(service: Service):
-    planner = Planner(load(service.directory / "notes.yaml"), "resource", Subjects())
+    planner = Planner(load(service.directory / "notes.yaml"), "resource", TestData())
     found = []
     for operation in planner.operations:
         if operation.path == "/failing":
@@ -86,7 +86,7 @@ components:
 @pytest.fixture
 def hard(tmp_path: Path) -> list[Case]:
     (tmp_path / "hard.yaml").write_text(HARD)
-    planner = Planner(load(tmp_path / "hard.yaml"), "resource", Subjects())
+    planner = Planner(load(tmp_path / "hard.yaml"), "resource", TestData())
     found = []
     for operation in planner.operations:
         found += list(islice(cases(planner.plan(operation), 0, KINDS), 600))
@@ -162,7 +162,7 @@ components:
 def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Case]]:
     path = tmp_path_factory.mktemp("odd") / "odd.yaml"
     path.write_text(ODD)
-    planner = Planner(load(path), "resource", Subjects())
+    planner = Planner(load(path), "resource", TestData())
     plans = [planner.plan(operation) for operation in planner.operations]
     return {plan.name: list(islice(cases(plan, 0, KINDS), 1500)) for plan in plans}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.cases import Case, CaseRequest, Expected
 
-REQUEST = Request(
+REQUEST = CaseRequest(
     "authorization",
     "POST",
     "/token",

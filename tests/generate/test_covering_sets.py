@@ -3,22 +3,22 @@
 from itertools import combinations
 from random import Random  # noqa: TID251 - seeded
 
-from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.cases import Case, CaseRequest, Expected
 from understudy.generate.covering_sets import choose
-from understudy.generate.mutations.mutation import Turn
+from understudy.generate.mutations.mutation import Mutation
 from understudy.generate.pairs import covering
 
 
 def case(operation: str, *touched: str) -> Case:
-    request, expected = Request("resource", "GET", "/"), Expected(("2XX",), "")
+    request, expected = CaseRequest("resource", "GET", "/"), Expected(("2XX",), "")
     pairs = tuple((name, "type") for name in touched)
     return Case(
         f"{operation}-1", operation, "", "", "", "", "valid", request, expected, touched=pairs
     )
 
 
-def option(slot: str, what: str) -> Turn:
-    return Turn(slot, "option", what, "enum", "#", "valid", lambda draft: draft, is_option=True)
+def option(slot: str, what: str) -> Mutation:
+    return Mutation(slot, "option", what, "enum", "#", "valid", lambda draft: draft, is_option=True)
 
 
 def test_the_case_that_adds_most_is_chosen_first():

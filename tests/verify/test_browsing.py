@@ -10,7 +10,7 @@ from understudy.deployments.ledger import Ledger
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.browsing import go_through
 from understudy.verify.gateway import Gateway
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
 
@@ -56,14 +56,16 @@ def browse():
         target = replace(TARGET, mode="own")
         routes = routes_of(target, bundled("service.yaml"))
         gateway = Gateway(target, routes, pages, time, Ledger(None, machine_time()))
-        return go_through(Visit(gateway, "test"), f"{TARGET.auth_url}/oauth2/authorize?a=b", wish)
+        return go_through(
+            ProbeClient(gateway, "test"), f"{TARGET.auth_url}/oauth2/authorize?a=b", wish
+        )
 
     return browse
 
 
 def test_one_form_may_ask_for_both(browse):
     pages = Pages(BOTH)
-    assert browse(pages, "deny").told == {"code": "abc"}
+    assert browse(pages, "deny").redirect_parameters == {"code": "abc"}
     assert pages.posted == [
         ("/oauth2/authorize", "user=ada&pw=ada-password&decision=no", ""),
     ]
@@ -71,7 +73,7 @@ def test_one_form_may_ask_for_both(browse):
 
 def test_or_one_page_each_with_a_session_between(browse):
     pages = Pages(SIGN_IN)
-    assert browse(pages, "approve").told == {"code": "abc"}
+    assert browse(pages, "approve").redirect_parameters == {"code": "abc"}
     assert pages.posted == [
         ("/login", "t=1&email=ada&secret=ada-password", ""),
         ("/yes", "", "session=1"),

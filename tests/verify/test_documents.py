@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.verify.conftest import Wire
 
 from understudy.cli.in_process import TARGET
-from understudy.deployments.exchange import NOBODY, Answer, Exchange, Request
+from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.errors import StartupError
 from understudy.verify.document_checks import DocumentJudge, Opinion
 from understudy.verify.run import routes_of
@@ -35,9 +35,9 @@ def opinion(
     exchange = Exchange(
         number=1,
         source="test",
-        identity=NOBODY,
+        identity=ANONYMOUS_IDENTITY,
         request=Request(method, url),
-        answer=Answer(status, given, body),
+        response=Response(status, given, body),
         at=datetime(2026, 3, 1, tzinfo=UTC),
         operation=place.operation,
         site=place.site,
@@ -106,7 +106,7 @@ def test_a_deployment_is_judged_by_the_document_that_it_publishes(verify, wire):
     assert verify(rules=RULES, is_published=True).findings == ()
     publishing(wire, with_shoe_size)
     (finding, *_) = verify(rules=RULES, is_published=True).findings
-    assert "shoe_size" in finding.came
+    assert "shoe_size" in finding.actual
     assert verify(rules=RULES).findings == ()
 
 
@@ -146,7 +146,7 @@ def test_what_only_our_document_says_of_anothers_authorization_server_is_a_note(
     rules = ("document", "code-exchange")
     outcome = verify(replace(TARGET, ours=False), rules=rules)
     assert outcome.findings == ()
-    assert [note.came for note in outcome.notes] == ["the header Cache-Control is missing"]
+    assert [note.actual for note in outcome.notes] == ["the header Cache-Control is missing"]
     assert {found.status for found in outcome.rules} == {"passed", "not_checked"}
     ours = verify(rules=rules)
-    assert [finding.came for finding in ours.findings] == ["the header Cache-Control is missing"]
+    assert [finding.actual for finding in ours.findings] == ["the header Cache-Control is missing"]

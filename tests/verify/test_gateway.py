@@ -11,7 +11,7 @@ from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Budget, Permit
 from understudy.verify.gateway import Allowance
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probes.uploads import picture, upload
 from understudy.verify.undo import Undo, read_journal
 
@@ -35,12 +35,12 @@ ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
 )
 def test_what_is_not_permitted_is_not_sent(gateway, wire, target, method, path, who):
     with pytest.raises(NotPermitted):
-        Visit(gateway(target), "test").send(method, path, who)
+        ProbeClient(gateway(target), "test").send(method, path, who)
     assert wire.seen == []
 
 
 def test_no_more_is_sent_than_the_hour_allows(gateway, wire):
-    visit = Visit(gateway(replace(TARGET, budget=Budget(anonymous=3))), "test")
+    visit = ProbeClient(gateway(replace(TARGET, budget=Budget(anonymous=3))), "test")
     for _ in range(3):
         visit.get("/profiles/ada")
     with pytest.raises(BudgetSpent, match="the hour's budget for requests without a token"):
@@ -51,10 +51,10 @@ def test_no_more_is_sent_than_the_hour_allows(gateway, wire):
 
 def test_a_429_pauses_until_the_reset(gateway):
     target = replace(TARGET, budget=Budget(anonymous=500))
-    visit = Visit(gateway(target, allowance=Allowance(pause=timedelta(hours=2))), "test")
+    visit = ProbeClient(gateway(target, allowance=Allowance(pause=timedelta(hours=2))), "test")
     statuses = [visit.get("/profiles/ada").status for _ in range(102)]
     assert statuses == [200] * 102  # the header says that nothing is left, so an hour passes
-    impatient = Visit(gateway(target), "test")
+    impatient = ProbeClient(gateway(target), "test")
     for _ in range(98):
         impatient.get("/profiles/ada")
     with pytest.raises(BudgetSpent, match="the deployment's limit"):
@@ -65,13 +65,16 @@ def test_a_killed_run_is_put_back_from_its_journal(gateway, tmp_path):
     journal = tmp_path / "target.journal"
     killed = gateway(OWN)
     Undo(killed, journal)
-    visit = Visit(killed, "test")
-    before = visit.get("/me/profile", "owner").said["location"]
+    visit = ProbeClient(killed, "test")
+    before = visit.get("/me/profile", "owner").json_object["location"]
     visit.send("PATCH", "/me/profile", "owner", json={"location": "elsewhere"})
     assert journal.exists()
     after = gateway(OWN)
     assert Undo(after, journal, read_journal(journal)).restore() == []
-    assert Visit(gateway(OWN), "test").get("/me/profile", "owner").said["location"] == before
+    assert (
+        ProbeClient(gateway(OWN), "test").get("/me/profile", "owner").json_object["location"]
+        == before
+    )
     assert not journal.exists()
 
 
@@ -95,7 +98,7 @@ def test_where_nothing_is_told_nothing_is_changed(gateway, wire, answer, path, m
     Undo(careful, None)
     wire.inner = httpx.MockTransport(lambda _: answer)
     with pytest.raises(NotPermitted, match="what stands there cannot be read first"):
-        Visit(careful, "test").send(method, path, "owner", json={"location": "x"})
+        ProbeClient(careful, "test").send(method, path, "owner", json={"location": "x"})
     assert {request.method for request in wire.seen} == {"GET"}
 
 
@@ -111,7 +114,7 @@ def test_a_field_that_is_not_told_is_not_changed_and_another_is(gateway, wire):
     wire.inner = httpx.MockTransport(without_pronouns)
     careful = gateway(OWN)
     undo = Undo(careful, None)
-    visit = Visit(careful, "test")
+    visit = ProbeClient(careful, "test")
     for body in ({"pronouns": "they"}, {"location": "x", "pronouns": ""}, ["no object"]):
         with pytest.raises(NotPermitted, match="what stands in pronouns is not told"):
             visit.send("PATCH", "/me/profile", "owner", json=body)
@@ -132,21 +135,21 @@ def test_an_upload_whose_answer_was_lost_is_removed(gateway, wire, tmp_path):
     wire.inner = httpx.MockTransport(losing)
     killed = gateway(OWN)
     Undo(killed, tmp_path / "journal")
-    visit = Visit(killed, "test")
+    visit = ProbeClient(killed, "test")
     before = visit.get("/me/avatars", "owner").body
     with pytest.raises(Unreachable):
         upload(visit, picture(), select_avatar="true")
     assert len(visit.get("/me/avatars", "owner").body) == len(before) + 1
     after = gateway(OWN)
     assert Undo(after, None, read_journal(tmp_path / "journal")).restore() == []
-    assert Visit(gateway(OWN), "test").get("/me/avatars", "owner").body == before
+    assert ProbeClient(gateway(OWN), "test").get("/me/avatars", "owner").body == before
 
 
 def test_what_another_uploaded_meanwhile_is_not_removed(gateway):
     ours, theirs = gateway(OWN), gateway(OWN)
     undo = Undo(ours, None)
-    upload(Visit(ours, "test"), picture())
-    told = upload(Visit(theirs, "another"), picture(size=(80, 80))).said["image_id"]
+    upload(ProbeClient(ours, "test"), picture())
+    told = upload(ProbeClient(theirs, "another"), picture(size=(80, 80))).json_object["image_id"]
     assert undo.restore() == [f"owner: the avatar {told} was not removed"]
 
 
@@ -154,7 +157,7 @@ def test_after_the_end_nobody_sends_anything(gateway, wire):
     ended = gateway(OWN)
     Undo(ended, None).restore()
     with pytest.raises(OutOfTime):
-        Visit(ended, "a thread that goes on").get("/openapi")
+        ProbeClient(ended, "a thread that goes on").get("/openapi")
     assert wire.seen == []
 
 
@@ -162,7 +165,7 @@ def test_an_avatar_that_was_there_before_is_never_deleted(gateway, wire):
     full = gateway(TARGET)
     Undo(full, None)
     with pytest.raises(NotPermitted, match="could not be put back"):
-        Visit(full, "test").send("DELETE", f"/me/avatars/{ADA_AVATAR.upper()}", "owner")
+        ProbeClient(full, "test").send("DELETE", f"/me/avatars/{ADA_AVATAR.upper()}", "owner")
     assert {request.method for request in wire.seen} == {"GET"}
 
 

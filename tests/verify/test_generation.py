@@ -22,8 +22,8 @@ from understudy.verify.runner import go_on
         ("positive_data_acceptance: … parameter `sha256_hash` in path", False),
     ],
 )
-def test_a_text_taken_for_a_text_is_no_finding(came, is_alarm):
-    assert is_false_alarm(came) is is_alarm
+def test_a_text_taken_for_a_text_is_no_finding(actual, is_alarm):
+    assert is_false_alarm(actual) is is_alarm
 
 
 def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):

@@ -11,7 +11,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.mock.engine.clock import machine_time
 from understudy.verify import runner
 from understudy.verify.gateway import UNDO, Allowance
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Part, Probe, in_order, turns
 from understudy.verify.run import Plan, start
 
@@ -96,7 +96,7 @@ def taken():
 
 
 def asked(run):
-    return {rule: said.checks for rule, said in run.court.said.items()}
+    return {rule: said.checks for rule, said in run.evaluator.said.items()}
 
 
 def test_every_part_sends_as_much_as_it_declares(taken):
@@ -123,7 +123,7 @@ def test_what_was_read_is_recalled_until_something_is_written(gateway, wire):
     gate = gateway()
     earlier: list[Exchange] = []
     gate.listeners.append(earlier.append)
-    visit = Visit(gate, "test", earlier)
+    visit = ProbeClient(gate, "test", earlier)
     first = visit.recall("/me/profile", "owner")
     assert visit.recall("/me/profile", "owner") is first
     assert visit.recall("/me/profile", "reader") is not first

@@ -159,7 +159,7 @@ def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome
 
 
 def test_what_a_deployment_answers_is_no_markup(outcome):
-    finding = replace(outcome.findings[0], came="[bold]<script>alert(1)</script>")
+    finding = replace(outcome.findings[0], actual="[bold]<script>alert(1)</script>")
     odd = replace(outcome, findings=(finding,))
     assert "came      [bold]<script>" in on_terminal(odd)
     assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)

@@ -22,7 +22,7 @@ from tests.verify import served
 from understudy.cli.in_process import TARGET
 from understudy.cli.verifying import machine
 from understudy.deployments.target import Budget, Target
-from understudy.deployments.transport import Wire
+from understudy.deployments.transport import DeploymentTransport
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands, snippet
@@ -47,7 +47,7 @@ def found(address: str, rule: str) -> tuple[Finding, Target]:
         permit=replace(TARGET.permit, exhaust_rate_limit=False),
         budget=Budget(1000, 1000),
     )
-    with Wire() as wire:
+    with DeploymentTransport() as wire:
         outcome = carry_out(Plan(target, wire, machine(), machine_time, (rule,)))
     (finding, *_) = outcome.findings
     return finding, target

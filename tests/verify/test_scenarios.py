@@ -42,7 +42,7 @@ def test_what_breaks_after_another_call_is_shrunk_to_the_fewest(playing):
     run = playing(change)
     broken = play(run, "profile-edits", examples=60)
     assert broken.startswith("profile-patch")
-    finding = next(found for found in run.court.findings if found.rule.id == broken)
+    finding = next(found for found in run.evaluator.findings if found.rule.id == broken)
     assert len(finding.steps) <= 4
 
 

@@ -12,9 +12,9 @@ from understudy.cli.in_process import TARGET
 from understudy.cli.verifying import machine
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
-from understudy.deployments.transport import Wire
+from understudy.deployments.transport import DeploymentTransport
 from understudy.verify.gateway import Gateway
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
 
@@ -24,11 +24,11 @@ SOON = timedelta(seconds=0.5)
 def answered(deployment, patience: timedelta) -> None:
     """Asks a deployment for something by a gateway."""
     time = machine()
-    with deployment() as addresses, Wire(patience) as wire:
+    with deployment() as addresses, DeploymentTransport(patience) as wire:
         target = replace(TARGET, base_url=f"{addresses.site}/v3", auth_url=None)
         routes = routes_of(target, bundled("service.yaml"))
         gateway = Gateway(target, routes, wire, time, Ledger(None, time.now()), PATIENT)
-        Visit(gateway, "test").get("/openapi")
+        ProbeClient(gateway, "test").get("/openapi")
 
 
 @pytest.mark.parametrize("deployment", [broken.dripping, broken.dripping_head])
@@ -49,5 +49,8 @@ def test_one_that_breaks_by_itself_is_not_called_slow():
 
 def test_the_next_answer_has_a_patience_of_its_own():
     delay = timedelta(seconds=0.3)
-    with broken.slow(delay) as addresses, httpx.Client(transport=Wire(SOON)) as client:
+    with (
+        broken.slow(delay) as addresses,
+        httpx.Client(transport=DeploymentTransport(SOON)) as client,
+    ):
         assert [client.get(f"{addresses.site}/v3").status_code for _ in range(3)] == [200] * 3

@@ -16,7 +16,7 @@ from understudy.cli.verifying import POLITE, machine
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Target, is_loopback
 from understudy.deployments.target_files import load_target
-from understudy.deployments.transport import Wire
+from understudy.deployments.transport import DeploymentTransport
 from understudy.generate.sending import Firing, subjects_of
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import load
@@ -38,7 +38,7 @@ def fired(options: Mapping[str, Any]) -> Iterator[tuple[Firing, Target]]:
         target, transport = in_process.TARGET, in_process.InProcess(mock)
         time, allowance = in_process.time_of(mock), Allowance(pause=timedelta(hours=2))
     else:
-        target, transport = load_target(path, os.environ), Wire()
+        target, transport = load_target(path, os.environ), DeploymentTransport()
         time, interval = machine(), timedelta(0)
         given = {name: options[name] for name in ("base_url", "auth_url") if options[name]}
         target = replace(target, **given)

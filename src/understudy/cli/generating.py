@@ -19,8 +19,8 @@ from understudy.generate.covering_sets import choose
 from understudy.generate.formats.files import Left, beside, prepare, save
 from understudy.generate.formats.registry import FORMATS
 from understudy.generate.formats.writing import Job
-from understudy.generate.plans import Plan
-from understudy.generate.test_data import Subjects
+from understudy.generate.plans import OperationPlan
+from understudy.generate.test_data import TestData
 
 BASE_URL = "http://127.0.0.1:8080/v3"
 AUTH_URL = "http://127.0.0.1:8081"
@@ -78,7 +78,7 @@ def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Ev
             subjects = firing.prepare()
             urls = (target.base_url, target.auth_url or AUTH_URL)
             return _write(operations, options, (subjects, urls, firing.fire), asked)
-    subjects, urls = Subjects(), (BASE_URL, AUTH_URL)
+    subjects, urls = TestData(), (BASE_URL, AUTH_URL)
     if options["target"] is not None:
         from understudy.deployments.target_files import load_target
         from understudy.generate.sending import subjects_of
@@ -91,7 +91,7 @@ def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Ev
 def _write(
     operations: tuple[str, ...],
     options: Mapping[str, Any],
-    about: tuple[Subjects, tuple[str, str], Callable[[Iterable[Case]], Iterable[Case]]],
+    about: tuple[TestData, tuple[str, str], Callable[[Iterable[Case]], Iterable[Case]]],
     asked: Event,
 ) -> int:
     subjects, urls, fire = about
@@ -122,7 +122,7 @@ def _write(
     return FAILED if tally.outcomes["failed"] else 0
 
 
-def _chosen(plans: list[Plan], options: Mapping[str, Any]) -> tuple[Iterator[Case], str]:
+def _chosen(plans: list[OperationPlan], options: Mapping[str, Any]) -> tuple[Iterator[Case], str]:
     wanted = (options["count"], options["seed"], selection.WORDS[options["kind"]])
     stream = selection.generate(plans, *wanted)
     if options["size"] is None:

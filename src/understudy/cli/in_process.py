@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 
 from understudy.deployments.clock import Time
-from understudy.deployments.target import Application, Credentials, Known, Permit, Target
+from understudy.deployments.target import Credentials, Known, Permit, Target, TargetApplication
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.exchange import Addresses
@@ -32,7 +32,7 @@ TARGET = Target(
         disabled_access_token="gone-full",
         api_key="ada-api-key",
     ),
-    application=Application(
+    application=TargetApplication(
         client_id="server-app",
         client_secret="server-app-secret",
         redirect_uri=CALLBACK,
@@ -42,14 +42,14 @@ TARGET = Target(
         approve="mock_approve=ada",
         deny="mock_deny=1",
     ),
-    other_application=Application(
+    other_application=TargetApplication(
         client_id="two-redirects",
         client_secret="two-redirects-secret",
         redirect_uri="http://127.0.0.1:3000/callback",
         username="ben",
         password="ben-password",
     ),
-    two_step=Application(
+    two_step=TargetApplication(
         client_id="two-step",
         client_secret="two-step-secret",
         redirect_uri=CALLBACK,

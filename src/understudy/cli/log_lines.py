@@ -6,7 +6,7 @@ from datetime import datetime
 import click
 import orjson
 
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.masking import masked_query
 from understudy.mock.engine.recording import Record
 from understudy.mock.settings import Log
@@ -29,13 +29,13 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
         return None
     line = _json if log == "json" else _coloured if is_terminal else _text
 
-    def record(exchange: Exchange) -> None:
+    def record(exchange: RequestContext) -> None:
         write(line(exchange))
 
     return record
 
 
-def _target(exchange: Exchange) -> str:
+def _target(exchange: RequestContext) -> str:
     query = masked_query(exchange.query.decode("latin-1"))
     return f"{exchange.path}?{query}" if query else exchange.path
 
@@ -44,11 +44,11 @@ def _clock(instant: datetime) -> str:
     return instant.strftime("%H:%M:%S")
 
 
-def _who(exchange: Exchange) -> str:
+def _who(exchange: RequestContext) -> str:
     return exchange.principal.person if exchange.principal else "-"
 
 
-def _text(exchange: Exchange) -> str:
+def _text(exchange: RequestContext) -> str:
     line = (
         f"{_clock(exchange.started)}  {exchange.status}  {exchange.method:<6} {_target(exchange)}"
         f"  {exchange.seconds * 1000:.1f} ms  {_who(exchange)}"
@@ -56,7 +56,7 @@ def _text(exchange: Exchange) -> str:
     return "\n".join([line, *(f"          {note}" for note in exchange.notes)])
 
 
-def _coloured(exchange: Exchange) -> str:
+def _coloured(exchange: RequestContext) -> str:
     status = click.style(exchange.status, fg=COLOURS.get(exchange.status // 100), bold=True)
     faint = click.style(f"{exchange.seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
     time = click.style(_clock(exchange.started), dim=True)
@@ -65,7 +65,7 @@ def _coloured(exchange: Exchange) -> str:
     return "\n".join([line, *notes])
 
 
-def _json(exchange: Exchange) -> str:
+def _json(exchange: RequestContext) -> str:
     endpoint = exchange.endpoint
     said = {
         "time": exchange.started.isoformat(),

@@ -8,7 +8,7 @@ from understudy.cli.verifying import machine
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target_files import load_target
-from understudy.deployments.transport import Wire
+from understudy.deployments.transport import DeploymentTransport
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.gateway import Gateway
@@ -41,7 +41,7 @@ def put_back(journal: Path, where: Path, environment: Mapping[str, str]) -> list
         time = MockClock(target, machine_time, state.clock).time
     routes = routes_of(target, bundled("service.yaml"))
     ledger = Ledger(where.with_suffix(".ledger"), time.now())
-    with ended_by_sigterm(), Wire() as wire:
+    with ended_by_sigterm(), DeploymentTransport() as wire:
         gateway = Gateway(target, routes, wire, time, ledger)
         gateway.made.update(image for made in state.uploads.values() for image in made)
         return Undo(gateway, journal, state).restore()

@@ -7,7 +7,7 @@ from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document
 from understudy.verify.document_checks import DocumentJudge
-from understudy.verify.evaluator import Court
+from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.reports.har import read_har
@@ -35,22 +35,22 @@ def judge_recorded(
     judges = {"resource": DocumentJudge(document, target.base_url)}
     if target.auth_url is not None:
         judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
-    court = Court(catalogue(rules), History(target), routes, judges, target.ours)
+    evaluator = Evaluator(catalogue(rules), History(target), routes, judges, target.ours)
     exchanges = tuple(read_har(path, target, routes))
     for exchange in exchanges:
-        court.hear(exchange)
+        evaluator.evaluate(exchange)
     return Outcome(
         target=target.base_url,
         seed=0,
         started=started,
         took=machine_time() - started,
-        rules=tuple(court.outcomes({}, ())),
-        findings=tuple(finding for finding in court.findings if not finding.is_note),
-        notes=tuple(finding for finding in court.findings if finding.is_note),
-        ours=tuple(court.ours),
+        rules=tuple(evaluator.outcomes({}, ())),
+        findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
+        notes=tuple(finding for finding in evaluator.findings if finding.is_note),
+        ours=tuple(evaluator.ours),
         requests=0,
         counted={},
-        coverage=court.coverage,
+        coverage=evaluator.coverage,
         stopped="",
         left=(),
         exchanges=exchanges,

@@ -21,7 +21,7 @@ from understudy.deployments.clock import Time
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target import Target, is_loopback
 from understudy.deployments.target_files import load_target, target_of
-from understudy.deployments.transport import Wire
+from understudy.deployments.transport import DeploymentTransport
 from understudy.errors import StartupError
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document, load
@@ -121,10 +121,10 @@ def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
         transport: httpx.BaseTransport = in_process.InProcess(mock)
         time, allowance = in_process.time_of(mock), MOVABLE
     elif wish.target.permit.clock:
-        transport, allowance = Wire(), MOVABLE
+        transport, allowance = DeploymentTransport(), MOVABLE
         time = MockClock(wish.target, machine_time).time
     else:
-        transport, time = Wire(), machine()
+        transport, time = DeploymentTransport(), machine()
         is_here = is_loopback(wish.target.base_url)
         allowance = Allowance(interval=timedelta(0) if is_here else POLITE)
     journal = wish.where and wish.where.with_suffix(".journal")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 
-class Stood(Struct, frozen=True):
+class ClockState(Struct, frozen=True):
     """A deployment's clock as it stood before it was moved.
 
     Attributes:
@@ -36,5 +36,5 @@ class Time:
     now: Callable[[], datetime]
     wait: Callable[[timedelta], None]
     advance: Callable[[timedelta], None] | None = None
-    stood: Callable[[], Stood] | None = None
+    stood: Callable[[], ClockState] | None = None
     put_back: Callable[[], list[str]] | None = None

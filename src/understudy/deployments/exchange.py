@@ -16,9 +16,9 @@ from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 import orjson
 
 Headers = tuple[tuple[str, str], ...]
-Kind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
+CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
 
-NOTHING: Final = object()
+NO_JSON: Final = object()
 """Stands for a body that is no JSON, as ``null`` is one."""
 
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
@@ -41,7 +41,7 @@ class Identity:
     """
 
     name: str
-    kind: Kind = "none"
+    kind: CredentialKind = "none"
     account: str | None = None
     scopes: frozenset[str] | None = None
 
@@ -50,7 +50,7 @@ class Identity:
         return self.scopes is not None and scope in self.scopes
 
 
-NOBODY: Final = Identity("nobody")
+ANONYMOUS_IDENTITY: Final = Identity("anonymous")
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Request:
 
     @cached_property
     def json(self) -> Any:
-        """What the body says, or NOTHING."""
-        return _json(self.body) if media_type(self.headers) == "application/json" else NOTHING
+        """What the body says, or NO_JSON."""
+        return _json(self.body) if media_type(self.headers) == "application/json" else NO_JSON
 
     @property
     def token(self) -> str | None:
@@ -102,7 +102,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """An answer as it came; header names in lower case, the body decoded."""
 
     status: int
@@ -130,7 +130,7 @@ class Answer:
 
     @cached_property
     def json(self) -> Any:
-        """What the body says, or NOTHING; whatever type it claims."""
+        """What the body says, or NO_JSON; whatever type it claims."""
         return _json(self.body)
 
 
@@ -143,7 +143,7 @@ class Exchange:
         source: What sent it, such as ``probe lookup_by_everyone``.
         identity: Whom the request speaks for.
         request: What was sent.
-        answer: What came.
+        response: What came.
         at: The deployment's time when it was sent.
         operation: Method and template of the operation, ``GET /profiles/{}``; empty for any other.
         site: Which address it went to.
@@ -156,7 +156,7 @@ class Exchange:
     source: str
     identity: Identity
     request: Request
-    answer: Answer
+    response: Response
     at: datetime
     operation: str = ""
     site: Literal["resource", "authorization", "elsewhere"] = "elsewhere"
@@ -172,25 +172,25 @@ class Exchange:
     @property
     def status(self) -> int:
         """The answer's status."""
-        return self.answer.status
+        return self.response.status
 
     @property
     def body(self) -> Any:
-        """What the answer says as JSON, or NOTHING."""
-        return self.answer.json
+        """What the answer says as JSON, or NO_JSON."""
+        return self.response.json
 
     @cached_property
-    def said(self) -> Mapping[str, Any]:
+    def json_object(self) -> Mapping[str, Any]:
         """The answer's JSON object; empty where it is none."""
         return self.body if isinstance(self.body, dict) else {}
 
     @cached_property
     def location(self) -> SplitResult:
         """Where a redirect leads."""
-        return split(self.answer.header("location"))
+        return split(self.response.header("location"))
 
     @cached_property
-    def told(self) -> Mapping[str, str]:
+    def redirect_parameters(self) -> Mapping[str, str]:
         """What a redirect tells the client, in its query and its fragment."""
         parts = self.location
         pairs = [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
@@ -258,4 +258,4 @@ def _json(body: bytes) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        return NOTHING
+        return NO_JSON

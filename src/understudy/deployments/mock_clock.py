@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from understudy.deployments.admin_client import AdminClient
-from understudy.deployments.clock import Stood, Time
+from understudy.deployments.clock import ClockState, Time
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Target
 from understudy.errors import StartupError
@@ -39,7 +39,7 @@ class MockClock:
     """
 
     def __init__(
-        self, target: Target, machine_time: Callable[[], datetime], stood: Stood | None = None
+        self, target: Target, machine_time: Callable[[], datetime], stood: ClockState | None = None
     ) -> None:
         self._site = target.base_url.rstrip("/").rpartition("/")[0]
         self._token = target.credentials.admin_token
@@ -107,11 +107,11 @@ class MockClock:
         ]
 
     @cached_property
-    def _stood(self) -> Stood:
+    def _stood(self) -> ClockState:
         return self._earlier or self._last
 
     @cached_property
-    def _last(self) -> Stood:
+    def _last(self) -> ClockState:
         try:
             return self._read("GET", "/clock")
         except StartupError as error:
@@ -121,14 +121,14 @@ class MockClock:
             )
             raise StartupError(msg) from error
 
-    def _read(self, method: str, path: str, **options: Any) -> Stood:
+    def _read(self, method: str, path: str, **options: Any) -> ClockState:
         try:
             with closing(AdminClient(self._site, token=self._token)) as admin:
                 said = msgspec.convert(admin.call(method, path, **options), Reading)
         except (ValueError, msgspec.ValidationError) as error:
             msg = f"what answers {method} /__admin{path} is no mock"
             raise StartupError(msg) from error
-        return Stood(said.now, self._machine_time(), said.rate)
+        return ClockState(said.now, self._machine_time(), said.rate)
 
-    def _expected(self, reading: Stood) -> datetime:
+    def _expected(self, reading: ClockState) -> datetime:
         return reading.now + (self._machine_time() - reading.at) * reading.rate

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from understudy.deployments.exchange import NOBODY, Identity
+from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Identity
 
 Mode = Literal["observe", "own", "full"]
 
@@ -15,11 +15,11 @@ READ = frozenset({"auth", "avatar-profile:read"})
 ALL = READ | {"avatar-profile:manage"}
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class Table(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of the file."""
 
 
-class Credentials(Part, frozen=True):
+class Credentials(Table, frozen=True):
     """Bearer tokens, each optional.
 
     Attributes:
@@ -45,7 +45,7 @@ class Credentials(Part, frozen=True):
     admin_token: str | None = None
 
 
-class Application(Part, frozen=True):
+class TargetApplication(Table, frozen=True):
     """An application, with its owner's user name and password for the password grant.
 
     Attributes:
@@ -65,7 +65,7 @@ class Application(Part, frozen=True):
     deny: str | None = None
 
 
-class Known(Part, frozen=True):
+class Known(Table, frozen=True):
     """People that the deployment is known to have; all of them are named by the target's writer.
 
     Attributes:
@@ -103,7 +103,7 @@ class Known(Part, frozen=True):
         return self.other_hashes or tuple(email_hash(email) for email in self.other_emails)
 
 
-class Permit(Part, frozen=True):
+class Permit(Table, frozen=True):
     """What may be done beyond reading and editing.
 
     Attributes:
@@ -119,14 +119,14 @@ class Permit(Part, frozen=True):
     clock: bool = False
 
 
-class Budget(Part, frozen=True):
+class Budget(Table, frozen=True):
     """Requests to profile endpoints that an hour allows (interface, Limits)."""
 
     anonymous: int = 100
     token: int = 1000
 
 
-class Target(Part, frozen=True):
+class Target(Table, frozen=True):
     """A deployment, and what is known and permitted there.
 
     Attributes:
@@ -148,9 +148,9 @@ class Target(Part, frozen=True):
     ours: bool = False
     ledger: str | None = None
     credentials: Credentials = field(default_factory=Credentials)
-    application: Application = field(default_factory=Application)
-    other_application: Application = field(default_factory=Application)
-    two_step: Application = field(default_factory=Application)
+    application: TargetApplication = field(default_factory=TargetApplication)
+    other_application: TargetApplication = field(default_factory=TargetApplication)
+    two_step: TargetApplication = field(default_factory=TargetApplication)
     known: Known = field(default_factory=Known)
     permit: Permit = field(default_factory=Permit)
     budget: Budget = field(default_factory=Budget)
@@ -179,7 +179,7 @@ class Target(Part, frozen=True):
     def identify(self, token: str | None) -> Identity:
         """Returns whose token it is."""
         if token is None:
-            return NOBODY
+            return ANONYMOUS_IDENTITY
         found = (who for who, known in self.identities().values() if known == token)
         stranger = f"token {sha256(token.encode()).hexdigest()[:6]}"
         return next(found, Identity(stranger, "unknown", stranger))

@@ -17,7 +17,7 @@ PATIENCE = timedelta(seconds=60)
 """For one answer, from its request to its last byte."""
 
 
-class Wire(httpx.HTTPTransport):
+class DeploymentTransport(httpx.HTTPTransport):
     """Sockets to a deployment.
 
     Args:
@@ -35,7 +35,7 @@ class Wire(httpx.HTTPTransport):
         Raises:
             httpx.HTTPError: No answer came, or not in time.
         """
-        watch = Watch(self._patience, self._streams)
+        watch = Watchdog(self._patience, self._streams)
         request.extensions["trace"] = self._trace
         try:
             response = super().handle_request(request)
@@ -43,7 +43,7 @@ class Wire(httpx.HTTPTransport):
             watch.end()
             raise watch.reason(error) from error
         return httpx.Response(
-            response.status_code, headers=response.headers, stream=Watched(response, watch)
+            response.status_code, headers=response.headers, stream=WatchedStream(response, watch)
         )
 
     def _trace(self, name: str, info: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ class Wire(httpx.HTTPTransport):
             self._streams.append(info["return_value"])
 
 
-class Watch:
+class Watchdog:
     """Shuts every connection when the patience ends; a run has one answer under way at a time.
 
     Attributes:
@@ -88,10 +88,10 @@ class Watch:
                 stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
-class Watched(httpx.SyncByteStream):
+class WatchedStream(httpx.SyncByteStream):
     """A body whose connection is watched until its end."""
 
-    def __init__(self, response: httpx.Response, watch: Watch) -> None:
+    def __init__(self, response: httpx.Response, watch: Watchdog) -> None:
         self._response = response
         self._watch = watch
 

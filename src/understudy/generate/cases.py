@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-Kind = Literal["valid", "invalid", "open"]
+CaseKind = Literal["valid", "invalid", "open"]
 """Accepted, refused, or left open by the contract: then anything will do but a failure (5XX)."""
 
-Site = Literal["resource", "authorization"]
+CaseSite = Literal["resource", "authorization"]
 
 Location = Literal["", "without error", "with error"]
 """What a redirect's address must hold; empty where it does not matter."""
@@ -39,7 +39,7 @@ def encoded_variable(name: str) -> str:
     return f"~~{name}{ENCODED}~~"
 
 
-class Request(NamedTuple):
+class CaseRequest(NamedTuple):
     """A request as it goes over the wire.
 
     Attributes:
@@ -51,7 +51,7 @@ class Request(NamedTuple):
         body: None where there is none.
     """
 
-    site: Site
+    site: CaseSite
     method: str
     path: str
     query: tuple[tuple[str, str | None], ...] = ()
@@ -73,7 +73,7 @@ class Request(NamedTuple):
         names = (name for text in texts for name in VARIABLE.findall(text))
         return tuple(dict.fromkeys(name.removesuffix(ENCODED) for name in names))
 
-    def filled(self, values: Mapping[str, str]) -> "Request":
+    def filled(self, values: Mapping[str, str]) -> "CaseRequest":
         """Returns the request with secrets in place; those without a value stay as they are."""
         twins = {f"{name}{ENCODED}": quote(text, safe="") for name, text in values.items()}
         known = {**twins, **values}
@@ -149,8 +149,8 @@ class Case:
     category: str
     part: str
     source: str
-    kind: Kind
-    request: Request
+    kind: CaseKind
+    request: CaseRequest
     expected: Expected
     touched: tuple[tuple[str, str], ...] = ()
     outcome: str = ""

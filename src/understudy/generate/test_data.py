@@ -40,7 +40,7 @@ _OF_THE_MOCK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Subjects:
+class TestData:
     """What cases are about.
 
     Attributes:

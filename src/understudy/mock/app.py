@@ -14,7 +14,7 @@ from understudy.mock.authserver.client_advice import witness
 from understudy.mock.authserver.errors import error_answer as authorization_error
 from understudy.mock.engine import admin
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.exchange import HERE, Addresses
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.identifiers import Identifiers
@@ -162,9 +162,9 @@ class Mock:
         )
 
 
-def resource_error(problem: Problem) -> Answer:
+def resource_error(problem: Problem) -> HandlerResponse:
     """Returns a refusal in the interface's Error shape."""
-    return Answer(resources.error_body(problem), problem.status, headers=problem.headers)
+    return HandlerResponse(resources.error_body(problem), problem.status, headers=problem.headers)
 
 
 def resource_api(document: Document) -> Api:

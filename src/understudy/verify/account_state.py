@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from understudy.deployments.exchange import NOTHING, Exchange, Request
+from understudy.deployments.exchange import NO_JSON, Exchange, Request
 from understudy.deployments.refusals import NotPermitted
 from understudy.interface.operations import Place
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE
 
 SAID_OF_AVATAR = ("rating", "alt_text")
@@ -33,20 +33,22 @@ class Before(Struct):
     selected: dict[str, str | None] = field(default_factory=dict)
 
 
-def profile(visit: Visit, who: str) -> dict[str, str]:
+def profile(client: ProbeClient, who: str) -> dict[str, str]:
     """Returns the fields of an account's profile that can be edited.
 
     Raises:
         Refusal: They cannot be read.
     """
-    exchange = _read(visit.get("/me/profile", who))
-    found = {n: exchange.said[n] for n in EDITABLE if isinstance(exchange.said.get(n), str)}
+    exchange = _read(client.get("/me/profile", who))
+    found = {
+        n: exchange.json_object[n] for n in EDITABLE if isinstance(exchange.json_object.get(n), str)
+    }
     if not found:
         raise _no_answer(exchange, "profile")
     return found
 
 
-def avatars(visit: Visit, who: str) -> dict[str, dict[str, str]]:
+def avatars(client: ProbeClient, who: str) -> dict[str, dict[str, str]]:
     """Returns an account's avatars, each with what can be changed of it.
 
     Raises:
@@ -54,17 +56,17 @@ def avatars(visit: Visit, who: str) -> dict[str, dict[str, str]]:
     """
     return {
         item["image_id"]: {n: item[n] for n in SAID_OF_AVATAR if isinstance(item.get(n), str)}
-        for item in _listed(visit, who, "")
+        for item in _listed(client, who, "")
     }
 
 
-def selected(visit: Visit, who: str, hash_: str) -> str | None:
+def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
     """Returns the avatar that is selected for an e-mail address.
 
     Raises:
         Refusal: It cannot be read.
     """
-    chosen = [item["image_id"] for item in _listed(visit, who, hash_) if item.get("selected")]
+    chosen = [item["image_id"] for item in _listed(client, who, hash_) if item.get("selected")]
     return chosen[0] if chosen else None
 
 
@@ -87,9 +89,9 @@ def named_in(place: Place, known: Mapping[str, object]) -> list[str]:
     return [image for image in known if image.casefold() in values]
 
 
-def _listed(visit: Visit, who: str, hash_: str) -> list[dict[str, Any]]:
+def _listed(client: ProbeClient, who: str, hash_: str) -> list[dict[str, Any]]:
     query = {"selected_email_hash": hash_} if hash_ else ()
-    exchange = _read(visit.get("/me/avatars", who, query))
+    exchange = _read(client.get("/me/avatars", who, query))
     body = exchange.body
     if not isinstance(body, list) or not all(
         isinstance(item, dict) and isinstance(item.get("image_id"), str) for item in body
@@ -99,13 +101,13 @@ def _listed(visit: Visit, who: str, hash_: str) -> list[dict[str, Any]]:
 
 
 def _read(exchange: Exchange) -> Exchange:
-    if not exchange.answer.is_success:
+    if not exchange.response.is_success:
         msg = f"what stands there cannot be read first: status {exchange.status}"
         raise NotPermitted(msg)
     return exchange
 
 
 def _no_answer(exchange: Exchange, what: str) -> NotPermitted:
-    kind = exchange.answer.media_type or "no content type"
-    is_json = "" if exchange.body is NOTHING else " of another shape"
+    kind = exchange.response.media_type or "no content type"
+    is_json = "" if exchange.body is NO_JSON else " of another shape"
     return NotPermitted(f"what stands there cannot be read first: {kind}{is_json} is no {what}")

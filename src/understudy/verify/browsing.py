@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 from understudy.deployments.exchange import Exchange, split
 from understudy.deployments.refusals import NotPermitted
 from understudy.verify.history import REDIRECTS
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 
 Wish = Literal["approve", "deny"]
 
@@ -79,7 +79,7 @@ class _Forms(HTMLParser):
 def forms_in(page: Exchange) -> list[Form]:
     """Returns the forms of a page."""
     parser = _Forms()
-    parser.feed(page.answer.body.decode("utf-8", "replace"))
+    parser.feed(page.response.body.decode("utf-8", "replace"))
     return parser.forms
 
 
@@ -87,21 +87,21 @@ def forms_in(page: Exchange) -> list[Form]:
 class Browser:
     """A person's browser at the authorization server."""
 
-    visit: Visit
+    client: ProbeClient
     cookies: dict[str, str] = field(default_factory=dict)
 
     def open(self, url: str) -> Exchange:
         """Opens an address; a redirect within the server is followed, one that leaves is not."""
-        return self._follow(self.visit.send("GET", url, headers=self._headers()))
+        return self._follow(self.client.send("GET", url, headers=self._headers()))
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
         """Sends a form."""
         url = urljoin(page.request.url, split(form.action).geturl())
         fields = {**form.fields, **more}
         if form.method == "POST":
-            answer = self.visit.send("POST", url, form=fields, headers=self._headers())
+            answer = self.client.send("POST", url, form=fields, headers=self._headers())
         else:
-            answer = self.visit.send("GET", url, query=fields, headers=self._headers())
+            answer = self.client.send("GET", url, query=fields, headers=self._headers())
         return self._follow(answer)
 
     def _headers(self) -> dict[str, str]:
@@ -110,21 +110,21 @@ class Browser:
 
     def _follow(self, exchange: Exchange) -> Exchange:
         for _ in range(STEPS):
-            for name, text in exchange.answer.headers:
+            for name, text in exchange.response.headers:
                 if name == "set-cookie":
                     key, _, value = text.partition(";")[0].partition("=")
                     self.cookies[key.strip()] = value.strip()
             url = urljoin(exchange.request.url, exchange.location.geturl())
-            root = (self.visit.target.auth_url or "").rstrip("/")
-            redirect_uri = self.visit.app.redirect_uri or "\n"
+            root = (self.client.target.auth_url or "").rstrip("/")
+            redirect_uri = self.client.app.redirect_uri or "\n"
             leaves = not url.startswith(root) or url.startswith(redirect_uri)
             if exchange.status not in REDIRECTS or leaves:
                 return exchange
-            exchange = self.visit.send("GET", url, headers=self._headers())
+            exchange = self.client.send("GET", url, headers=self._headers())
         return exchange
 
 
-def go_through(visit: Visit, url: str, wish: Wish) -> Exchange:
+def go_through(client: ProbeClient, url: str, wish: Wish) -> Exchange:
     """Signs in where that is asked for, and presses the button.
 
     Returns:
@@ -133,14 +133,14 @@ def go_through(visit: Visit, url: str, wish: Wish) -> Exchange:
     Raises:
         NotPermitted: The target gives nobody who could sign in.
     """
-    browser = Browser(visit)
+    browser = Browser(client)
     page = browser.open(url)
     for _ in range(STEPS):
-        if page.status in REDIRECTS or not page.answer.is_success:
+        if page.status in REDIRECTS or not page.response.is_success:
             return page
         found = forms_in(page)
         signing_in = next((form for form in found if form.has_password()), None)
-        onward = _sign_in(visit, signing_in, wish) if signing_in else None
+        onward = _sign_in(client, signing_in, wish) if signing_in else None
         form = signing_in
         if onward is None:
             form, onward = pressed(found, wish)
@@ -150,9 +150,9 @@ def go_through(visit: Visit, url: str, wish: Wish) -> Exchange:
     return page
 
 
-def _sign_in(visit: Visit, form: Form, wish: Wish) -> dict[str, str]:
+def _sign_in(client: ProbeClient, form: Form, wish: Wish) -> dict[str, str]:
     """Returns what signs in; where the same form asks for consent, with the button pressed."""
-    app = visit.app
+    app = client.app
     if app.username is None or app.password is None:
         msg = "[application] username and password are not given"
         raise NotPermitted(msg)

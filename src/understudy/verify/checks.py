@@ -14,23 +14,23 @@ from understudy.verify.history import History
 TOO_MANY = 429
 
 
-class Verdict(NamedTuple):
+class CheckResult(NamedTuple):
     """What a check says of an exchange.
 
     Attributes:
         holds: Whether the rule holds here.
         expected: What the rule asks for, in a few words.
-        came: What was found instead, or as well.
+        actual: What was found instead, or as well.
         evidence: Earlier exchanges without which this one says nothing.
     """
 
     holds: bool
     expected: str
-    came: str = ""
+    actual: str = ""
     evidence: tuple[Exchange, ...] = ()
 
 
-Judge = Callable[[Exchange, History], Verdict | None]
+Judge = Callable[[Exchange, History], CheckResult | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,16 @@ def check(
     return register
 
 
-class Stumble(NamedTuple):
+class InternalError(NamedTuple):
     """A check that could not cope with an answer, which is ours to mend and no finding."""
 
     rules: tuple[str, ...]
     reason: str
 
 
-def verdicts(exchange: Exchange, history: History) -> Iterator[tuple[str, Verdict] | Stumble]:
+def check_results(
+    exchange: Exchange, history: History
+) -> Iterator[tuple[str, CheckResult] | InternalError]:
     """Yields what the checks say of an exchange, by rule."""
     for registered in CHECKS:
         if registered.operations and exchange.operation not in registered.operations:
@@ -89,37 +91,41 @@ def verdicts(exchange: Exchange, history: History) -> Iterator[tuple[str, Verdic
         try:
             verdict = registered.judge(exchange, history)
         except (ValueError, TypeError, AttributeError, LookupError) as error:
-            yield Stumble(registered.rules, f"{type(error).__name__}: {error}")
+            yield InternalError(registered.rules, f"{type(error).__name__}: {error}")
             continue
         if verdict is not None:
             for rule in registered.rules:
                 yield rule, verdict
 
 
-def held(
-    condition: object, expected: str, came: object = "", *evidence: Exchange | None
-) -> Verdict:
+def expect(
+    condition: object, expected: str, actual: object = "", *evidence: Exchange | None
+) -> CheckResult:
     """Returns the verdict that a condition gives."""
     seen = tuple(exchange for exchange in evidence if exchange is not None)
-    return Verdict(bool(condition), expected, str(came)[:300], seen)
+    return CheckResult(bool(condition), expected, str(actual)[:300], seen)
 
 
-def same(came: object, expected: object, what: str, *evidence: Exchange | None) -> Verdict:
+def expect_equal(
+    actual: object, expected: object, what: str, *evidence: Exchange | None
+) -> CheckResult:
     """Returns the verdict that a value must equal another."""
-    return held(came == expected, f"{what} is {expected!r}"[:300], f"{what} is {came!r}", *evidence)
+    return expect(
+        actual == expected, f"{what} is {expected!r}"[:300], f"{what} is {actual!r}", *evidence
+    )
 
 
-def status(exchange: Exchange, *wanted: int) -> Verdict:
+def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns the verdict that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
-    return held(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
+    return expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
 
 
-def refused(exchange: Exchange) -> Verdict:
+def expect_refused(exchange: Exchange) -> CheckResult:
     """Returns the verdict that the request must be refused, whatever the status says."""
-    return held(exchange.answer.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
+    return expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
 
 
-def accepted(exchange: Exchange) -> Verdict:
+def expect_accepted(exchange: Exchange) -> CheckResult:
     """Returns the verdict that the request must succeed."""
-    return held(exchange.answer.is_success, "success, 2XX", f"status {exchange.status}")
+    return expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")

@@ -14,7 +14,7 @@ from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from understudy.deployments.exchange import NOTHING, Exchange
+from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, Response
 from understudy.openapi.schemas import Schemas
@@ -78,19 +78,19 @@ class DocumentJudge:
         return self._body_fault(exchange, response) or self._header_fault(exchange, response)
 
     def _body_fault(self, exchange: Exchange, response: Response) -> str:
-        media_type = exchange.answer.media_type
+        media_type = exchange.response.media_type
         media = response.content.get(media_type)
         if media is None:
             is_free = not response.content
             return "" if is_free else f"{media_type or 'no content type'} is not in the document"
-        if not exchange.answer.body:
+        if not exchange.response.body:
             return "the body is empty"
         if media.schema is None or not media_type.endswith("json"):
             return ""
         return self._schema_fault(exchange, media.schema)
 
     def _schema_fault(self, exchange: Exchange, schema: Node) -> str:
-        if exchange.body is NOTHING:
+        if exchange.body is NO_JSON:
             return "the body is no JSON"
         for error in self._schemas.validator(schema).iter_errors(exchange.body):
             place = "/".join(str(step) for step in error.instance_path)
@@ -98,7 +98,7 @@ class DocumentJudge:
         return ""
 
     def _header_fault(self, exchange: Exchange, response: Response) -> str:
-        given = dict(reversed(exchange.answer.headers))  # of one that came twice, the first
+        given = dict(reversed(exchange.response.headers))  # of one that came twice, the first
         for header in response.headers:
             text = given.get(header.name.lower())
             if text is None and header.required:
@@ -134,8 +134,10 @@ def _read(text: str, types: frozenset[str]) -> Any:
 
 def _what_is_judged(exchange: Exchange) -> object:
     """Returns what an opinion depends on: a thousand equal answers are judged once."""
-    headers = [(n, "0" if t.isdecimal() else t) for n, t in exchange.answer.headers if n != "date"]
-    return (exchange.operation, exchange.status, tuple(headers), exchange.answer.body)
+    headers = [
+        (n, "0" if t.isdecimal() else t) for n, t in exchange.response.headers if n != "date"
+    ]
+    return (exchange.operation, exchange.status, tuple(headers), exchange.response.body)
 
 
 class _Asked:
@@ -158,7 +160,7 @@ class _Answered:
     """An answer as openapi-core reads it."""
 
     def __init__(self, exchange: Exchange) -> None:
-        self.data = exchange.answer.body
-        self.status_code = exchange.answer.status
-        self.content_type = exchange.answer.header("content-type")
-        self.headers = Headers(list(exchange.answer.headers))
+        self.data = exchange.response.body
+        self.status_code = exchange.response.status
+        self.content_type = exchange.response.header("content-type")
+        self.headers = Headers(list(exchange.response.headers))

@@ -7,7 +7,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.verify import rules as checks
-from understudy.verify.checks import Stumble, Verdict, held, verdicts
+from understudy.verify.checks import CheckResult, InternalError, check_results, expect
 from understudy.verify.document_checks import DocumentJudge
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.verify.history import History
@@ -21,11 +21,11 @@ SERVER_FAILURE = 500
 NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
 
 LOADED = checks.MODULES
-"""Named, so that importing the court registers every check."""
+"""Named, so that importing the evaluator registers every check."""
 
 
 @dataclass
-class Said:
+class RuleRecord:
     """What was said of one rule so far."""
 
     checks: int = 0
@@ -34,7 +34,7 @@ class Said:
 
 
 @dataclass
-class Court:
+class Evaluator:
     """Judges the exchanges of a run.
 
     Attributes:
@@ -51,18 +51,18 @@ class Court:
     routes: Routes
     documents: dict[str, DocumentJudge]
     is_held_to_assumptions: bool
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, RuleRecord] = field(default_factory=dict)
     ours: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
-    broken: list[tuple[str, Verdict]] = field(default_factory=list)
+    broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
-    def hear(self, exchange: Exchange) -> list[Finding]:
+    def evaluate(self, exchange: Exchange) -> list[Finding]:
         """Judges an exchange, remembers it, and returns what is found for the first time."""
         new = []
         self.broken.clear()
-        for found in verdicts(exchange, self.history):
-            if isinstance(found, Stumble):
+        for found in check_results(exchange, self.history):
+            if isinstance(found, InternalError):
                 self._mend(f"{exchange.operation} {exchange.status}: {found}")
                 continue
             rule, verdict = found
@@ -79,26 +79,26 @@ class Court:
         if ANSWERS.id not in self.rules:
             return []
         return self._note(
-            ANSWERS, held(condition=False, expected="an answer", came=reason), exchange
+            ANSWERS, expect(condition=False, expected="an answer", actual=reason), exchange
         )
 
-    def generated(self, exchange: Exchange, came: str | None) -> list[Finding]:
+    def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
         """Notes what a generator's checks say of an exchange; None where they find nothing."""
         if GENERATED.id not in self.rules:
             return []
-        verdict = held(came is None, "what the document says of such a request", came or "")
+        verdict = expect(actual is None, "what the document says of such a request", actual or "")
         return self._note(GENERATED, verdict, exchange)
 
-    def disagree(self, rule: str, exchange: Exchange, expected: str, came: str) -> list[Finding]:
+    def disagree(self, rule: str, exchange: Exchange, expected: str, actual: str) -> list[Finding]:
         """Notes that a scenario's model expects otherwise."""
         if rule not in self.rules:
             return []
-        verdict = held(condition=False, expected=expected[:200], came=came)
+        verdict = expect(condition=False, expected=expected[:200], actual=actual)
         return self._note(self.rules[rule], verdict, exchange)
 
     def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
         """Gives the findings of a rule the smallest sequence that a scenario came to."""
-        said = self.said.get(rule, Said())
+        said = self.said.get(rule, RuleRecord())
         last = steps[-1]
         said.findings = [
             replace(finding, steps=steps)
@@ -135,7 +135,7 @@ class Court:
             why = why or "nothing that was exchanged gave an occasion"
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
         failed = [finding for finding in said.findings if not finding.is_note]
-        noted = [finding.came for finding in said.findings if finding.is_note]
+        noted = [finding.actual for finding in said.findings if finding.is_note]
         if noted and not failed:
             why = f"an assumption of ours, and here it is otherwise: {noted[0]}"
             return RuleOutcome(rule, "not_checked", why, said.checks, tuple(said.exchanges))
@@ -143,8 +143,8 @@ class Court:
             rule, "failed" if failed else "passed", "", said.checks, tuple(said.exchanges)
         )
 
-    def _note(self, rule: Rule, verdict: Verdict, exchange: Exchange) -> list[Finding]:
-        said = self.said.setdefault(rule.id, Said())
+    def _note(self, rule: Rule, verdict: CheckResult, exchange: Exchange) -> list[Finding]:
+        said = self.said.setdefault(rule.id, RuleRecord())
         said.checks += 1
         if len(said.exchanges) < SHOWN:
             said.exchanges.append(exchange.number)
@@ -162,7 +162,7 @@ class Court:
             return []
         evidence = self.history.with_origins((*verdict.evidence, exchange))
         steps = steps_of(exchange, evidence)
-        finding = Finding(rule, verdict.expected, verdict.came, steps, is_note)
+        finding = Finding(rule, verdict.expected, verdict.actual, steps, is_note)
         self._found[key] = (rule.id, len(said.findings))
         said.findings.append(finding)
         return [finding]
@@ -179,7 +179,7 @@ class Court:
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
         if ANSWERS.id in self.rules:
-            verdict = held(
+            verdict = expect(
                 exchange.status < SERVER_FAILURE, "no failure", f"status {exchange.status}"
             )
             new += self._note(ANSWERS, verdict, exchange)
@@ -192,5 +192,5 @@ class Court:
             ours, theirs = opinion.ours or "right", opinion.theirs or "right"
             said = f"ours says {ours!r}, openapi-core {theirs!r}"
             self._mend(f"{exchange.operation} {exchange.status}: {said}")
-        verdict = held(not opinion.ours, "an answer that the document allows", opinion.ours)
+        verdict = expect(not opinion.ours, "an answer that the document allows", opinion.ours)
         return new + self._note(DOCUMENT, verdict, exchange)

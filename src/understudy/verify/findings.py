@@ -7,7 +7,7 @@ from typing import Final
 
 from understudy.deployments.exchange import Exchange, masked
 from understudy.interface.rules import Rule
-from understudy.verify.checks import Verdict
+from understudy.verify.checks import CheckResult
 
 DOCUMENT: Final = Rule(
     id="document",
@@ -53,7 +53,7 @@ class Finding:
     Attributes:
         rule: Which.
         expected: What it asks for.
-        came: What was found.
+        actual: What was found.
         steps: The exchanges that show it, the telling one last.
         is_note: Whether it is an assumption of ours that another deployment does not share.
         count: How often it was seen.
@@ -61,7 +61,7 @@ class Finding:
 
     rule: Rule
     expected: str
-    came: str
+    actual: str
     steps: tuple[Exchange, ...]
     is_note: bool = False
     count: int = 1
@@ -76,9 +76,7 @@ class Finding:
         """One line."""
         request = self.exchange.request
         where = self.exchange.operation or f"{request.method} {self.exchange.path}"
-        return (
-            f"{where} as {self.exchange.identity.name}: expected {self.expected}; came {self.came}"
-        )
+        return f"{where} as {self.exchange.identity.name}: expected {self.expected}; came {self.actual}"
 
     @property
     def fingerprint(self) -> str:
@@ -88,7 +86,7 @@ class Finding:
         return sha256(text.encode()).hexdigest()[:16]
 
 
-def key_of(rule: str, exchange: Exchange, verdict: Verdict) -> tuple[object, ...]:
+def key_of(rule: str, exchange: Exchange, verdict: CheckResult) -> tuple[object, ...]:
     """Returns what two sightings of one finding have in common."""
     return (
         rule,
@@ -107,7 +105,7 @@ def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange
 
 def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
     """Returns an exchange as a person reads it, secrets masked."""
-    request, answer = exchange.request, exchange.answer
+    request, answer = exchange.request, exchange.response
     lines = [f"{request.method} {masked(request.url, secrets)}"]
     lines += [f"{n}: {masked(t, secrets)}" for n, t in request.headers if n not in QUIET]
     lines += ["", *_body_lines(request.body, secrets), f"HTTP {answer.status}"]

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 import httpx
 
 from understudy.deployments.clock import Time
-from understudy.deployments.exchange import Answer, Exchange, Identity, Request, headers_of
+from understudy.deployments.exchange import Exchange, Identity, Request, Response, headers_of
 from understudy.deployments.ledger import ANONYMOUS, Ledger, bucket_of
 from understudy.deployments.permits import SAFE
 from understudy.deployments.permits import fault as fault_of
@@ -208,7 +208,7 @@ class Gateway:
         self, request: Request, place: Place, identity: Identity, source: str
     ) -> Exchange:
         at = self.time.now()
-        answer = Answer(0)
+        answer = Response(0)
         fault: Exception | None = None
         try:
             answer = self._answered(request)
@@ -219,7 +219,7 @@ class Gateway:
             source=source,
             identity=identity,
             request=request,
-            answer=answer,
+            response=answer,
             at=at,
             operation=place.operation,
             site=place.site,
@@ -230,11 +230,13 @@ class Gateway:
         if fault is not None:
             msg = f"{request.method} {place.path}: {type(fault).__name__}: {fault}"
             raise Unreachable(msg, exchange) from fault
-        if place.operation == UPLOAD_AVATAR and isinstance(exchange.said.get("image_id"), str):
-            self.made.add(exchange.said["image_id"])
+        if place.operation == UPLOAD_AVATAR and isinstance(
+            exchange.json_object.get("image_id"), str
+        ):
+            self.made.add(exchange.json_object["image_id"])
         return exchange
 
-    def _answered(self, request: Request) -> Answer:
+    def _answered(self, request: Request) -> Response:
         sending = httpx.Request(
             request.method,
             request.url,
@@ -244,7 +246,7 @@ class Gateway:
         )
         response = self.transport.handle_request(sending)
         body = _body(response)
-        return Answer(response.status_code, headers_of(response.headers.multi_items()), body)
+        return Response(response.status_code, headers_of(response.headers.multi_items()), body)
 
     def _heed(self, exchange: Exchange) -> None:
         """Reads what the deployment says of its limits, so that the next request keeps to it."""
@@ -252,8 +254,8 @@ class Gateway:
             return
         is_open = exchange.operation == QR_CODE or exchange.identity.kind in {"none", "invalid"}
         bucket = ANONYMOUS if is_open else bucket_of(exchange.request.token)
-        reset = exchange.answer.header("x-ratelimit-reset")
-        remaining = exchange.answer.header("x-ratelimit-remaining")
+        reset = exchange.response.header("x-ratelimit-reset")
+        remaining = exchange.response.header("x-ratelimit-remaining")
         ends = exchange.at + timedelta(hours=1)
         if reset.isdecimal() and len(reset) < 11:  # noqa: PLR2004 - digits of Unix seconds
             ends = min(ends, datetime.fromtimestamp(int(reset), exchange.at.tzinfo))

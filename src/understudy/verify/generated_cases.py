@@ -1,4 +1,4 @@
-"""Generated cases: Schemathesis invents requests, the gateway sends them, the court judges them.
+"""Generated cases: Schemathesis invents requests, the gateway sends them, the evaluator judges them.
 
 Schemathesis is given a WSGI application in place of a network, so that its start-up probes and its
 authentication checks come this way too; it could not reach the deployment by itself. Its engine is
@@ -38,7 +38,7 @@ TRUSTED: Final = (
     "use_after_free",
     "ensure_resource_availability",
 )
-"""The checks that see more than one answer; what is about one answer the court judges itself."""
+"""The checks that see more than one answer; what is about one answer the evaluator judges itself."""
 
 IDENTIFIERS: Final = frozenset({"profileIdentifier", "sha256_hash"})
 EMAIL_HASHES: Final = frozenset({"selected_email_hash", "email_hash"})
@@ -56,7 +56,9 @@ def generated(cases: int) -> Phase:
 
     def phase(run: Run) -> None:
         identities = run.plan.target.identities()
-        names = [name for name in ("owner", "nobody") if name == "nobody" or name in identities]
+        names = [
+            name for name in ("owner", "anonymous") if name == "anonymous" or name in identities
+        ]
         for name in names:
             token = identities[name][1] if name in identities else None
             _Generation(run, name, token, cases).carry_out()
@@ -137,9 +139,9 @@ class _Generation:
                 self._stopped = last
             return _unsent(start)
         self._run.lost = 0
-        headers = [(n, t) for n, t in exchange.answer.headers if n not in {"content-encoding"}]
+        headers = [(n, t) for n, t in exchange.response.headers if n not in {"content-encoding"}]
         start(f"{exchange.status} -", [*headers, (SENT, str(exchange.number))])
-        return [exchange.answer.body]
+        return [exchange.response.body]
 
     def _take(self, recorder: ScenarioRecorder) -> None:
         """Takes over what Schemathesis's checks found, where the request was really sent."""
@@ -151,22 +153,22 @@ class _Generation:
                 if node.name not in TRUSTED or not number:
                     continue
                 failure = node.failure_info.failure if node.failure_info else None
-                came = f"{node.name}: {failure.title}: {failure.message}" if failure else None
-                if came is not None and is_false_alarm(came):
+                actual = f"{node.name}: {failure.title}: {failure.message}" if failure else None
+                if actual is not None and is_false_alarm(actual):
                     continue
                 exchange = self._run.exchanges[_index(self._run, int(number[0]))]
-                for finding in self._run.court.generated(exchange, came):
+                for finding in self._run.evaluator.generated(exchange, actual):
                     self._run.tell(Found(finding))
 
 
-def is_false_alarm(came: str) -> bool:
+def is_false_alarm(actual: str) -> bool:
     """Tells whether a failure says no more than that a text was taken for a text.
 
     With identifiers mixed in, Schemathesis sends a list where only texts are declared and expects a
     refusal; on the wire it is as good a text as any.
     """
-    named = set(_PARAMETER.findall(came))
-    return came.startswith("negative_data_rejection") and bool(named) and named <= TEXTS
+    named = set(_PARAMETER.findall(actual))
+    return actual.startswith("negative_data_rejection") and bool(named) and named <= TEXTS
 
 
 def _index(run: Run, number: int) -> int:

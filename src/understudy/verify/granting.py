@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
-from understudy.deployments.target import Application
+from understudy.deployments.target import TargetApplication
 from understudy.verify.browsing import Wish, go_through
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 
 ALL_SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
 LATELY = timedelta(minutes=3)
@@ -19,7 +19,7 @@ STATE = "af0/ &=%?ü"
 """What must come back byte for byte."""
 
 
-def parameters(app: Application, **changes: str | None) -> list[tuple[str, str]]:
+def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
     """Returns a good authorization request, but for the changes; None leaves one out."""
     asked: dict[str, str | None] = {
         "client_id": app.client_id,
@@ -33,28 +33,32 @@ def parameters(app: Application, **changes: str | None) -> list[tuple[str, str]]
     return [(name, text) for name, text in asked.items() if text is not None]
 
 
-def ask(visit: Visit, pairs: Sequence[tuple[str, str]]) -> Exchange:
+def ask(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Exchange:
     """Sends an authorization request, and lets nobody decide."""
-    return visit.auth("GET", "/oauth2/authorize", query=pairs)
+    return probe_client.auth("GET", "/oauth2/authorize", query=pairs)
 
 
-def decide(visit: Visit, pairs: Sequence[tuple[str, str]], wish: Wish = "approve") -> Exchange:
+def decide(
+    probe_client: ProbeClient, pairs: Sequence[tuple[str, str]], wish: Wish = "approve"
+) -> Exchange:
     """Sends an authorization request and lets a person decide."""
-    shortcut = visit.app.approve if wish == "approve" else visit.app.deny
+    shortcut = probe_client.app.approve if wish == "approve" else probe_client.app.deny
     if shortcut is not None:
         name, _, text = shortcut.partition("=")
-        return ask(visit, [*pairs, (name, text)])
+        return ask(probe_client, [*pairs, (name, text)])
     query = urlencode(list(pairs))
-    return go_through(visit, f"{visit.target.auth_url}/oauth2/authorize?{query}", wish)
+    return go_through(
+        probe_client, f"{probe_client.target.auth_url}/oauth2/authorize?{query}", wish
+    )
 
 
-def code(visit: Visit, **changes: str | None) -> str:
+def code(probe_client: ProbeClient, **changes: str | None) -> str:
     """Returns a code that a person approved.
 
     Raises:
         NotPermitted: None came; the check of the redirect says more.
     """
-    return code_in(decide(visit, parameters(visit.app, **changes)))
+    return code_in(decide(probe_client, parameters(probe_client.app, **changes)))
 
 
 def code_in(redirect: Exchange) -> str:
@@ -63,31 +67,31 @@ def code_in(redirect: Exchange) -> str:
     Raises:
         NotPermitted: There is none; the check of the redirect says more.
     """
-    if "code" not in redirect.told:
+    if "code" not in redirect.redirect_parameters:
         msg = f"no code came of an authorization request, but status {redirect.status}"
         raise NotPermitted(msg)
-    return redirect.told["code"]
+    return redirect.redirect_parameters["code"]
 
 
-def spare_code(visit: Visit) -> str:
+def spare_code(probe_client: ProbeClient) -> str:
     """Returns a code that this run was given lately and did not use; where there is none, a new one.
 
     Raises:
         NotPermitted: None came.
     """
-    used = {each.request.form.get("code") for each in visit.earlier}
-    for each in reversed(visit.earlier):
-        is_late = visit.gateway.time.now() - each.at > LATELY
+    used = {each.request.form.get("code") for each in probe_client.earlier}
+    for each in reversed(probe_client.earlier):
+        is_late = probe_client.gateway.time.now() - each.at > LATELY
         asked = each.request.query
-        is_plain = dict(parameters(visit.app)).items() <= asked.items()
+        is_plain = dict(parameters(probe_client.app)).items() <= asked.items()
         is_plain = is_plain and "code_challenge" not in asked
-        given = each.told.get("code")
+        given = each.redirect_parameters.get("code")
         if given and given not in used and is_plain and not is_late:
             return given
-    return code(visit)
+    return code(probe_client)
 
 
-def form_of(app: Application, code: str, **changes: str | None) -> list[tuple[str, str]]:
+def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tuple[str, str]]:
     """Returns a good exchange of a code, but for the changes; None leaves a field out."""
     fields: dict[str, str | None] = {
         "grant_type": "authorization_code",
@@ -100,7 +104,7 @@ def form_of(app: Application, code: str, **changes: str | None) -> list[tuple[st
     return [(name, text) for name, text in fields.items() if text is not None]
 
 
-def password_form(app: Application, **changes: str | None) -> list[tuple[str, str]]:
+def password_form(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
     """Returns a good password grant, but for the changes; None leaves a field out."""
     fields: dict[str, str | None] = {
         "grant_type": "password",
@@ -113,25 +117,31 @@ def password_form(app: Application, **changes: str | None) -> list[tuple[str, st
     return [(name, text) for name, text in fields.items() if text is not None]
 
 
-def post(visit: Visit, form: Sequence[tuple[str, str]], **more: Any) -> Exchange:
+def post(probe_client: ProbeClient, form: Sequence[tuple[str, str]], **more: Any) -> Exchange:
     """Sends a form to the token endpoint."""
-    return visit.auth("POST", "/oauth2/token", form=form, **more)
+    return probe_client.auth("POST", "/oauth2/token", form=form, **more)
 
 
-def token_in(visit: Visit, exchange: Exchange, scopes: Sequence[str] = ALL_SCOPES) -> str:
+def token_in(
+    probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str] = ALL_SCOPES
+) -> str:
     """Returns the token of an answer or a redirect, and makes it known.
 
     Raises:
         NotPermitted: There is none.
     """
-    token = exchange.said.get("access_token") or exchange.told.get("access_token")
+    token = exchange.json_object.get("access_token") or exchange.redirect_parameters.get(
+        "access_token"
+    )
     if not isinstance(token, str) or not token:
         msg = f"no token was issued, but status {exchange.status}"
         raise NotPermitted(msg)
-    return visit.learn(token, frozenset(scopes))
+    return probe_client.learn(token, frozenset(scopes))
 
 
-def info(visit: Visit, token: str, client_id: str | None = None) -> Exchange:
+def info(probe_client: ProbeClient, token: str, client_id: str | None = None) -> Exchange:
     """Asks whom a token speaks for."""
-    asked = client_id or visit.app.client_id or ""
-    return visit.auth("GET", "/oauth2/token-info", query={"client_id": asked, "token": token})
+    asked = client_id or probe_client.app.client_id or ""
+    return probe_client.auth(
+        "GET", "/oauth2/token-info", query={"client_id": asked, "token": token}
+    )

@@ -67,7 +67,7 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """Remembers an exchange."""
         self.exchanges.append(exchange)
-        is_change = exchange.request.method in WRITES and not exchange.answer.is_refusal
+        is_change = exchange.request.method in WRITES and not exchange.response.is_refusal
         if is_change and exchange.site != "authorization":
             self.last_write = exchange.number
         if exchange.source != LEFT_OPEN:
@@ -92,7 +92,7 @@ class History:
         found = (
             exchange
             for exchange in self.of(*operations)
-            if exchange.answer.is_success
+            if exchange.response.is_success
             and (account is None or exchange.identity.account == account)
         )
         return next(found, None)
@@ -187,14 +187,16 @@ class History:
         yield self.redirect_with(request.form.get("code"))
         if exchange.value:
             uploads = self.of(UPLOAD_AVATAR)
-            yield next((u for u in uploads if u.said.get("image_id") == exchange.value), None)
+            yield next(
+                (u for u in uploads if u.json_object.get("image_id") == exchange.value), None
+            )
 
     def _note_secrets(self, exchange: Exchange) -> None:
         if exchange.site != "authorization":
             return
-        if exchange.operation == TOKEN and exchange.answer.is_success:
-            self._tokens.setdefault(str(exchange.said.get("access_token")), exchange)
-        told = exchange.told if exchange.status in REDIRECTS else {}
+        if exchange.operation == TOKEN and exchange.response.is_success:
+            self._tokens.setdefault(str(exchange.json_object.get("access_token")), exchange)
+        told = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
         if "access_token" in told:
             self._tokens.setdefault(told["access_token"], exchange)
         if "code" in told:
@@ -202,7 +204,7 @@ class History:
 
     def _note_avatars(self, exchange: Exchange) -> None:
         account = exchange.identity.account
-        if account is None or not exchange.answer.is_success:
+        if account is None or not exchange.response.is_success:
             return
         if exchange.operation == DELETE_AVATAR:
             self._gone.add(exchange.value)
@@ -225,7 +227,7 @@ _MADE_UP_HASHES = frozenset(made_up_hash(number) for number in range(10))
 def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:
     """Returns the avatars that an answer holds."""
     if exchange.operation in {UPLOAD_AVATAR, UPDATE_AVATAR}:
-        found = [exchange.said] if "image_id" in exchange.said else []
+        found = [exchange.json_object] if "image_id" in exchange.json_object else []
     elif exchange.operation == LIST_AVATARS and isinstance(exchange.body, list):
         found = [item for item in exchange.body if isinstance(item, dict)]
     else:
@@ -235,6 +237,6 @@ def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:
 
 def profile_in(exchange: Exchange) -> Mapping[str, Any]:
     """Returns the profile that an answer holds; empty where it holds none."""
-    if exchange.operation in PROFILES and exchange.answer.is_success:
-        return exchange.said
+    if exchange.operation in PROFILES and exchange.response.is_success:
+        return exchange.json_object
     return {}

@@ -12,14 +12,14 @@ import orjson
 from understudy.deployments.exchange import Exchange, Identity, Request, headers_of
 from understudy.deployments.permits import SAFE
 from understudy.deployments.refusals import NotPermitted
-from understudy.deployments.target import Application, Known, Target
+from understudy.deployments.target import Known, Target, TargetApplication
 from understudy.verify.gateway import Gateway
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ProbeClient:
     """One probe at the deployment.
 
     Attributes:
@@ -43,16 +43,16 @@ class Visit:
         return self.target.known
 
     @property
-    def app(self) -> Application:
+    def app(self) -> TargetApplication:
         """The target's application."""
         return self.target.application
 
-    def get(self, path: str, who: str = "nobody", query: Pairs = (), **more: Any) -> Exchange:
+    def get(self, path: str, who: str = "anonymous", query: Pairs = (), **more: Any) -> Exchange:
         """Reads something of the resource API."""
         return self.send("GET", path, who, query=query, **more)
 
     def recall(
-        self, path: str, who: str = "nobody", query: Pairs = (), *, is_lasting: bool = False
+        self, path: str, who: str = "anonymous", query: Pairs = (), *, is_lasting: bool = False
     ) -> Exchange:
         """Reads something, or returns what this run read there, if nothing was written since.
 
@@ -69,11 +69,11 @@ class Visit:
             is_write = exchange.site == "resource" and exchange.request.method not in SAFE
             if is_write and not is_lasting:
                 break
-            if exchange.request == asked and exchange.answer.is_success:
+            if exchange.request == asked and exchange.response.is_success:
                 return exchange
         return self.gateway.send(asked, self.source)
 
-    def send(self, method: str, path: str, who: str = "nobody", **more: Any) -> Exchange:
+    def send(self, method: str, path: str, who: str = "anonymous", **more: Any) -> Exchange:
         """Sends a request.
 
         Args:
@@ -91,7 +91,7 @@ class Visit:
         self,
         method: str,
         path: str,
-        who: str = "nobody",
+        who: str = "anonymous",
         *,
         query: Pairs = (),
         json: Any = None,
@@ -139,14 +139,14 @@ class Visit:
 
     def token(self, who: str) -> str | None:
         """Returns the token of a name; a name that the target does not know is a token itself."""
-        if who == "nobody":
+        if who == "anonymous":
             return None
         found = self.target.identities().get(who)
         return found[1] if found else who
 
     def has(self, who: str) -> bool:
         """Tells whether the target gives a credential of that name."""
-        return who == "nobody" or who in self.target.identities()
+        return who == "anonymous" or who in self.target.identities()
 
     def auth(self, method: str, path: str, **more: Any) -> Exchange:
         """Sends a request to the authorization server."""

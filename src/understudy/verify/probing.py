@@ -13,12 +13,12 @@ from typing import Final
 
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Target
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 
 Parts = Iterator[object]
 """What each part sent, for nobody to look at: after it another probe may go on."""
 
-Run = Callable[[Visit], Parts | None]
+Run = Callable[[ProbeClient], Parts | None]
 
 AGAIN = 0.25
 """What asking a rule once more is worth, beside asking it the time before."""

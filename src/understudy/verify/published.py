@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from understudy.deployments.exchange import NOTHING
+from understudy.deployments.exchange import NO_JSON
 from understudy.deployments.refusals import Refusal
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.gateway import Gateway
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 
 PUBLISHED = "published"
 """What stands for it where a file could be named."""
@@ -24,7 +24,7 @@ def read_published(gateway: Gateway) -> Document:
     """
     url = f"{gateway.target.base_url.rstrip('/')}/openapi"
     try:
-        answer = Visit(gateway, "document").get("/openapi").answer
+        answer = ProbeClient(gateway, "document").get("/openapi").response
     except Refusal as refusal:
         msg = f"document = {PUBLISHED!r}: {url} does not answer: {refusal}."
         raise StartupError(msg) from refusal
@@ -35,5 +35,5 @@ def read_published(gateway: Gateway) -> Document:
             "and no OpenAPI document; name a file instead."
         )
         raise StartupError(msg)
-    content = parse_yaml(answer.body, _NAME) if answer.json is NOTHING else answer.json
+    content = parse_yaml(answer.body, _NAME) if answer.json is NO_JSON else answer.json
     return document_of(content, _NAME)

@@ -38,13 +38,15 @@ def told(steps: Sequence[Exchange]) -> dict[int, list[Told]]:
     seen: set[str] = set()
     for place, step in enumerate(steps):
         for key, name in _NAMES.items():
-            value = step.told.get(key) or step.said.get(key)
+            value = step.redirect_parameters.get(key) or step.json_object.get(key)
             if not isinstance(value, str) or value in seen:
                 continue
             if any(_mentions(later.request, value) for later in steps[place + 1 :]):
                 seen.add(value)
                 variable = f"{name}_{place + 1}"
-                found.setdefault(place, []).append(Told(value, key, variable, key in step.told))
+                found.setdefault(place, []).append(
+                    Told(value, key, variable, key in step.redirect_parameters)
+                )
     return found
 
 

@@ -1,4 +1,4 @@
-"""A run under way: what it was asked for, its gateway, its court, and what it can put back."""
+"""A run under way: what it was asked for, its gateway, its evaluator, and what it can put back."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,7 +20,7 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.document_checks import DocumentJudge
-from understudy.verify.evaluator import Court
+from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listen, nobody
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.verify.gateway import Allowance, Gateway
@@ -80,8 +80,8 @@ class Broken(Exception):
         steps: What was exchanged until then.
     """
 
-    def __init__(self, rule: str, expected: str, came: str, steps: tuple[Exchange, ...]) -> None:
-        super().__init__(f"{rule}: expected {expected}; came {came}")
+    def __init__(self, rule: str, expected: str, actual: str, steps: tuple[Exchange, ...]) -> None:
+        super().__init__(f"{rule}: expected {expected}; came {actual}")
         self.rule = rule
         self.steps = steps
 
@@ -93,7 +93,7 @@ class Run:
     Attributes:
         plan: What was asked for.
         gateway: The way onto the wire.
-        court: The judge of what comes back.
+        evaluator: The judge of what comes back.
         document: The resource API's document in force.
         undone: Puts back what was changed.
         reasons: Rule to why no probe of it could run.
@@ -101,7 +101,7 @@ class Run:
 
     plan: Plan
     gateway: Gateway
-    court: Court
+    evaluator: Evaluator
     document: Document
     undone: Undo
     reasons: dict[str, str] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Run:
         Raises:
             Unreachable: It happened too often in a row.
         """
-        for finding in self.court.unanswered(refusal.exchange, str(refusal)):
+        for finding in self.evaluator.unanswered(refusal.exchange, str(refusal)):
             self.tell(Found(finding))
         self.lost += 1
         if self.lost >= GIVE_UP:
@@ -169,16 +169,16 @@ def start(plan: Plan) -> Run:
     judges = {"resource": DocumentJudge(document, target.base_url)}
     if target.auth_url is not None:
         judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
-    court = Court(catalogue(plan.rules), History(target), routes, judges, target.ours)
-    run = Run(plan, gateway, court, document, Undo(gateway, plan.journal))
+    evaluator = Evaluator(catalogue(plan.rules), History(target), routes, judges, target.ours)
+    run = Run(plan, gateway, evaluator, document, Undo(gateway, plan.journal))
 
-    def hear(exchange: Exchange) -> None:
+    def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
-        for finding in court.hear(exchange):
+        for finding in evaluator.evaluate(exchange):
             run.tell(Found(finding))
-        run.tell(Exchanged(exchange, court.settled, gateway.left(None)))
+        run.tell(Exchanged(exchange, evaluator.settled, gateway.left(None)))
 
-    gateway.listeners.append(hear)
+    gateway.listeners.append(evaluate)
     return run
 
 

@@ -12,7 +12,7 @@ from understudy.errors import StartupError
 from understudy.verify import probes
 from understudy.verify.events import PhaseStarted
 from understudy.verify.outcome import Outcome
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe, in_order, lacking, turns
 from understudy.verify.run import Plan, Run, catalogue, start
 from understudy.verify.unjudged import UNJUDGED
@@ -104,7 +104,7 @@ def _probes(run: Run) -> None:
         else:
             run.reasons |= dict.fromkeys(probe.rules, reason)
     under_way = {
-        probe.name: _begun(probe, Visit(run.gateway, _source(probe), run.exchanges))
+        probe.name: _begun(probe, ProbeClient(run.gateway, _source(probe), run.exchanges))
         for probe in ready
     }
     over: set[str] = set()
@@ -125,9 +125,9 @@ def _source(probe: Probe) -> str:
     return f"probe {probe.name}"
 
 
-def _begun(probe: Probe, visit: Visit) -> Parts:
+def _begun(probe: Probe, client: ProbeClient) -> Parts:
     """Returns the parts of a probe; one that is no generator is all one part."""
-    parts = probe.run(visit)
+    parts = probe.run(client)
     if parts is not None:
         yield from parts
 
@@ -149,8 +149,8 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
 
 
 def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
-    court, gateway = run.court, run.gateway
-    rules = court.outcomes(run.reasons, run.checkable - set(UNJUDGED))
+    evaluator, gateway = run.evaluator, run.gateway
+    rules = evaluator.outcomes(run.reasons, run.checkable - set(UNJUDGED))
     now = run.plan.time.now()
     counted = {"anonymous": gateway.ledger.used("anonymous", now)}
     return Outcome(
@@ -159,12 +159,12 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         started=started,
         took=run.plan.machine_time() - started,
         rules=tuple(rules),
-        findings=tuple(finding for finding in court.findings if not finding.is_note),
-        notes=tuple(finding for finding in court.findings if finding.is_note),
-        ours=tuple(court.ours),
+        findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
+        notes=tuple(finding for finding in evaluator.findings if finding.is_note),
+        ours=tuple(evaluator.ours),
         requests=gateway.sent,
         counted=counted,
-        coverage=court.coverage,
+        coverage=evaluator.coverage,
         stopped=stopped,
         left=(),
         exchanges=tuple(run.exchanges),

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from understudy.deployments.exchange import NOTHING
+from understudy.deployments.exchange import NO_JSON
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 from understudy.openapi.schemas import Schemas
@@ -77,7 +77,7 @@ def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Vali
 
 def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
     """Returns the first thing that is wrong with a value by a schema; empty where nothing is."""
-    if value is NOTHING:
+    if value is NO_JSON:
         return "no JSON"
     for error in validator(*steps, document=document).iter_errors(value):
         place = "".join(f"[{step!r}]" for step in error.instance_path)

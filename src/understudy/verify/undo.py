@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 from msgspec import Struct, ValidationError, field, json
 
-from understudy.deployments.clock import Stood
+from understudy.deployments.clock import ClockState
 from understudy.deployments.exchange import Exchange, Identity, Request
 from understudy.deployments.refusals import NotPermitted, Refusal
 from understudy.errors import StartupError
@@ -25,7 +25,7 @@ from understudy.interface.operations import (
 from understudy.verify import account_state as standing
 from understudy.verify.account_state import Before
 from understudy.verify.gateway import UNDO, Gateway
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 
 AVATARS = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 WRITERS = {"own": "owner", "other": "other"}
@@ -47,7 +47,7 @@ class State(Struct):
     accounts: dict[str, Before] = field(default_factory=dict)
     uploads: dict[str, list[str]] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
-    clock: Stood | None = None
+    clock: ClockState | None = None
 
 
 class Undo:
@@ -60,7 +60,7 @@ class Undo:
     """
 
     def __init__(self, gateway: Gateway, journal: Path | None, state: State | None = None) -> None:
-        self._visit = Visit(gateway, UNDO)
+        self._visit = ProbeClient(gateway, UNDO)
         self._journal = journal
         stood = gateway.time.stood and gateway.time.stood()
         self.state = state or State(gateway.target.base_url, clock=stood)
@@ -122,7 +122,7 @@ class Undo:
         if before.profile is None:
             return []
         self._visit.send("PATCH", "/me/profile", who, json=before.profile)
-        said = self._visit.get("/me/profile", who).said
+        said = self._visit.get("/me/profile", who).json_object
         return [
             f"{who}: {name} is {said.get(name)!r} and was {text!r}"
             for name, text in before.profile.items()
@@ -195,12 +195,12 @@ class Undo:
         if account not in WRITERS or exchange.operation not in {UPLOAD_AVATAR, DELETE_AVATAR}:
             return
         made = self.state.uploads.setdefault(account, [])
-        image, is_upload = exchange.said.get("image_id"), exchange.operation == UPLOAD_AVATAR
-        if is_upload and (isinstance(image, str) or exchange.answer.is_refusal):
+        image, is_upload = exchange.json_object.get("image_id"), exchange.operation == UPLOAD_AVATAR
+        if is_upload and (isinstance(image, str) or exchange.response.is_refusal):
             self.state.pending[account] -= 1
-        if exchange.answer.is_success and is_upload and isinstance(image, str):
+        if exchange.response.is_success and is_upload and isinstance(image, str):
             made.append(image)
-        elif exchange.answer.is_success and exchange.value in made:
+        elif exchange.response.is_success and exchange.value in made:
             made.remove(exchange.value)
         self._write()
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import Running
 from tests.verify.packages import MODULES, missing
 
 from understudy.cli import main
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 
 REPEATABLE = (
     *("getProfile", "getQrCode", "listAvatars", "uploadAvatar", "updateAvatar"),
@@ -28,7 +28,7 @@ class Deployment:
 
     def __init__(self, running: Running) -> None:
         self.addresses = ["--base-url", running.base_url, "--auth-url", running.auth_url]
-        secrets = dict(Subjects().secrets)
+        secrets = dict(TestData().secrets)
         form = {
             "grant_type": "password",
             "client_id": "server-app",

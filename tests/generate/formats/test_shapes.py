@@ -17,19 +17,19 @@ from tests.verify.packages import har_faults
 import understudy.generate.formats.jsonl
 from understudy.errors import StartupError
 from understudy.generate import selection
-from understudy.generate.cases import Case, Expected, Request
+from understudy.generate.cases import Case, CaseRequest, Expected
 from understudy.generate.formats.files import save
 from understudy.generate.formats.registry import FORMATS
 from understudy.generate.formats.writing import Job, LeftOut, Piece
 from understudy.generate.library import edge_cases
-from understudy.generate.test_data import Subjects
+from understudy.generate.test_data import TestData
 
 SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
 JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
 
 
 def some(count: int = 60) -> list[Case]:
-    plans = selection.plans(selection.planners(None, Subjects()))
+    plans = selection.plans(selection.planners(None, TestData()))
     return list(selection.generate(plans, count, 0, selection.WORDS["all"]))
 
 
@@ -40,7 +40,7 @@ def written(form: str, cases: list[Case]) -> tuple[bytes, list[LeftOut]]:
 
 
 def odd(**request: Any) -> Case:
-    sent = Request("resource", "POST", "/a", **request)
+    sent = CaseRequest("resource", "POST", "/a", **request)
     return Case("a-1", "a", "odd", "text", "body", "type", "valid", sent, Expected(("2XX",), "#"))
 
 

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import NotFound, Problem
 from understudy.interface.rules import Switch, choose
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import Answer, Call, Principal, Upload
+from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.parameters import ABSENT
 from understudy.mock.engine.registry import Worlds
 from understudy.mock.engine.stack import Site, stack
@@ -72,9 +72,9 @@ def authenticate(_world: World, token: str, now: datetime) -> Principal | None:
     return None if expired else PRINCIPALS.get(token)
 
 
-def error_answer(problem: Problem) -> Answer:
+def error_answer(problem: Problem) -> HandlerResponse:
     body = {"error": problem.message, "code": problem.code}
-    return Answer(body, problem.status, headers=problem.headers)
+    return HandlerResponse(body, problem.status, headers=problem.headers)
 
 
 def list_notes(  # noqa: PLR0913 - one of each kind
@@ -91,33 +91,35 @@ def list_notes(  # noqa: PLR0913 - one of each kind
     scope: Any = ABSENT,
     x_depth: Any = ABSENT,
     theme: Any = ABSENT,
-) -> Answer:
+) -> HandlerResponse:
     asked = {name: value for name, value in locals().items() if value is not ABSENT}
-    return Answer({name: value for name, value in asked.items() if name != "_call"})
+    return HandlerResponse({name: value for name, value in asked.items() if name != "_call"})
 
 
-def told(_call: Call, *, body: Any = None) -> Answer:
-    return Answer({"body": body})
+def told(_call: Call, *, body: Any = None) -> HandlerResponse:
+    return HandlerResponse({"body": body})
 
 
-def get_note(_call: Call, note_id: int) -> Answer:
-    return Answer({"id": note_id})
+def get_note(_call: Call, note_id: int) -> HandlerResponse:
+    return HandlerResponse({"id": note_id})
 
 
-def delete_note(_call: Call, _note_id: int) -> Answer:
-    return Answer(None, 204)
+def delete_note(_call: Call, _note_id: int) -> HandlerResponse:
+    return HandlerResponse(None, 204)
 
 
-async def put_picture(_call: Call, _note_id: str, *, body: dict[str, Any]) -> Answer:
+async def put_picture(_call: Call, _note_id: str, *, body: dict[str, Any]) -> HandlerResponse:
     seen = {k: v.content.hex() if isinstance(v, Upload) else v for k, v in body.items()}
-    return Answer(seen)
+    return HandlerResponse(seen)
 
 
-def whose(call: Call) -> Answer:
-    return Answer({"person": call.principal and call.principal.person, "site": call.site_url})
+def whose(call: Call) -> HandlerResponse:
+    return HandlerResponse(
+        {"person": call.principal and call.principal.person, "site": call.site_url}
+    )
 
 
-def failing(_call: Call) -> Answer:
+def failing(_call: Call) -> HandlerResponse:
     msg = "a shelf fell down"
     raise RuntimeError(msg)
 
@@ -147,7 +149,7 @@ class Service:
     text: str
     directory: Path
     time: Time = field(default_factory=Time)
-    recorded: list[Exchange] = field(default_factory=list)
+    recorded: list[RequestContext] = field(default_factory=list)
     site: Mapping[str, Any] = field(default_factory=dict)
     api: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)

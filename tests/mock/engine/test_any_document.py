@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from understudy.errors import Problem, StartupError
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.endpoint import endpoints
 from understudy.mock.engine.samples import sample_answer
 from understudy.openapi.loader import load
@@ -61,9 +61,9 @@ def outcome(path: Path) -> str:
         return str(refusal)
     for endpoint in found:
         sample_answer(endpoint.operation, endpoint.schemas, 0)
-        endpoint.judge.completed(Answer({}), 0)
+        endpoint.judge.completed(HandlerResponse({}), 0)
     return f"{path} serves"
 
 
-def _no_answer(_problem: Problem) -> Answer:
-    return Answer()
+def _no_answer(_problem: Problem) -> HandlerResponse:
+    return HandlerResponse()

@@ -7,17 +7,17 @@ import pytest
 
 from understudy.errors import BadRequest, ContentTooLarge
 from understudy.mock.engine.body_guard import DRAINED_BYTES, MAX_BODY_BYTES, BodyGuard
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.worlds import World
 
 MEGABYTE = 1024 * 1024
 
 
-def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[Exchange, int]:
+def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestContext, int]:
     """Sends a body, and returns the exchange and how many messages were read of it."""
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"1") for name in headers or (b"transfer-encoding",)]}
-    exchange = Exchange(scope, dict(scope["headers"]), World("test", {}))
+    exchange = RequestContext(scope, dict(scope["headers"]), World("test", {}))
     read = 0
 
     async def receive() -> dict[str, Any]:

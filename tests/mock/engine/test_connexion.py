@@ -13,7 +13,7 @@ from understudy.mock.engine._connexion import (
     route_of,
     routed,
 )
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.openapi.operations import operations
 
 
@@ -35,7 +35,7 @@ class Canary:
     def ask(self, method: str, path: str) -> Any:
         scope: Any = {"type": "http", "method": method, "path": path, "query_string": b""}
         scope |= {"headers": [], "scheme": "http", "root_path": ""}
-        Exchange(scope, dict(scope["headers"]), self.world)
+        RequestContext(scope, dict(scope["headers"]), self.world)
 
         async def silent(*_: Any) -> None:
             return None

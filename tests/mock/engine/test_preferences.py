@@ -3,7 +3,7 @@
 import pytest
 
 from understudy.errors import MockRefusal
-from understudy.mock.engine.preferences import Wish, wish_of
+from understudy.mock.engine.preferences import RequestPreferences, wish_of
 
 
 def test_a_request_that_wishes_nothing_keeps_its_query() -> None:
@@ -13,14 +13,17 @@ def test_a_request_that_wishes_nothing_keeps_its_query() -> None:
 @pytest.mark.parametrize(
     ("header", "wish"),
     [
-        ("code=404", Wish(code=404)),
-        ('example="a b"', Wish(example="a b")),
-        ("dynamic=true, seed=7", Wish(dynamic=True, seed=7)),
-        ("delay=1.5; fault=slow", Wish(delay=1.5, fault="slow")),
-        ("fault=missing-field:links.0.url", Wish(fault="missing-field", field="links.0.url")),
+        ("code=404", RequestPreferences(code=404)),
+        ('example="a b"', RequestPreferences(example="a b")),
+        ("dynamic=true, seed=7", RequestPreferences(dynamic=True, seed=7)),
+        ("delay=1.5; fault=slow", RequestPreferences(delay=1.5, fault="slow")),
+        (
+            "fault=missing-field:links.0.url",
+            RequestPreferences(fault="missing-field", field="links.0.url"),
+        ),
     ],
 )
-def test_the_header_is_read_as_rfc_7240_writes_it(header: str, wish: Wish) -> None:
+def test_the_header_is_read_as_rfc_7240_writes_it(header: str, wish: RequestPreferences) -> None:
     found, _ = wish_of(header, "")
     assert found is not None
     assert found._replace(applied="") == wish

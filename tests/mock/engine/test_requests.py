@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 
 JSON = {"content-type": "application/json"}
 DEEP = 100_000
@@ -241,9 +241,11 @@ paths:
 """
 
 
-def everything(_call: Call, *, q: str, x_ids: Any = (), piped: Any = (), body: Any = b"") -> Answer:
+def everything(
+    _call: Call, *, q: str, x_ids: Any = (), piped: Any = (), body: Any = b""
+) -> HandlerResponse:
     raw = body.hex() if isinstance(body, bytes) else body
-    return Answer({"q": q, "ids": x_ids, "piped": piped, "body": raw})
+    return HandlerResponse({"q": q, "ids": x_ids, "piped": piped, "body": raw})
 
 
 @pytest.fixture
@@ -256,8 +258,8 @@ def test_a_missing_parameter_that_is_required_is_named(own) -> None:
 
 
 def test_what_a_handler_needs_is_asked_for_even_where_the_document_does_not(serve) -> None:
-    def needy(_call: Call, *, q: str, body: Any) -> Answer:
-        return Answer([q, body])
+    def needy(_call: Call, *, q: str, body: Any) -> HandlerResponse:
+        return HandlerResponse([q, body])
 
     text = OWN.replace("required: true, ", "")
     service = serve(text, api={"handlers": {("POST", "/a"): needy}})

@@ -6,27 +6,27 @@ from typing import Any
 import pytest
 
 from understudy.errors import StartupError
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 
 TYPED = "/v1/typed"
 
 
-def answering(serve, answer: Answer, path: str = "/typed", **site: Any):
-    def handler(_call: Call) -> Answer:
+def answering(serve, answer: HandlerResponse, path: str = "/typed", **site: Any):
+    def handler(_call: Call) -> HandlerResponse:
         return answer
 
     return serve(api={"handlers": {("GET", path): handler}}, site=site)
 
 
 def test_an_answer_that_keeps_to_the_document_is_sent_as_it_is(serve) -> None:
-    response = answering(serve, Answer({"id": 1, "title": "a"})).get(TYPED)
+    response = answering(serve, HandlerResponse({"id": 1, "title": "a"})).get(TYPED)
     assert response.json() == {"id": 1, "title": "a"}
     assert response.headers["content-type"] == "application/json"
     assert response.headers["content-length"] == str(len(response.content))
 
 
 def test_an_answer_that_lacks_what_the_document_requires_is_completed(serve) -> None:
-    service = answering(serve, Answer({"id": 1}))
+    service = answering(serve, HandlerResponse({"id": 1}))
     first = service.get(TYPED).json()
     assert first["id"] == 1
     assert isinstance(first["title"], str)
@@ -34,7 +34,7 @@ def test_an_answer_that_lacks_what_the_document_requires_is_completed(serve) -> 
     assert '"title" is a required property' in service.recorded[0].notes[0]
 
 
-BREAKING = Answer({"id": "one", "title": "a"})
+BREAKING = HandlerResponse({"id": "one", "title": "a"})
 
 
 def test_an_answer_that_breaks_the_document_is_refused_as_a_problem_of_the_mock(serve) -> None:
@@ -62,12 +62,17 @@ def test_nothing_is_held_where_that_is_off(serve) -> None:
 @pytest.mark.parametrize(
     ("answer", "fault"),
     [
-        (Answer({"error": "x"}, 418), "status 418 is not in the document"),
-        (Answer(b"a", 200, "text/plain"), "text/plain is not among application/json at #/paths"),
-        (Answer([]), 'is not of type "object"'),
+        (HandlerResponse({"error": "x"}, 418), "status 418 is not in the document"),
+        (
+            HandlerResponse(b"a", 200, "text/plain"),
+            "text/plain is not among application/json at #/paths",
+        ),
+        (HandlerResponse([]), 'is not of type "object"'),
     ],
 )
-def test_every_way_to_break_the_document_is_told(serve, answer: Answer, fault: str) -> None:
+def test_every_way_to_break_the_document_is_told(
+    serve, answer: HandlerResponse, fault: str
+) -> None:
     assert fault in answering(serve, answer).get(TYPED).json()["detail"]
 
 
@@ -87,7 +92,7 @@ def test_a_success_yields_to_the_statuses_of_the_document_in_force(
     serve, declared: str, chosen: int, sent: int
 ) -> None:
     text = f"openapi: 3.0.3\npaths: {{/a: {{get: {{responses: {declared}}}}}}}"
-    handlers = {("GET", "/a"): lambda _call: Answer({"a": 1}, chosen)}
+    handlers = {("GET", "/a"): lambda _call: HandlerResponse({"a": 1}, chosen)}
     response = serve(text, api={"handlers": handlers}).get("/a")
     assert response.status_code == sent
     assert (response.content == b"") is (sent == 204)
@@ -99,7 +104,9 @@ def test_bytes_are_taken_by_their_media_type(serve, declared: str) -> None:
 openapi: 3.0.3
 paths: {{/a: {{get: {{responses: {{'200': {{description: a, content: {{{declared}: {{}}}}}}}}}}}}}}
 """
-    handlers = {("GET", "/a"): lambda _call: Answer(b"\x89PNG", 200, "image/png", (("x-a", "b"),))}
+    handlers = {
+        ("GET", "/a"): lambda _call: HandlerResponse(b"\x89PNG", 200, "image/png", (("x-a", "b"),))
+    }
     response = serve(text, api={"handlers": handlers}).get("/a")
     assert (response.status_code, response.content) == (200, b"\x89PNG")
     assert response.headers["content-type"] == "image/png"
@@ -120,6 +127,8 @@ def test_a_schema_that_is_none_is_found_when_the_stack_is_built(serve) -> None:
 
 def test_what_json_cannot_say_is_a_failure_with_a_traceback(serve, caplog) -> None:
     with caplog.at_level(logging.CRITICAL):
-        response = answering(serve, Answer({"a": object()}), "/notes/latest").get("/notes/latest")
+        response = answering(serve, HandlerResponse({"a": object()}), "/notes/latest").get(
+            "/notes/latest"
+        )
     assert response.status_code == 500
     assert response.json()["code"] == "internal_server_error"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.samples import complete, sample_answer
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
@@ -26,7 +26,7 @@ def schemas(schema: Any, version: str = "3.0.3") -> tuple[Schemas, Node]:
     return Schemas(Document(Path("api.yaml"), raw)), Node("#/x-schema", schema)
 
 
-def answer(responses: dict[str, Any]) -> Answer:
+def answer(responses: dict[str, Any]) -> HandlerResponse:
     raw = {"openapi": "3.0.3", "paths": {"/a": {"get": {"responses": responses}}}}
     document = Document(Path("api.yaml"), raw)
     return sample_answer(operations(document)[0], Schemas(document), 7)
@@ -42,18 +42,21 @@ INTEGER = {"type": "integer"}
 @pytest.mark.parametrize(
     ("responses", "expected"),
     [
-        ({"204": {"description": "gone"}}, Answer(None, 204)),
-        ({"404": {}, "201": content("application/json", example=[1])}, Answer([1], 201)),
-        ({"2XX": content("application/json", schema=INTEGER)}, Answer(1, 200)),
-        ({"default": content("application/json", schema=INTEGER)}, Answer(1, 200)),
-        ({"404": {}}, Answer(None, 200)),
-        ({"200": content("application/json")}, Answer({}, 200)),
-        ({"200": content("text/plain", example="words")}, Answer(b"words", 200, "text/plain")),
-        ({"200": content("text/csv", schema=INTEGER)}, Answer(b"1", 200, "text/csv")),
-        ({"200": content("a/b+json", example={})}, Answer({}, 200, "a/b+json")),
+        ({"204": {"description": "gone"}}, HandlerResponse(None, 204)),
+        ({"404": {}, "201": content("application/json", example=[1])}, HandlerResponse([1], 201)),
+        ({"2XX": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
+        ({"default": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
+        ({"404": {}}, HandlerResponse(None, 200)),
+        ({"200": content("application/json")}, HandlerResponse({}, 200)),
+        (
+            {"200": content("text/plain", example="words")},
+            HandlerResponse(b"words", 200, "text/plain"),
+        ),
+        ({"200": content("text/csv", schema=INTEGER)}, HandlerResponse(b"1", 200, "text/csv")),
+        ({"200": content("a/b+json", example={})}, HandlerResponse({}, 200, "a/b+json")),
         (
             {"200": content("application/json", examples={"a": {"value": "no"}}, schema=INTEGER)},
-            Answer(1, 200),
+            HandlerResponse(1, 200),
         ),
         (
             {
@@ -61,12 +64,14 @@ INTEGER = {"type": "integer"}
                     "application/json", example=None, schema={**INTEGER, "nullable": True}
                 )
             },
-            Answer(None, 200),
+            HandlerResponse(None, 200),
         ),
     ],
     ids=range(11),
 )
-def test_an_operation_is_answered_by_its_first_success(responses, expected: Answer) -> None:
+def test_an_operation_is_answered_by_its_first_success(
+    responses, expected: HandlerResponse
+) -> None:
     assert answer(responses) == expected
 
 

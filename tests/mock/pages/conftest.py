@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.worlds import World
 from understudy.mock.pages.site import pages
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile
@@ -47,7 +47,7 @@ def request(world: World, path: str, method: str = "GET", accept: str = BROWSER)
         "query_string": b"",
         "headers": [(b"host", b"mock.example.com"), (b"accept", accept.encode())],
     }
-    Exchange(scope, dict(scope["headers"]), world)
+    RequestContext(scope, dict(scope["headers"]), world)
     return scope
 
 

@@ -199,16 +199,16 @@ def main() -> None:
     seconds = parser.parse_args().seconds
     if shutil.which("wrk") is None:
         sys.exit("wrk is wanted: apt-get install wrk")
-    came = soak(seconds)
-    rounds = ", ".join(f"{name} {count:,}" for name, count in sorted(came.steps.items()))
+    actual = soak(seconds)
+    rounds = ", ".join(f"{name} {count:,}" for name, count in sorted(actual.steps.items()))
     say = sys.stdout.write
-    say(f"{came.seconds:.0f} s: {came.reads:,} look-ups and QR codes; rounds: {rounds}\n")
-    say(f"memory: {came.memory[0]:.0f} MB at first, {came.memory[-1]:.0f} MB at the end, ")
-    say(f"{came.growth:.3f} times what it was after the warm-up (at most {FLAT})\n")
-    say(f"faults that nobody asked for: {len(came.faults)}\n")
-    for fault in came.faults[:10]:
+    say(f"{actual.seconds:.0f} s: {actual.reads:,} look-ups and QR codes; rounds: {rounds}\n")
+    say(f"memory: {actual.memory[0]:.0f} MB at first, {actual.memory[-1]:.0f} MB at the end, ")
+    say(f"{actual.growth:.3f} times what it was after the warm-up (at most {FLAT})\n")
+    say(f"faults that nobody asked for: {len(actual.faults)}\n")
+    for fault in actual.faults[:10]:
         say(f"  {fault}\n")
-    if came.faults or came.growth > FLAT:
+    if actual.faults or actual.growth > FLAT:
         sys.exit(1)
 
 

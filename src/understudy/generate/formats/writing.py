@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from understudy.generate.cases import LARGE, VARIABLE, Case, Site
+from understudy.generate.cases import LARGE, VARIABLE, Case, CaseSite
 
 TITLE = "Edge cases, made by understudy generate"
 
@@ -22,12 +22,12 @@ class Job:
     """One run of a format.
 
     Attributes:
-        base_urls: Site to its base address.
+        base_urls: CaseSite to its base address.
         secrets: Variable to value, of those that may be written; none unless it was asked for.
         beside: Name of the directory that takes what cannot stand in the file itself.
     """
 
-    base_urls: Mapping[Site, str]
+    base_urls: Mapping[CaseSite, str]
     secrets: Mapping[str, str] = field(default_factory=dict)
     beside: str = "bodies"
 
@@ -89,7 +89,7 @@ def plain_text(body: bytes | None) -> str | None:
     return text if is_plain else None
 
 
-class Run(NamedTuple):
+class ExportRun(NamedTuple):
     """Bytes of a body, and how often they stand there."""
 
     content: bytes
@@ -101,15 +101,15 @@ class Run(NamedTuple):
         return base64.b64encode(self.content).decode()
 
 
-def runs_of(body: bytes) -> list[Run]:
+def runs_of(body: bytes) -> list[ExportRun]:
     """Returns a body in pieces: a large one's zeros, which fill it, stand there once."""
     if len(body) <= LARGE:
-        return [Run(body)]
+        return [ExportRun(body)]
     found, end = [], 0
     for zeros in _ZEROS.finditer(body):
-        found += [Run(body[end : zeros.start()]), Run(b"\0", len(zeros[0]))]
+        found += [ExportRun(body[end : zeros.start()]), ExportRun(b"\0", len(zeros[0]))]
         end = zeros.end()
-    return [run for run in (*found, Run(body[end:])) if run.content]
+    return [run for run in (*found, ExportRun(body[end:])) if run.content]
 
 
 def with_variables(text: str, write: Callable[[str], str]) -> str:

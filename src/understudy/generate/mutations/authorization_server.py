@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from understudy.generate.mutations import authorize, token_endpoint
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import Turn
-from understudy.generate.mutations.operation_context import Scene
-from understudy.generate.test_data import Subjects
+from understudy.generate.mutations.mutation import Mutation
+from understudy.generate.mutations.operation_context import OperationContext
+from understudy.generate.test_data import TestData
 
 AUTHORIZE = ("GET", "/oauth2/authorize")
 TOKEN = ("POST", "/oauth2/token")
@@ -27,10 +27,10 @@ class Prose(NamedTuple):
 
     base: Apply
     scene: Mapping[str, Any]
-    oddities: Callable[[Scene], Iterator[Turn]]
+    oddities: Callable[[OperationContext], Iterator[Mutation]]
 
 
-def prose(key: tuple[str, str], known: Subjects) -> Prose | None:
+def prose(key: tuple[str, str], known: TestData) -> Prose | None:
     """Returns what the interface says of an operation, or None where it is not the interface's."""
     if key == AUTHORIZE:
         scene, oddities = authorize.scene_of(known), authorize.oddities_of(known)

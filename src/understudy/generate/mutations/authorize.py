@@ -7,17 +7,21 @@ from urllib.parse import parse_qsl
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.mutations.operation_context import Meaning, Refusal, Scene
-from understudy.generate.test_data import Subjects
+from understudy.generate.mutations.mutation import Mutation, rule
+from understudy.generate.mutations.operation_context import (
+    ExpectedRefusal,
+    OperationContext,
+    ValueSemantics,
+)
+from understudy.generate.test_data import TestData
 
 SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
 
-_BY_REDIRECT = Refusal(("302", "303"), "with error")
+_BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
 """Rule authorize-error-redirect."""
 
 
-def base(known: Subjects, draft: Draft) -> Draft:
+def base(known: TestData, draft: Draft) -> Draft:
     """Returns the plain authorization request."""
     asked = {
         "client_id": known.client_id,
@@ -30,18 +34,20 @@ def base(known: Subjects, draft: Draft) -> Draft:
     return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in asked.items()))
 
 
-def scene_of(known: Subjects) -> dict[str, Any]:
+def scene_of(known: TestData) -> dict[str, Any]:
     """Returns what the interface says of its parameters."""
     told = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
-    client = Meaning("invalid", rule("authorize-client-known"), known=frozenset({known.client_id}))
+    client = ValueSemantics(
+        "invalid", rule("authorize-client-known"), known=frozenset({known.client_id})
+    )
     address = frozenset({known.redirect_uri})
     return {
         "meanings": {
             "query client_id": client,
-            "query redirect_uri": Meaning(
+            "query redirect_uri": ValueSemantics(
                 "invalid", rule("redirect-uri-registered"), known=address
             ),
-            "query *": Meaning("valid", rule("authorize-unknown-parameters-ignored")),
+            "query *": ValueSemantics("valid", rule("authorize-unknown-parameters-ignored")),
         },
         "refusals": {f"query {name}": _BY_REDIRECT for name in told},
         "needed": frozenset({"query client_id", "query redirect_uri", "query response_type"}),
@@ -51,10 +57,10 @@ def scene_of(known: Subjects) -> dict[str, Any]:
     }
 
 
-def oddities_of(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
+def oddities_of(known: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
     """Returns what yields the further turns."""
 
-    def oddities(scene: Scene) -> Iterator[Turn]:
+    def oddities(scene: OperationContext) -> Iterator[Mutation]:
         yield from _addresses(scene, known.redirect_uri)
         yield from _flows(scene)
         yield from _scopes(scene)
@@ -64,7 +70,7 @@ def oddities_of(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
     return oddities
 
 
-def _denials(scene: Scene, denial: str) -> Iterator[Turn]:
+def _denials(scene: OperationContext, denial: str) -> Iterator[Mutation]:
     """Yields requests that a person denies, of both flows, with a state and without."""
     source = "denial-error-parameter"
     for what, pairs in {
@@ -88,7 +94,7 @@ def _pairs(query: str) -> tuple[tuple[str, str], ...]:
     return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
 
 
-def _addresses(scene: Scene, uri: str) -> Iterator[Turn]:
+def _addresses(scene: OperationContext, uri: str) -> Iterator[Mutation]:
     scheme, _, rest = uri.partition("://")
     host, _, path = rest.partition("/")
     for what, text in {
@@ -137,7 +143,7 @@ def _addresses(scene: Scene, uri: str) -> Iterator[Turn]:
         )
 
 
-def _flows(scene: Scene) -> Iterator[Turn]:
+def _flows(scene: OperationContext) -> Iterator[Mutation]:
     for text in ("code token", "id_token", "none", "Code", "code,token", "code ", "device"):
         yield scene.refused(
             "query response_type",
@@ -166,10 +172,10 @@ def _flows(scene: Scene) -> Iterator[Turn]:
         )
 
 
-def _scopes(scene: Scene) -> Iterator[Turn]:
+def _scopes(scene: OperationContext) -> Iterator[Mutation]:
     auth, read, manage = SCOPES
 
-    def asked(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Turn:
+    def asked(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
         made = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
         turn = made(
             "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)

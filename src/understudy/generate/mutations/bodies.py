@@ -10,8 +10,8 @@ from understudy.generate import texts
 from understudy.generate.drafts import Draft, Lexeme, dumps, encoded
 from understudy.generate.edges import Choice, edges
 from understudy.generate.mutations import changes
-from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.mutations.mutation import Generator, Mutation
+from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.values import MAX_DEPTH
 from understudy.openapi.loader import Node
 
@@ -24,7 +24,7 @@ Path = tuple[str | int, ...]
 _JSON_TEXT = "RFC 8259"
 
 
-def json_turns(scene: Scene, schema: Node) -> Iterator[Turn]:
+def json_turns(scene: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields the turns of a JSON body."""
     yield from _members(scene, schema, schema, ())
     yield from _whole(scene, schema)
@@ -32,7 +32,7 @@ def json_turns(scene: Scene, schema: Node) -> Iterator[Turn]:
     yield from _json_writing(scene, schema)
 
 
-def draws(scene: Scene, schema: Node, *, is_form: bool) -> Iterator[Draw]:
+def draws(scene: OperationContext, schema: Node, *, is_form: bool) -> Iterator[Generator]:
     """Yields what makes up further turns of the members that take any text, without end."""
     for name, member in scene.values.members(schema).items():
         said = scene.values.says(member)
@@ -43,10 +43,12 @@ def draws(scene: Scene, schema: Node, *, is_form: bool) -> Iterator[Draw]:
                 yield _drawn_type(scene, schema, name)
 
 
-def _drawn_text(scene: Scene, schema: Node, member: Node, name: str, *, is_form: bool) -> Draw:
+def _drawn_text(
+    scene: OperationContext, schema: Node, member: Node, name: str, *, is_form: bool
+) -> Generator:
     pointer = member.pointer
 
-    def draw(chance: Any) -> Turn:
+    def draw(chance: Any) -> Mutation:
         text = texts.drawn(chance)
         is_valid = _takes(scene, schema, (name,), text) if not is_form else True
         choice = Choice(text, texts.spelled(text), "type", "unicode", is_valid)
@@ -56,8 +58,8 @@ def _drawn_text(scene: Scene, schema: Node, member: Node, name: str, *, is_form:
     return draw
 
 
-def _drawn_type(scene: Scene, schema: Node, name: str) -> Draw:
-    def draw(chance: Any) -> Turn:
+def _drawn_type(scene: OperationContext, schema: Node, name: str) -> Generator:
+    def draw(chance: Any) -> Mutation:
         value: Any = chance.choice(
             (
                 chance.randrange(-(2**40), 2**40),
@@ -79,7 +81,7 @@ def _in_words(value: Any) -> str:
     return kinds.get(type(value), "an object with one text")
 
 
-def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Turn]:
+def _members(scene: OperationContext, root: Node, schema: Node, path: Path) -> Iterator[Mutation]:
     schemas = scene.values.schemas
     required = set(schemas.required_names(schema))
     for name, member in scene.values.members(schema).items():
@@ -99,7 +101,7 @@ def _members(scene: Scene, root: Node, schema: Node, path: Path) -> Iterator[Tur
     yield from _additional(scene, root, path)
 
 
-def _with_member(scene: Scene, member: Node, path: Path) -> Scene:
+def _with_member(scene: OperationContext, member: Node, path: Path) -> OperationContext:
     """Returns the scene with an object where its members are about to be tried."""
     held = scene.values.sample(member)
     return replace(scene, base=_held(scene.base, path, held))
@@ -113,7 +115,7 @@ def _held(draft: Draft, path: Path, value: Any) -> Draft:
     return draft if isinstance(there, dict) else draft.with_json(path, value)
 
 
-def _within(value: Any, path: Path, turn: Turn, draft: Draft) -> Draft:
+def _within(value: Any, path: Path, turn: Mutation, draft: Draft) -> Draft:
     return turn.apply(_held(draft, path, value))
 
 
@@ -121,12 +123,12 @@ def _slot(path: Path) -> str:
     return f"{BODY} {'.'.join(map(str, path))}"
 
 
-def _takes(scene: Scene, root: Node, path: Path, value: Any) -> bool:
+def _takes(scene: OperationContext, root: Node, path: Path, value: Any) -> bool:
     draft = scene.base.with_json(path, value)
     return bool(scene.values.schemas.validator(root).is_valid(draft.json))
 
 
-def _lexemes(scene: Scene, member: Node, path: Path) -> Iterator[Turn]:
+def _lexemes(scene: OperationContext, member: Node, path: Path) -> Iterator[Mutation]:
     if not {"integer", "number"} & scene.values.schemas.types(member):
         return
     for what, text in texts.LEXEMES.items():
@@ -135,7 +137,7 @@ def _lexemes(scene: Scene, member: Node, path: Path) -> Iterator[Turn]:
         yield scene.left_open(_slot(path), "number", said, "type", f"{_JSON_TEXT}, 6", apply)
 
 
-def _left_out(scene: Scene, root: Node, path: Path, *, is_required: bool) -> Turn:
+def _left_out(scene: OperationContext, root: Node, path: Path, *, is_required: bool) -> Mutation:
     slot, pointer = _slot(path), f"{root.pointer}/required"
     what = f"{'.'.join(map(str, path))} left out"
 
@@ -148,7 +150,7 @@ def _left_out(scene: Scene, root: Node, path: Path, *, is_required: bool) -> Tur
     return turn._replace(is_option=is_valid and not is_required)
 
 
-def _additional(scene: Scene, root: Node, path: Path) -> Iterator[Turn]:
+def _additional(scene: OperationContext, root: Node, path: Path) -> Iterator[Mutation]:
     where = "" if not path else f" of {'.'.join(map(str, path))}"
     for name, what in (
         ("understudy_extra", "a member that is not declared"),
@@ -166,7 +168,7 @@ def _additional(scene: Scene, root: Node, path: Path) -> Iterator[Turn]:
         )
 
 
-def _whole(scene: Scene, schema: Node) -> Iterator[Turn]:
+def _whole(scene: OperationContext, schema: Node) -> Iterator[Mutation]:
     takes = scene.values.schemas.validator(schema).is_valid
     values: dict[str, Any] = {
         "an empty object": {},
@@ -205,7 +207,7 @@ def _whole(scene: Scene, schema: Node) -> Iterator[Turn]:
     yield no_body(scene)
 
 
-def _alone(scene: Scene, schema: Node) -> Iterator[Turn]:
+def _alone(scene: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields bodies of one member, as updates of one thing are."""
     takes = scene.values.schemas.validator(schema).is_valid
     for name, member in scene.values.members(schema).items():
@@ -219,7 +221,7 @@ def _alone(scene: Scene, schema: Node) -> Iterator[Turn]:
                 yield scene.accepted_turn(BODY, "alone", said, "required", because, apply)
 
 
-def no_body(scene: Scene) -> Turn:
+def no_body(scene: OperationContext) -> Mutation:
     """Returns the turn that sends no body."""
     pointer = f"{scene.operation.pointer}/requestBody/required"
     body = scene.operation.request_body
@@ -227,8 +229,8 @@ def no_body(scene: Scene) -> Turn:
     return make(BODY, "empty", "body: none at all", "required", pointer, Draft.without_body)
 
 
-def _json_writing(scene: Scene, schema: Node) -> Iterator[Turn]:
-    def rewritten(what: str, kind: str, change: Any) -> Turn:
+def _json_writing(scene: OperationContext, schema: Node) -> Iterator[Mutation]:
+    def rewritten(what: str, kind: str, change: Any) -> Mutation:
         make = scene.accepted_turn if kind == "valid" else scene.left_open
         return make(
             WRITING,

@@ -7,14 +7,16 @@ from typing import Any
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.edges import edges
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import Turn
-from understudy.generate.mutations.operation_context import Scene, name_of
+from understudy.generate.mutations.mutation import Mutation
+from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import query_pairs, written
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
 
 
-def lists(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+def lists(
+    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+) -> Iterator[Mutation]:
     """Yields the edges of a list, and those of an item in the shortest one."""
     takes = scene.values.schemas.validator(schema).is_valid
     items = scene.values.schemas.items_schema(schema)
@@ -43,7 +45,9 @@ def _with_pairs(parameter: Parameter, value: Any) -> Apply:
     return apply
 
 
-def members(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+def members(
+    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+) -> Iterator[Mutation]:
     """Yields the edges of the members of an object that is written as ``name[member]=value``."""
     takes = scene.values.schemas.validator(schema).is_valid
     base = scene.values.sample(schema)

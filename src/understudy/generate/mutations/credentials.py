@@ -6,8 +6,8 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 
 from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft
-from understudy.generate.mutations.mutation import Draw, Turn, rule
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.mutations.mutation import Generator, Mutation, rule
+from understudy.generate.mutations.operation_context import OperationContext
 
 SLOT = "header Authorization"
 HEADER = "Authorization"
@@ -48,7 +48,7 @@ def sending(*texts: str) -> Apply:
     return lambda draft: draft.with_headers(HEADER, *texts)
 
 
-def turns(scene: Scene, *, is_required: bool) -> Iterator[Turn]:
+def turns(scene: OperationContext, *, is_required: bool) -> Iterator[Mutation]:
     """Yields the oddities that concern any bearer token.
 
     Args:
@@ -57,12 +57,12 @@ def turns(scene: Scene, *, is_required: bool) -> Iterator[Turn]:
     """
     security = f"{scene.operation.pointer}/security"
 
-    def bad(what: str, apply: Apply, because: str = BEARER) -> Turn:
+    def bad(what: str, apply: Apply, because: str = BEARER) -> Mutation:
         said = f"Authorization: {what}"
         turn = scene.refused(SLOT, "authorization", said, "bearer-header", because, apply)
         return turn._replace(statuses=REFUSED)
 
-    def doubtful(what: str, *texts: str) -> Turn:
+    def doubtful(what: str, *texts: str) -> Mutation:
         said = f"Authorization: {what}"
         reason = "RFC 9110, 11.4"
         return scene.left_open(
@@ -92,10 +92,10 @@ def turns(scene: Scene, *, is_required: bool) -> Iterator[Turn]:
         yield doubtful(what, *texts)
 
 
-def draws(scene: Scene) -> Iterator[Draw]:
+def draws(scene: OperationContext) -> Iterator[Generator]:
     """Yields what makes up tokens that nobody issued, without end."""
 
-    def token(chance: Random) -> Turn:
+    def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"
         text = "u-" + "".join(chance.choices(alphabet, k=chance.randrange(4, 60)))
         turn = scene.refused(

@@ -7,13 +7,13 @@ from understudy.generate.edges import edges
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.bodies import BODY, WRITING, no_body
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import Turn
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.mutations.mutation import Mutation
+from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.styles import written
 from understudy.openapi.loader import Node
 
 
-def turns(scene: Scene, schema: Node) -> Iterator[Turn]:
+def turns(scene: OperationContext, schema: Node) -> Iterator[Mutation]:
     """Yields the turns of a URL-encoded form."""
     schemas = scene.values.schemas
     pointer = scene.values.schemas.follow(schema).pointer
@@ -39,7 +39,7 @@ def _repeated(name: str) -> Apply:
     return apply
 
 
-def _form_writing(scene: Scene) -> Iterator[Turn]:
+def _form_writing(scene: OperationContext) -> Iterator[Mutation]:
     pointer = f"{scene.operation.pointer}/requestBody"
     yield scene.accepted_turn(
         WRITING,

@@ -8,12 +8,12 @@ from understudy.generate.drafts import encoded
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.credentials import HEADER
-from understudy.generate.mutations.mutation import REFUSED, Turn, rule
-from understudy.generate.mutations.operation_context import Scene
-from understudy.generate.test_data import Subjects, digest
+from understudy.generate.mutations.mutation import REFUSED, Mutation, rule
+from understudy.generate.mutations.operation_context import OperationContext
+from understudy.generate.test_data import TestData, digest
 
 
-def turns(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
+def turns(scene: OperationContext, slot: str, name: str, known: TestData) -> Iterator[Mutation]:
     """Yields the turns of what names a profile.
 
     Args:
@@ -42,7 +42,7 @@ def _looked_up(name: str, text: str) -> Apply:
     return changes.place(name, encoded(text))
 
 
-def _known(known: Subjects) -> dict[str, str]:
+def _known(known: TestData) -> dict[str, str]:
     second = "the hash of a second e-mail of that person"
     found = {
         "the hash of the e-mail": known.email_hash,
@@ -52,7 +52,7 @@ def _known(known: Subjects) -> dict[str, str]:
     return {what: text for what, text in found.items() if text}
 
 
-def _doubtful(known: Subjects) -> dict[str, str]:
+def _doubtful(known: TestData) -> dict[str, str]:
     return {
         "the hash in capitals": known.email_hash.upper(),
         "the slug in capitals": known.slug.upper(),
@@ -61,7 +61,7 @@ def _doubtful(known: Subjects) -> dict[str, str]:
     }
 
 
-def _unknown(known: Subjects) -> dict[str, str]:
+def _unknown(known: TestData) -> dict[str, str]:
     email, found = known.email.strip(), known.email_hash
     return {
         "the hash with 0x before it": f"0x{found}",
@@ -83,7 +83,7 @@ def _unknown(known: Subjects) -> dict[str, str]:
     }
 
 
-def _closed(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
+def _closed(scene: OperationContext, slot: str, name: str, known: TestData) -> Iterator[Mutation]:
     """Yields the lookups of profiles that are there, and not for everybody."""
     private, disabled = known.private_slug, known.disabled_slug
     looked_up = [
@@ -113,7 +113,7 @@ def _as(token: str, apply: Apply) -> Apply:
     return lambda draft: apply(draft).with_headers(HEADER, f"Bearer {variable(token)}")
 
 
-def email_turns(scene: Scene, slot: str, known: Subjects) -> Iterator[Turn]:
+def email_turns(scene: OperationContext, slot: str, known: TestData) -> Iterator[Mutation]:
     """Yields the turns of the hash of an e-mail address that an operation takes.
 
     Args:
@@ -125,7 +125,7 @@ def email_turns(scene: Scene, slot: str, known: Subjects) -> Iterator[Turn]:
     meaning = scene.meanings[slot]
     source = meaning.because.removeprefix("rule ")
 
-    def of(what: str, text: str, *, is_own: bool) -> Turn:
+    def of(what: str, text: str, *, is_own: bool) -> Mutation:
         put = changes.member((name,), text) if where == "body" else changes.query(name, text)
         args = (slot, "hash", f"{name}: {what}", source, meaning.because, put)
         if is_own or meaning.kind == "valid":

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import NamedTuple
 
-from understudy.generate.cases import Kind, Location
+from understudy.generate.cases import CaseKind, Location
 from understudy.generate.drafts import Draft
 
 REFUSED = ("4XX",)
 OPEN = ("2XX", "3XX", "4XX")
 
 
-class Turn(NamedTuple):
+class Mutation(NamedTuple):
     """One deviation.
 
     Attributes:
@@ -37,14 +37,14 @@ class Turn(NamedTuple):
     what: str
     source: str
     because: str
-    kind: Kind
+    kind: CaseKind
     apply: Callable[[Draft], Draft]
     statuses: tuple[str, ...] = ()
     location: Location = ""
     is_option: bool = False
     is_alone: bool = False
 
-    def fits(self, other: "Turn") -> bool:
+    def fits(self, other: "Mutation") -> bool:
         """Tells whether two can be in one request: they touch neither one part nor a part of it."""
         if self.is_alone or other.is_alone or self.slot == other.slot:
             return False
@@ -52,10 +52,10 @@ class Turn(NamedTuple):
         return not long.startswith((f"{short} ", f"{short}."))
 
 
-Draw = Callable[[Random], Turn]
+Generator = Callable[[Random], Mutation]
 """Makes up a turn."""
 
-Turns = Iterator[Turn]
+Mutations = Iterator[Mutation]
 
 
 def rule(rule_id: str) -> str:

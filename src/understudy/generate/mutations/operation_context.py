@@ -1,18 +1,18 @@
 """What the makers of turns are told about an operation: its document, and what values mean there.
 
 A schema says which texts are well-formed; only the interface's prose says that a well-formed slug
-nobody has is a 404. A ``Meaning`` carries that over to every value that a schema suggests.
+nobody has is a 404. A ``ValueSemantics`` carries that over to every value that a schema suggests.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from understudy.generate.cases import Expected, Kind, Location
+from understudy.generate.cases import CaseKind, Expected, Location
 from understudy.generate.drafts import Draft
 from understudy.generate.edges import Choice
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import OPEN, REFUSED, Turn, rule
+from understudy.generate.mutations.mutation import OPEN, REFUSED, Mutation, rule
 from understudy.generate.values import Values
 from understudy.openapi.operations import Operation
 
@@ -20,7 +20,7 @@ LARGEST = 2**63 - 1
 """Of the integers that every reader can be expected to keep."""
 
 
-class Meaning(NamedTuple):
+class ValueSemantics(NamedTuple):
     """What the interface says to a value that the schema takes, and that is not a known one.
 
     Attributes:
@@ -32,7 +32,7 @@ class Meaning(NamedTuple):
         longest: Bytes beyond which it is open what follows; None for no such bound.
     """
 
-    kind: Kind
+    kind: CaseKind
     because: str
     statuses: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
@@ -40,7 +40,7 @@ class Meaning(NamedTuple):
     longest: int | None = None
 
 
-class Refusal(NamedTuple):
+class ExpectedRefusal(NamedTuple):
     """How a slot's faults are told.
 
     Attributes:
@@ -53,7 +53,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scene:
+class OperationContext:
     """An operation, and what is known of it.
 
     Attributes:
@@ -74,15 +74,15 @@ class Scene:
     values: Values
     base: Draft
     accepted: Expected
-    meanings: Mapping[str, Meaning] = field(default_factory=dict)
-    refusals: Mapping[str, Refusal] = field(default_factory=dict)
+    meanings: Mapping[str, ValueSemantics] = field(default_factory=dict)
+    refusals: Mapping[str, ExpectedRefusal] = field(default_factory=dict)
     unread: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
     empty: str = ""
     repeated: str = ""
     is_ours: bool = False
 
-    def turn(self, slot: str, choice: Choice, apply: Apply, pointer: str) -> Turn:
+    def turn(self, slot: str, choice: Choice, apply: Apply, pointer: str) -> Mutation:
         """Returns the turn that gives a slot a value at the edge of its schema."""
         what = f"{name_of(slot)}: {choice.what}"
         because = f"{pointer}/{choice.keyword}"
@@ -99,7 +99,7 @@ class Scene:
         meaning = self.meanings.get(slot)
         return turn if meaning is None else _meant(turn, meaning, str(choice.value))
 
-    def twice(self, slot: str, what: str, pointer: str, apply: Apply) -> Turn:
+    def twice(self, slot: str, what: str, pointer: str, apply: Apply) -> Mutation:
         """Returns the turn that gives a slot two values."""
         if self.repeated:
             source = self.repeated
@@ -108,22 +108,22 @@ class Scene:
 
     def accepted_turn(
         self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
-    ) -> Turn:
+    ) -> Mutation:
         """Returns a turn that changes nothing about the answer."""
-        return Turn(slot, category, what, source, because, "valid", apply)
+        return Mutation(slot, category, what, source, because, "valid", apply)
 
     def refused(
         self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
-    ) -> Turn:
+    ) -> Mutation:
         """Returns a turn that must be refused, in the way of its slot."""
-        statuses, location = self.refusals.get(slot, Refusal())
-        return Turn(slot, category, what, source, because, "invalid", apply, statuses, location)
+        statuses, location = self.refusals.get(slot, ExpectedRefusal())
+        return Mutation(slot, category, what, source, because, "invalid", apply, statuses, location)
 
     def left_open(
         self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
-    ) -> Turn:
+    ) -> Mutation:
         """Returns a turn to which the contract says nothing but that no answer is a failure."""
-        return Turn(slot, category, what, source, because, "open", apply, OPEN)
+        return Mutation(slot, category, what, source, because, "open", apply, OPEN)
 
 
 def name_of(slot: str) -> str:
@@ -132,7 +132,7 @@ def name_of(slot: str) -> str:
     return name if name and where in {"query", "path", "body"} else slot
 
 
-def _meant(turn: Turn, meaning: Meaning, value: str) -> Turn:
+def _meant(turn: Mutation, meaning: ValueSemantics, value: str) -> Mutation:
     if value in meaning.known:
         return turn
     source = meaning.because.removeprefix("rule ")

@@ -6,18 +6,18 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.generate import texts
-from understudy.generate.cases import Kind
+from understudy.generate.cases import CaseKind
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.edges import Choice, edges
 from understudy.generate.mutations import composites
 from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.mutation import Draw, Turn
-from understudy.generate.mutations.operation_context import Scene, name_of
+from understudy.generate.mutations.mutation import Generator, Mutation
+from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import text_of, written
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
 
-_WRITINGS: tuple[tuple[str, Kind, Callable[[bytes], str]], ...] = (
+_WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
     (
         "letters percent-encoded that need not be",
         "valid",
@@ -49,7 +49,7 @@ def _plain(text: bytes) -> str:
     return encoded(text.decode())
 
 
-def turns(scene: Scene, parameter: Parameter) -> Iterator[Turn]:
+def turns(scene: OperationContext, parameter: Parameter) -> Iterator[Mutation]:
     """Yields the turns of one parameter."""
     slot = f"{parameter.location} {parameter.name}"
     if slot in scene.unread:
@@ -66,7 +66,7 @@ def turns(scene: Scene, parameter: Parameter) -> Iterator[Turn]:
         yield from _writings(scene, parameter, slot)
 
 
-def draws(scene: Scene, parameter: Parameter) -> Iterator[Draw]:
+def draws(scene: OperationContext, parameter: Parameter) -> Iterator[Generator]:
     """Yields what makes up further turns of one parameter, without end."""
     slot = f"{parameter.location} {parameter.name}"
     schema = parameter.schema
@@ -98,7 +98,9 @@ def apply_text(parameter: Parameter, *written: str) -> Apply:
     return apply
 
 
-def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Iterator[Turn]:
+def _edges(
+    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+) -> Iterator[Mutation]:
     if parameter.location == "query" and "array" in scene.values.schemas.types(schema):
         yield from composites.lists(scene, parameter, slot, schema)
         return
@@ -112,7 +114,9 @@ def _edges(scene: Scene, parameter: Parameter, slot: str, schema: Node) -> Itera
     yield from _lexical(scene, parameter, slot, types, schema.pointer)
 
 
-def _with_value(scene: Scene, parameter: Parameter, schema: Node, choice: Choice) -> Turn | None:
+def _with_value(
+    scene: OperationContext, parameter: Parameter, schema: Node, choice: Choice
+) -> Mutation | None:
     slot = f"{parameter.location} {parameter.name}"
     text = written(choice.value)
     if parameter.location in {"header", "cookie"}:
@@ -137,7 +141,7 @@ def _is_sendable(parameter: Parameter, text: str) -> bool:
     return parameter.location == "header" or not set(text) & set(' ",;\\')
 
 
-def _in_path(scene: Scene, slot: str, turn: Turn, text: str) -> Turn | None:
+def _in_path(scene: OperationContext, slot: str, turn: Mutation, text: str) -> Mutation | None:
     if not text or set(text) <= {".", "/"}:
         return None  # another path altogether
     if set(text) & set("/\\\x00\r\n"):
@@ -149,8 +153,8 @@ def _in_path(scene: Scene, slot: str, turn: Turn, text: str) -> Turn | None:
 
 
 def _lexical(
-    scene: Scene, parameter: Parameter, slot: str, types: frozenset[str], pointer: str
-) -> Iterator[Turn]:
+    scene: OperationContext, parameter: Parameter, slot: str, types: frozenset[str], pointer: str
+) -> Iterator[Mutation]:
     because = f"{pointer}/type"
     if "string" in types or not types:
         return
@@ -178,7 +182,7 @@ def _is_wrong(text: str, types: frozenset[str]) -> bool:
     )
 
 
-def _left_out(scene: Scene, parameter: Parameter, slot: str) -> Turn:
+def _left_out(scene: OperationContext, parameter: Parameter, slot: str) -> Mutation:
     pointer = f"{scene.operation.pointer}/parameters"
     what = f"{name_of(slot)} left out"
     args = (slot, "required", what, "required", pointer, _without(parameter))
@@ -199,7 +203,7 @@ def _without(parameter: Parameter) -> Apply:
     return apply
 
 
-def _presence(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
+def _presence(scene: OperationContext, parameter: Parameter, slot: str) -> Iterator[Mutation]:
     name = parameter.name
     pointer = f"{scene.operation.pointer}/parameters"
     plain = _base_text(scene, parameter)
@@ -230,7 +234,7 @@ def _renamed(parameter: Parameter, other: str, text: str) -> Apply:
     return lambda draft: draft.with_query(encoded(parameter.name)).with_query(encoded(other), text)
 
 
-def _base_text(scene: Scene, parameter: Parameter) -> str | None:
+def _base_text(scene: OperationContext, parameter: Parameter) -> str | None:
     if parameter.location == "path":
         return dict(scene.base.places).get(parameter.name)
     name = encoded(parameter.name)
@@ -241,7 +245,7 @@ def _base_text(scene: Scene, parameter: Parameter) -> str | None:
     return found
 
 
-def _writings(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
+def _writings(scene: OperationContext, parameter: Parameter, slot: str) -> Iterator[Mutation]:
     plain = _base_text(scene, parameter)
     if not plain or "~~" in plain or "%" in plain:
         return
@@ -258,7 +262,9 @@ def _writings(scene: Scene, parameter: Parameter, slot: str) -> Iterator[Turn]:
         yield turn
 
 
-def _made_up(scene: Scene, parameter: Parameter, schema: Node, value: Any, category: str) -> Turn:
+def _made_up(
+    scene: OperationContext, parameter: Parameter, schema: Node, value: Any, category: str
+) -> Mutation:
     is_valid = scene.values.schemas.validator(schema).is_valid(value)
     what = str(value) if isinstance(value, int) else texts.spelled(value)
     choice = Choice(value, what, "type" if is_valid else "range", category, is_valid)

@@ -9,8 +9,8 @@ from typing import Any
 from understudy.generate import texts
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.generate.mutations import changes
-from understudy.generate.mutations.mutation import REFUSED, Draw, Turn
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.mutations.mutation import REFUSED, Generator, Mutation
+from understudy.generate.mutations.operation_context import OperationContext
 
 _HARMLESS_HEADERS = {
     "a header that nobody knows": ("X-Understudy-Extra", "1"),
@@ -39,7 +39,7 @@ _OPEN_METHODS = ("HEAD", "OPTIONS")
 _HTTP = "RFC 9110"
 
 
-def turns(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
+def turns(scene: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
     """Yields the turns of an operation as a piece of HTTP.
 
     Args:
@@ -61,17 +61,17 @@ def turns(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
         yield _unknown_query(scene, f"an unknown parameter {what}", name, text)
 
 
-def draws(scene: Scene) -> Iterator[Draw]:
+def draws(scene: OperationContext) -> Iterator[Generator]:
     """Yields what makes up further turns, without end."""
 
-    def parameter(chance: Random) -> Turn:
+    def parameter(chance: Random) -> Mutation:
         name = "u_" + "".join(chance.choices(string.ascii_lowercase, k=6))
         text = texts.drawn(chance, 30)
         return _unknown_query(
             scene, f"an unknown parameter {name}: {texts.spelled(text)}", name, encoded(text)
         )
 
-    def header(chance: Random) -> Turn:
+    def header(chance: Random) -> Mutation:
         name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
         what = f"header {name}, which nobody knows: letters and punctuation"
@@ -83,7 +83,7 @@ def draws(scene: Scene) -> Iterator[Draw]:
     yield header
 
 
-def content_types(scene: Scene, media_type: str) -> Iterator[Turn]:
+def content_types(scene: OperationContext, media_type: str) -> Iterator[Mutation]:
     """Yields the turns of the Content-Type of a body."""
     pointer = f"{scene.operation.pointer}/requestBody/content"
     body = scene.operation.request_body
@@ -115,9 +115,11 @@ def content_types(scene: Scene, media_type: str) -> Iterator[Turn]:
     yield _content_type(scene, "no Content-Type", None, "open", f"{_HTTP}, 8.3")
 
 
-def _content_type(scene: Scene, what: str, text: str | None, kind: str, because: str) -> Turn:
+def _content_type(
+    scene: OperationContext, what: str, text: str | None, kind: str, because: str
+) -> Mutation:
     make: Any = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
-    turn: Turn = make(
+    turn: Mutation = make(
         "content type",
         "content-type",
         what,
@@ -128,7 +130,7 @@ def _content_type(scene: Scene, what: str, text: str | None, kind: str, because:
     return turn
 
 
-def _methods(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
+def _methods(scene: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
     pointer = scene.operation.pointer.rpartition("/")[0]
     for method in (*_OTHER_METHODS, *_OPEN_METHODS):
         if method in declared:
@@ -147,7 +149,7 @@ def _methods(scene: Scene, declared: frozenset[str]) -> Iterator[Turn]:
         yield turn._replace(is_alone=True, statuses=statuses, location="")
 
 
-def _headers(scene: Scene) -> Iterator[Turn]:
+def _headers(scene: OperationContext) -> Iterator[Mutation]:
     declared = {p.name.lower() for p in scene.operation.parameters if p.location == "header"}
     declared |= {name.lower() for name, _ in scene.base.headers}
     for found, make in (
@@ -183,8 +185,8 @@ def _headers(scene: Scene) -> Iterator[Turn]:
         )
 
 
-def _paths(scene: Scene) -> Iterator[Turn]:
-    def path(what: str, change: Any) -> Turn:
+def _paths(scene: OperationContext) -> Iterator[Mutation]:
+    def path(what: str, change: Any) -> Mutation:
         def apply(draft: Draft) -> Draft:
             return draft._replace(template=change(draft.template))
 
@@ -209,7 +211,7 @@ def _outside_braces(template: str) -> str:
     return head.upper() + "".join(rebuilt)
 
 
-def _unknown_query(scene: Scene, what: str, name: str, text: str | None) -> Turn:
+def _unknown_query(scene: OperationContext, what: str, name: str, text: str | None) -> Mutation:
     meaning = scene.meanings.get("query *")
     make = scene.left_open if meaning is None else scene.accepted_turn
     because = scene.operation.pointer if meaning is None else meaning.because

@@ -8,9 +8,9 @@ from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes, identifiers
 from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.credentials import HEADER, SLOT, sending
-from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.mutations.operation_context import Meaning, Scene
-from understudy.generate.test_data import Subjects
+from understudy.generate.mutations.mutation import Mutation, rule
+from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
+from understudy.generate.test_data import TestData
 
 LOOKUP = ("GET", "/profiles/{}")
 QR_CODE = ("GET", "/qr-code/{}")
@@ -41,7 +41,7 @@ QR_TEXT = 250
 NOT_FOUND = ("404",)
 FORBIDDEN = ("403",)
 
-_EXTRA = Meaning("valid", rule("unknown-query-parameters-accepted"))
+_EXTRA = ValueSemantics("valid", rule("unknown-query-parameters-accepted"))
 
 
 class Prose(NamedTuple):
@@ -54,11 +54,11 @@ class Prose(NamedTuple):
     """
 
     base: Apply
-    meanings: Mapping[str, Meaning]
-    oddities: Callable[[Scene], Iterator[Turn]]
+    meanings: Mapping[str, ValueSemantics]
+    oddities: Callable[[OperationContext], Iterator[Mutation]]
 
 
-def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) -> Prose | None:
+def prose(key: tuple[str, str], path_names: tuple[str, ...], known: TestData) -> Prose | None:
     """Returns what the interface says of an operation, or None where it is not the interface's.
 
     Args:
@@ -77,7 +77,7 @@ def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) ->
         is_open = key in {LOOKUP, QR_CODE}
         return draft.with_headers(HEADER) if is_open else draft
 
-    def oddities(scene: Scene) -> Iterator[Turn]:
+    def oddities(scene: OperationContext) -> Iterator[Mutation]:
         if key in {LOOKUP, QR_CODE}:
             yield from identifiers.turns(scene, slot, name, known)
         if key in EMAIL_SLOTS:
@@ -89,20 +89,20 @@ def prose(key: tuple[str, str], path_names: tuple[str, ...], known: Subjects) ->
     return Prose(base, meanings, oddities)
 
 
-def _meanings(key: tuple[str, str], slot: str, known: Subjects) -> dict[str, Meaning]:
+def _meanings(key: tuple[str, str], slot: str, known: TestData) -> dict[str, ValueSemantics]:
     hashes = frozenset({known.email_hash, known.second_hash} - {""})
     found, chosen = hashes | {known.slug}, hashes | {""}
-    foreign = Meaning("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
-    unknown_avatar = Meaning(
+    foreign = ValueSemantics("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
+    unknown_avatar = ValueSemantics(
         "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({known.image_id})
     )
-    foreign_email = Meaning("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
-    anything = Meaning("valid", rule("associated-email"))
-    utm = Meaning("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
-    by_key: dict[tuple[str, str], dict[str, Meaning]] = {
-        LOOKUP: {slot: Meaning("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
+    foreign_email = ValueSemantics("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
+    anything = ValueSemantics("valid", rule("associated-email"))
+    utm = ValueSemantics("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
+    by_key: dict[tuple[str, str], dict[str, ValueSemantics]] = {
+        LOOKUP: {slot: ValueSemantics("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
         QR_CODE: {
-            slot: Meaning("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
+            slot: ValueSemantics("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
             "query utm_medium": utm,
             "query utm_campaign": utm,
         },
@@ -116,7 +116,7 @@ def _meanings(key: tuple[str, str], slot: str, known: Subjects) -> dict[str, Mea
     return by_key.get(key, {})
 
 
-def _base(key: tuple[str, str], draft: Draft, name: str, known: Subjects) -> Draft:
+def _base(key: tuple[str, str], draft: Draft, name: str, known: TestData) -> Draft:
     if key in {LOOKUP, QR_CODE}:
         return draft.with_place(name, encoded(known.slug))
     if key in {DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR}:
@@ -128,7 +128,9 @@ def _base(key: tuple[str, str], draft: Draft, name: str, known: Subjects) -> Dra
     return draft
 
 
-def _image_ids(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[Turn]:
+def _image_ids(
+    scene: OperationContext, slot: str, name: str, known: TestData
+) -> Iterator[Mutation]:
     meaning = scene.meanings[slot]
     source = "avatar-unknown-404"
     for what, text in {
@@ -157,8 +159,8 @@ def _image_ids(scene: Scene, slot: str, name: str, known: Subjects) -> Iterator[
     )
 
 
-def _tokens(scene: Scene, key: tuple[str, str]) -> Iterator[Turn]:
-    def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Turn:
+def _tokens(scene: OperationContext, key: tuple[str, str]) -> Iterator[Mutation]:
+    def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Mutation:
         said = f"Authorization: {what}"
         apply = sending(f"Bearer {variable(name)}")
         if not statuses:

@@ -7,12 +7,12 @@ from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes
 from understudy.generate.mutations.authorize import SCOPES
-from understudy.generate.mutations.mutation import Turn, rule
-from understudy.generate.mutations.operation_context import Meaning, Scene
-from understudy.generate.test_data import Subjects
+from understudy.generate.mutations.mutation import Mutation, rule
+from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
+from understudy.generate.test_data import TestData
 
 
-def token_base(known: Subjects, draft: Draft) -> Draft:
+def token_base(known: TestData, draft: Draft) -> Draft:
     """Returns a plain password grant, the one that needs no person."""
     return _form(
         draft,
@@ -28,23 +28,25 @@ def _form(draft: Draft, **fields: str) -> Draft:
     return draft._replace(form=tuple((name, encoded(text)) for name, text in fields.items()))
 
 
-def token_scene(known: Subjects) -> dict[str, Any]:
+def token_scene(known: TestData) -> dict[str, Any]:
     """Returns what the interface says of its fields."""
     credentials = rule("token-client-credentials")
     name, email = frozenset({known.username}), frozenset({known.email})
-    unused = Meaning("open", rule("password-grant-owner-only"))
-    scope = Meaning("invalid", rule("scope-known"), known=frozenset({"", "   "}))
+    unused = ValueSemantics("open", rule("password-grant-owner-only"))
+    scope = ValueSemantics("invalid", rule("scope-known"), known=frozenset({"", "   "}))
     return {
         "meanings": {
-            "body grant_type": Meaning(
+            "body grant_type": ValueSemantics(
                 "invalid", rule("token-grant-type"), known=frozenset({"password"})
             ),
-            "body client_id": Meaning("invalid", credentials, known=frozenset({known.client_id})),
-            "body client_secret": Meaning("invalid", credentials),
-            "body username": Meaning(
+            "body client_id": ValueSemantics(
+                "invalid", credentials, known=frozenset({known.client_id})
+            ),
+            "body client_secret": ValueSemantics("invalid", credentials),
+            "body username": ValueSemantics(
                 "invalid", rule("password-grant-owner-only"), known=name, unclear=email
             ),
-            "body password": Meaning("invalid", rule("password-grant-owner-only")),
+            "body password": ValueSemantics("invalid", rule("password-grant-owner-only")),
             "body scope": scope,
             "body redirect_uri": unused,
             "body code": unused,
@@ -59,10 +61,10 @@ def token_scene(known: Subjects) -> dict[str, Any]:
     }
 
 
-def grants(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
+def grants(known: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
     """Returns what yields the further turns of the token endpoint."""
 
-    def oddities(scene: Scene) -> Iterator[Turn]:
+    def oddities(scene: OperationContext) -> Iterator[Mutation]:
         yield from _grant_types(scene)
         yield from _codes(scene, known)
         yield from _client_credentials(scene)
@@ -79,7 +81,7 @@ def grants(known: Subjects) -> Callable[[Scene], Iterator[Turn]]:
     return oddities
 
 
-def _grant_types(scene: Scene) -> Iterator[Turn]:
+def _grant_types(scene: OperationContext) -> Iterator[Mutation]:
     for text in (
         "refresh_token",
         "client_credentials",
@@ -109,12 +111,12 @@ def _grant_types(scene: Scene) -> Iterator[Turn]:
         )
 
 
-def _codes(scene: Scene, known: Subjects) -> Iterator[Turn]:
+def _codes(scene: OperationContext, known: TestData) -> Iterator[Mutation]:
     code, uri, other = encoded_variable("code"), known.redirect_uri, f"{known.redirect_uri}/"
     plain = {"grant_type": "authorization_code", "client_id": known.client_id}
     plain["client_secret"] = encoded_variable("client_secret")
 
-    def exchange(what: str, source: str, **fields: str) -> Turn:
+    def exchange(what: str, source: str, **fields: str) -> Mutation:
         make = (
             scene.accepted_turn
             if source == "code-exchange" and what == "all that it takes"
@@ -152,7 +154,7 @@ def _codes(scene: Scene, known: Subjects) -> Iterator[Turn]:
     )
 
 
-def _client_credentials(scene: Scene) -> Iterator[Turn]:
+def _client_credentials(scene: OperationContext) -> Iterator[Mutation]:
     def basic(draft: Draft) -> Draft:
         draft = draft.with_form("client_id").with_form("client_secret")
         return draft.with_headers("Authorization", "Basic c2VydmVyLWFwcDpndWVzc2Vk")
@@ -192,25 +194,25 @@ def _client_credentials(scene: Scene) -> Iterator[Turn]:
             )
 
 
-def token_info_base(known: Subjects, draft: Draft) -> Draft:
+def token_info_base(known: TestData, draft: Draft) -> Draft:
     """Returns a plain validation."""
     asked = (("client_id", known.client_id), ("token", encoded_variable("client_token")))
     return draft._replace(query=asked)
 
 
-def token_info_scene(known: Subjects) -> dict[str, Any]:
+def token_info_scene(known: TestData) -> dict[str, Any]:
     """Returns what the interface says of its parameters."""
     clients = frozenset({known.client_id})
     foreign = rule("token-info-foreign")
     return {
         "meanings": {
-            "query client_id": Meaning("invalid", foreign, known=clients),
-            "query token": Meaning("invalid", rule("token-info-unspecific")),
+            "query client_id": ValueSemantics("invalid", foreign, known=clients),
+            "query token": ValueSemantics("invalid", rule("token-info-unspecific")),
         },
     }
 
 
-def validations(scene: Scene) -> Iterator[Turn]:
+def validations(scene: OperationContext) -> Iterator[Mutation]:
     """Yields the further turns of token validation."""
     for what, text in {
         "another application's": encoded_variable("token"),

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
 from understudy.generate import pictures
-from understudy.generate.cases import Kind
-from understudy.generate.drafts import Draft, Part, Parts
-from understudy.generate.mutations.mutation import OPEN, Draw, Turn, rule
-from understudy.generate.mutations.operation_context import Scene
+from understudy.generate.cases import CaseKind
+from understudy.generate.drafts import Draft, MultipartBody, MultipartPart
+from understudy.generate.mutations.mutation import OPEN, Generator, Mutation, rule
+from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.pictures import Picture
 from understudy.generate.styles import written
 from understudy.openapi.loader import Node
@@ -21,29 +21,29 @@ TYPES = "upload-image-types"
 SQUARE = "upload-square"
 SIZE = "upload-size-limit"
 
-Change = Callable[[Parts], Parts]
+Change = Callable[[MultipartBody], MultipartBody]
 
 
-def base_parts(scene_values: Iterator[tuple[str, object]]) -> Parts:
+def base_parts(scene_values: Iterator[tuple[str, object]]) -> MultipartBody:
     """Returns a plain multipart body of these members; bytes are a file."""
-    return Parts(tuple(_part(name, value) for name, value in scene_values))
+    return MultipartBody(tuple(_part(name, value) for name, value in scene_values))
 
 
-def _part(name: str, value: object) -> Part:
+def _part(name: str, value: object) -> MultipartPart:
     if isinstance(value, bytes):
         return file_part(name, pictures.good()[0]._replace(content=value))
     disposition = f'Content-Disposition: form-data; name="{name}"'
-    return Part((disposition,), written(value).encode())
+    return MultipartPart((disposition,), written(value).encode())
 
 
-def file_part(name: str, picture: Picture) -> Part:
+def file_part(name: str, picture: Picture) -> MultipartPart:
     """Returns a part as a browser writes it: quotes in a name are percent-encoded."""
     file_name = picture.name.replace('"', "%22")
     disposition = f'Content-Disposition: form-data; name="{name}"; filename="{file_name}"'
-    return Part((disposition, f"Content-Type: {picture.media_type}"), picture.content)
+    return MultipartPart((disposition, f"Content-Type: {picture.media_type}"), picture.content)
 
 
-def turns(scene: Scene, schema: Node, file_name: str) -> Iterator[Turn]:
+def turns(scene: OperationContext, schema: Node, file_name: str) -> Iterator[Mutation]:
     """Yields the turns of a multipart body.
 
     Args:
@@ -77,10 +77,10 @@ def turns(scene: Scene, schema: Node, file_name: str) -> Iterator[Turn]:
     yield from _broken(scene, file_name)
 
 
-def draws(file_name: str, scene: Scene) -> Iterator[Draw]:
+def draws(file_name: str, scene: OperationContext) -> Iterator[Generator]:
     """Yields what makes up further pictures, without end."""
 
-    def picture(chance: Random) -> Turn:
+    def picture(chance: Random) -> Mutation:
         side, shade = chance.randrange(1, 65), chance.randrange(256)
         other = side if chance.random() < 0.5 else side + chance.randrange(1, 65)  # noqa: PLR2004 - half
         content = pictures.png(side, other, shade=shade)
@@ -93,7 +93,7 @@ def draws(file_name: str, scene: Scene) -> Iterator[Draw]:
     yield picture
 
 
-def _files(scene: Scene, name: str) -> Iterator[Turn]:
+def _files(scene: OperationContext, name: str) -> Iterator[Mutation]:
     for picture in pictures.good():
         yield _file(scene, name, picture, TYPES, is_good=True)
     for picture in pictures.bad():
@@ -106,14 +106,14 @@ def _files(scene: Scene, name: str) -> Iterator[Turn]:
         yield turn._replace(kind="open", statuses=OPEN, because=because, is_option=False)
 
 
-def _sizes(name: str) -> Iterator[Turn]:
+def _sizes(name: str) -> Iterator[Mutation]:
     """Yields the sizes around the limit; whether 10 MB are 10,000,000 bytes or 2^20 more is open."""
 
-    def sized(what: str, size: int, kind: Kind, statuses: tuple[str, ...] = ()) -> Turn:
+    def sized(what: str, size: int, kind: CaseKind, statuses: tuple[str, ...] = ()) -> Mutation:
         args = (f"{BODY} {name}", "image", f"{name}: {what}", SIZE, rule(SIZE))
         # drawn when it is wanted: turns are kept, and ten megabytes need not be
         apply = _to_file(name, lambda _: file_part(name, pictures.padded(size)))
-        return Turn(*args, kind, apply, statuses, is_alone=True)
+        return Mutation(*args, kind, apply, statuses, is_alone=True)
 
     most = pictures.LARGEST
     yield sized(f"a PNG of {most:,} bytes, the most that is taken", most, "valid")
@@ -122,7 +122,9 @@ def _sizes(name: str) -> Iterator[Turn]:
     yield sized(f"a PNG of {large:,} bytes, more than 10 MB", large, "invalid", TOO_LARGE)
 
 
-def _file(scene: Scene, name: str, picture: Picture, rule_id: str, *, is_good: bool) -> Turn:
+def _file(
+    scene: OperationContext, name: str, picture: Picture, rule_id: str, *, is_good: bool
+) -> Mutation:
     make = scene.accepted_turn if is_good else scene.refused
     because = rule(rule_id) if scene.is_ours else f"{scene.operation.pointer}/requestBody"
     turn = make(
@@ -136,10 +138,10 @@ def _file(scene: Scene, name: str, picture: Picture, rule_id: str, *, is_good: b
     return turn._replace(is_option=is_good and picture.name in {"a.png", "a.jpg", "a.gif"})
 
 
-def _writing(scene: Scene, name: str) -> Iterator[Turn]:
+def _writing(scene: OperationContext, name: str) -> Iterator[Mutation]:
     """Oddities of real clients, that change nothing of what they mean."""
 
-    def odd(what: str, change: Change) -> Turn:
+    def odd(what: str, change: Change) -> Mutation:
         return scene.accepted_turn(
             WRITING,
             "multipart",
@@ -173,13 +175,13 @@ def _writing(scene: Scene, name: str) -> Iterator[Turn]:
     )
 
 
-def _broken(scene: Scene, name: str) -> Iterator[Turn]:
-    def bad(what: str, apply: Callable[[Draft], Draft]) -> Turn:
+def _broken(scene: OperationContext, name: str) -> Iterator[Mutation]:
+    def bad(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
         return scene.refused(
             WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
         )
 
-    def doubtful(what: str, apply: Callable[[Draft], Draft]) -> Turn:
+    def doubtful(what: str, apply: Callable[[Draft], Draft]) -> Mutation:
         return scene.left_open(
             WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, apply
         )
@@ -233,12 +235,14 @@ def _to_parts(change: Change) -> Callable[[Draft], Draft]:
     return lambda draft: draft._replace(parts=draft.parts and change(draft.parts))
 
 
-def _to_file(name: str, change: Callable[[Part], Part]) -> Callable[[Draft], Draft]:
+def _to_file(
+    name: str, change: Callable[[MultipartPart], MultipartPart]
+) -> Callable[[Draft], Draft]:
     return _to_parts(_each(name, change))
 
 
-def _each(name: str, change: Callable[[Part], Part]) -> Change:
-    def apply(parts: Parts) -> Parts:
+def _each(name: str, change: Callable[[MultipartPart], MultipartPart]) -> Change:
+    def apply(parts: MultipartBody) -> MultipartBody:
         mark = f'name="{name}"'
         changed = (change(p) if mark in p.headers[0] else p for p in parts.parts)
         return parts._replace(parts=tuple(changed))
@@ -247,21 +251,21 @@ def _each(name: str, change: Callable[[Part], Part]) -> Change:
 
 
 def _with_part(name: str, content: bytes) -> Change:
-    added = Part((f'Content-Disposition: form-data; name="{name}"',), content)
+    added = MultipartPart((f'Content-Disposition: form-data; name="{name}"',), content)
     return lambda parts: parts._replace(parts=(added, *parts.parts))
 
 
-def _headed(part: Part, name: str, other: str) -> Part:
+def _headed(part: MultipartPart, name: str, other: str) -> MultipartPart:
     first, *rest = part.headers
     return part._replace(headers=(first.replace(f' name="{name}"', f' name="{other}"'), *rest))
 
 
-def _unquoted(part: Part, name: str) -> Part:
+def _unquoted(part: MultipartPart, name: str) -> MultipartPart:
     first, *rest = part.headers
     return part._replace(headers=(first.replace(f' name="{name}"', f" name={name}"), *rest))
 
 
-def _nameless(part: Part, name: str) -> Part:
+def _nameless(part: MultipartPart, name: str) -> MultipartPart:
     return part._replace(headers=(f'Content-Disposition: form-data; name="{name}"',))
 
 

@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from understudy.errors import BadRequest
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import Clock, written
 from understudy.mock.engine.handlers import Handlers
 
 
-def get_clock(call: Call) -> Answer:
+def get_clock(call: Call) -> HandlerResponse:
     """Answers ``GET /clock``."""
     return _said(call.world.clock)
 
 
-def put_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
+def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``PUT /clock``: sets the time, freezes it, or runs it at a rate.
 
     Raises:
@@ -32,7 +32,7 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
     return _changed(call)
 
 
-def advance_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
+def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``POST /clock/advance``: moves on, frozen or not.
 
     Raises:
@@ -46,19 +46,21 @@ def advance_clock(call: Call, *, body: Mapping[str, Any]) -> Answer:
     return _changed(call)
 
 
-def reset_clock(call: Call) -> Answer:
+def reset_clock(call: Call) -> HandlerResponse:
     """Answers ``DELETE /clock``: goes with the machine's time again."""
     call.world.clock.reset()
     return _changed(call)
 
 
-def _changed(call: Call) -> Answer:
+def _changed(call: Call) -> HandlerResponse:
     call.world.note_change()
     return _said(call.world.clock)
 
 
-def _said(clock: Clock) -> Answer:
-    return Answer({"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate})
+def _said(clock: Clock) -> HandlerResponse:
+    return HandlerResponse(
+        {"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate}
+    )
 
 
 def _instant(text: str) -> datetime:

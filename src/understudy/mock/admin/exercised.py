@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.registry import Worlds
@@ -42,7 +42,7 @@ class ExercisedAdmin:
 
     def get_exercised(
         self, call: Call, *, worlds: str = "this", threshold: float | None = None
-    ) -> Answer:
+    ) -> HandlerResponse:
         """Answers ``GET /exercised``; of every declared part, whether it was seen."""
         seen = call.world.journal.exercised if worlds == "this" else self._worlds.exercised()
         operations = [_operation(declared, seen) for declared in self._declared]
@@ -56,7 +56,7 @@ class ExercisedAdmin:
         }
         if threshold is not None:
             said["reached"] = share >= threshold
-        return Answer(said)
+        return HandlerResponse(said)
 
 
 def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH
@@ -28,7 +28,7 @@ class Explainer:
         self._rules = rules
         self._switches = switches
 
-    def explain(self, exchange: Exchange) -> dict[str, Any]:
+    def explain(self, exchange: RequestContext) -> dict[str, Any]:
         """Returns why an exchange went as it did."""
         ids = exchange.refusal.rules if exchange.refusal else _rules_of(exchange)
         said: dict[str, Any] = {
@@ -58,7 +58,7 @@ class Explainer:
         found = [rules[name] for name in ids if name in rules]
         return [{"id": r.id, "statement": r.statement, "section": r.section} for r in found]
 
-    def _in_force(self, exchange: Exchange, ids: tuple[str, ...]) -> list[dict[str, str]]:
+    def _in_force(self, exchange: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
         """Returns the switches of these rules, and those that were turned."""
         turned = exchange.choices
         return [
@@ -72,7 +72,7 @@ class Explainer:
         ]
 
 
-def _operation(exchange: Exchange) -> dict[str, str] | None:
+def _operation(exchange: RequestContext) -> dict[str, str] | None:
     if exchange.endpoint is None:
         return None
     operation = exchange.endpoint.operation
@@ -84,7 +84,7 @@ def _operation(exchange: Exchange) -> dict[str, str] | None:
     }
 
 
-def _about(exchange: Exchange) -> dict[str, Any] | None:
+def _about(exchange: RequestContext) -> dict[str, Any] | None:
     """Returns whose data it was about, and where that comes from."""
     world = exchange.world
     texts = [text.lower() for text in exchange.path_arguments.values()]
@@ -104,7 +104,7 @@ def _is_changed(world: World, slug: str) -> bool:
     return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
 
 
-def _rules_of(exchange: Exchange) -> tuple[str, ...]:
+def _rules_of(exchange: RequestContext) -> tuple[str, ...]:
     """Returns the rules that the handler holds, and what it calls."""
     handler = exchange.endpoint.binding.handler if exchange.endpoint else None
     if not isinstance(handler, FunctionType):

@@ -1,18 +1,18 @@
 """A world as fixtures: taken out and put in (``openapi/admin.yaml``)."""
 
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.fixtures.exporting import exported, imported
 
 
-def export_world(call: Call) -> Answer:
+def export_world(call: Call) -> HandlerResponse:
     """Answers ``GET /export``: a zip file of what ``serve --fixtures`` takes."""
     name = f'attachment; filename="{call.world.name}.zip"'
     headers = (("content-disposition", name),)
-    return Answer(exported(call.world), 200, "application/zip", headers)
+    return HandlerResponse(exported(call.world), 200, "application/zip", headers)
 
 
-def import_world(call: Call, *, body: bytes) -> Answer:
+def import_world(call: Call, *, body: bytes) -> HandlerResponse:
     """Answers ``POST /import``: the world becomes what the fixtures say, or stays as it is.
 
     Raises:
@@ -21,7 +21,7 @@ def import_world(call: Call, *, body: bytes) -> Answer:
     baseline = imported(body)
     kept = call.world.snapshot()
     call.world.become(kept._replace(baseline=baseline, overlay={}))
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
 HANDLERS: Handlers = {("GET", "/export"): export_world, ("POST", "/import"): import_world}

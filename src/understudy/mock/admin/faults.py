@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.faults import FIELD_EFFECTS, Fault
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.worlds import World
@@ -34,7 +34,7 @@ class FaultsAdmin:
             ("DELETE", "/faults/{id}"): delete_fault,
         }
 
-    def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> Answer:
+    def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         """Answers ``POST /faults``.
 
         Raises:
@@ -49,7 +49,7 @@ class FaultsAdmin:
         self._check(call.world, fault)
         faults[fault.id] = fault
         call.world.note_change()
-        return Answer(_said(fault), 201)
+        return HandlerResponse(_said(fault), 201)
 
     def _check(self, world: World, fault: Fault) -> None:
         if fault.operation is not None and fault.operation not in self._operations:
@@ -69,21 +69,21 @@ class FaultsAdmin:
             raise BadRequest(msg)
 
 
-def list_faults(call: Call) -> Answer:
+def list_faults(call: Call) -> HandlerResponse:
     """Answers ``GET /faults``."""
-    return Answer([_said(fault) for fault in call.world.faults.values()])
+    return HandlerResponse([_said(fault) for fault in call.world.faults.values()])
 
 
-def get_fault(call: Call, identifier: str) -> Answer:
+def get_fault(call: Call, identifier: str) -> HandlerResponse:
     """Answers ``GET /faults/{id}``.
 
     Raises:
         NotFound: There is no such fault.
     """
-    return Answer(_said(_found(call.world, identifier)))
+    return HandlerResponse(_said(_found(call.world, identifier)))
 
 
-def delete_fault(call: Call, identifier: str) -> Answer:
+def delete_fault(call: Call, identifier: str) -> HandlerResponse:
     """Answers ``DELETE /faults/{id}``.
 
     Raises:
@@ -91,14 +91,14 @@ def delete_fault(call: Call, identifier: str) -> Answer:
     """
     del call.world.faults[_found(call.world, identifier).id]
     call.world.note_change()
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
-def delete_faults(call: Call) -> Answer:
+def delete_faults(call: Call) -> HandlerResponse:
     """Answers ``DELETE /faults``: nothing goes wrong any more."""
     call.world.faults.clear()
     call.world.note_change()
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
 def _found(world: World, identifier: str) -> Fault:

@@ -6,16 +6,16 @@ from urllib.parse import parse_qsl
 
 from understudy import http_archive as har
 from understudy.mock.admin.shapes import header, target
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
 
 
-def archive(exchanges: Iterable[Exchange]) -> dict[str, Any]:
+def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
     """Returns exchanges as one archive, secrets masked."""
     return har.archive("understudy", map(_entry, exchanges))
 
 
-def _entry(exchange: Exchange) -> dict[str, Any]:
+def _entry(exchange: RequestContext) -> dict[str, Any]:
     return har.entry(
         exchange.started.isoformat(),
         round(exchange.seconds * 1000, 3),
@@ -25,7 +25,7 @@ def _entry(exchange: Exchange) -> dict[str, Any]:
     )
 
 
-def _request(exchange: Exchange) -> dict[str, Any]:
+def _request(exchange: RequestContext) -> dict[str, Any]:
     headers = masked_headers(exchange.sent_headers)
     query = masked_query(exchange.query.decode("latin-1"))
     masked = masked_body(exchange.body, header(headers, "content-type"))
@@ -39,7 +39,7 @@ def _request(exchange: Exchange) -> dict[str, Any]:
     )
 
 
-def _response(exchange: Exchange) -> dict[str, Any]:
+def _response(exchange: RequestContext) -> dict[str, Any]:
     headers = masked_headers(exchange.answer_headers)
     masked = masked_body(exchange.answer, header(headers, "content-type"))
     return har.response(exchange.status, headers, har.text(masked), len(exchange.answer))

@@ -5,7 +5,7 @@ from typing import Any
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.interface.rules import Switch
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.rate_limit import ANONYMOUS
@@ -39,10 +39,10 @@ class LimitsAdmin:
             ("PATCH", "/choices"): self.change_choices,
         }
 
-    def list_choices(self, call: Call) -> Answer:
+    def list_choices(self, call: Call) -> HandlerResponse:
         """Answers ``GET /choices``: every switch, and the option in force in this world."""
         chosen = call.world.choices
-        return Answer(
+        return HandlerResponse(
             [
                 {
                     "name": switch.name,
@@ -55,7 +55,7 @@ class LimitsAdmin:
             ]
         )
 
-    def change_choices(self, call: Call, *, body: Mapping[str, str]) -> Answer:
+    def change_choices(self, call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
         """Answers ``PATCH /choices``.
 
         Raises:
@@ -70,13 +70,15 @@ class LimitsAdmin:
         return self.list_choices(call)
 
 
-def list_limits(call: Call) -> Answer:
+def list_limits(call: Call) -> HandlerResponse:
     """Answers ``GET /limits``: who has used what of the hour, and whose limit was changed."""
     names = dict.fromkeys([*call.world.limits, *call.world.windows])
-    return Answer([_said(call.world, name) for name in names if not name.startswith("refused ")])
+    return HandlerResponse(
+        [_said(call.world, name) for name in names if not name.startswith("refused ")]
+    )
 
 
-def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Answer:
+def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``PUT /limits/{principal}``: lowers a limit, or uses up some of it.
 
     Raises:
@@ -90,10 +92,10 @@ def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Answer:
         for name in _windows(call, principal):
             world.windows[name] = Window(world.clock.now(), body["used"])
     world.note_change()
-    return Answer(_said(world, principal))
+    return HandlerResponse(_said(world, principal))
 
 
-def delete_limit(call: Call, principal: str) -> Answer:
+def delete_limit(call: Call, principal: str) -> HandlerResponse:
     """Answers ``DELETE /limits/{principal}``: the interface's limit, and nothing used yet.
 
     Raises:
@@ -104,7 +106,7 @@ def delete_limit(call: Call, principal: str) -> Answer:
     for name in _windows(call, principal):
         call.world.windows.pop(name, None)
     call.world.note_change()
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
 def _windows(call: Call, principal: str) -> list[str]:

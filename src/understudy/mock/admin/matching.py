@@ -9,12 +9,12 @@ import orjson
 
 from understudy.errors import BadRequest
 from understudy.mock.admin.shapes import operation_id
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 
 Pattern = Mapping[str, Any]
 
 
-def matches(exchange: Exchange, pattern: Pattern) -> bool:
+def matches(exchange: RequestContext, pattern: Pattern) -> bool:
     """Tells whether an exchange fits a pattern in every respect that the pattern names.
 
     Raises:
@@ -23,43 +23,43 @@ def matches(exchange: Exchange, pattern: Pattern) -> bool:
     return all(_TESTS[name](exchange, wanted) for name, wanted in pattern.items())
 
 
-def _url(exchange: Exchange) -> str:
+def _url(exchange: RequestContext) -> str:
     query = exchange.query.decode("latin-1")
     return f"{exchange.path}?{query}" if query else exchange.path
 
 
-def _method(exchange: Exchange, wanted: str) -> bool:
+def _method(exchange: RequestContext, wanted: str) -> bool:
     return wanted in {"ANY", exchange.method}
 
 
-def _status(exchange: Exchange, wanted: Any) -> bool:
+def _status(exchange: RequestContext, wanted: Any) -> bool:
     return (
         str(exchange.status) == str(wanted) or str(wanted).upper() == f"{exchange.status // 100}XX"
     )
 
 
-def _headers(exchange: Exchange, wanted: Mapping[str, Pattern]) -> bool:
+def _headers(exchange: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
     given = {
         name.decode("latin-1"): text.decode("latin-1") for name, text in exchange.headers.items()
     }
     return all(_fits(given.get(name.lower()), text) for name, text in wanted.items())
 
 
-def _query(exchange: Exchange, wanted: Mapping[str, Pattern]) -> bool:
+def _query(exchange: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
     given = dict(parse_qsl(exchange.query.decode("latin-1"), keep_blank_values=True))
     return all(_fits(given.get(name), text) for name, text in wanted.items())
 
 
-def _body(exchange: Exchange, wanted: list[Pattern]) -> bool:
+def _body(exchange: RequestContext, wanted: list[Pattern]) -> bool:
     text = exchange.body.decode("utf-8", "replace")
     return all(_fits(text, pattern) for pattern in wanted)
 
 
-def _person(exchange: Exchange, wanted: str) -> bool:
+def _person(exchange: RequestContext, wanted: str) -> bool:
     return exchange.principal is not None and exchange.principal.person == wanted
 
 
-_TESTS: Mapping[str, Callable[[Exchange, Any], bool]] = {
+_TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "method": _method,
     "url": lambda exchange, wanted: _url(exchange) == wanted,
     "urlPath": lambda exchange, wanted: exchange.path == wanted,

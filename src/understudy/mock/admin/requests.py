@@ -13,8 +13,8 @@ from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.journal_archive import archive
 from understudy.mock.admin.matching import Pattern, matches
 from understudy.mock.admin.shapes import logged, request
-from understudy.mock.engine.call import Answer, Call
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.handlers import Handlers
 from understudy.openapi.paths import fill
 
@@ -64,7 +64,7 @@ class RequestsAdmin:
         person: str | None = None,
         since: str | None = None,
         limit: int | None = None,
-    ) -> Answer:
+    ) -> HandlerResponse:
         """Answers ``GET /requests``, the newest first.
 
         Raises:
@@ -77,25 +77,29 @@ class RequestsAdmin:
             start = _instant(since)
             found = [exchange for exchange in found if exchange.started >= start]
         newest = found[::-1][:limit]
-        return Answer({"requests": [logged(e) for e in newest], "meta": {"total": len(found)}})
+        return HandlerResponse(
+            {"requests": [logged(e) for e in newest], "meta": {"total": len(found)}}
+        )
 
-    def count_requests(self, call: Call, *, body: Pattern) -> Answer:
+    def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Answers ``POST /requests/count``.
 
         Raises:
             BadRequest: There is no such operation, or an expression is none.
         """
-        return Answer({"count": len(self._found(call, body))})
+        return HandlerResponse({"count": len(self._found(call, body))})
 
-    def find_requests(self, call: Call, *, body: Pattern) -> Answer:
+    def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Answers ``POST /requests/find``, the oldest first.
 
         Raises:
             BadRequest: There is no such operation, or an expression is none.
         """
-        return Answer({"requests": [logged(exchange) for exchange in self._found(call, body)]})
+        return HandlerResponse(
+            {"requests": [logged(exchange) for exchange in self._found(call, body)]}
+        )
 
-    def get_request(self, call: Call, number: int) -> Answer:
+    def get_request(self, call: Call, number: int) -> HandlerResponse:
         """Answers ``GET /requests/{id}``: the exchange, and why it went as it did.
 
         Raises:
@@ -108,11 +112,13 @@ class RequestsAdmin:
             known = f"{first} to {journal.total}" if len(journal) else "none"
             msg = f"There is no request {number} in this world; it remembers {known}."
             raise NotFound(msg)
-        return Answer({**logged(exchange), "explanation": self._explainer.explain(exchange)})
+        return HandlerResponse(
+            {**logged(exchange), "explanation": self._explainer.explain(exchange)}
+        )
 
-    def list_near_misses(self, call: Call) -> Answer:
+    def list_near_misses(self, call: Call) -> HandlerResponse:
         """Answers ``GET /requests/unmatched/near-misses``: what was probably meant."""
-        return Answer(
+        return HandlerResponse(
             {
                 "nearMisses": [
                     {"request": request(exchange), **near}
@@ -122,7 +128,7 @@ class RequestsAdmin:
             }
         )
 
-    def _near(self, exchange: Exchange) -> list[dict[str, Any]]:
+    def _near(self, exchange: RequestContext) -> list[dict[str, Any]]:
         def distance(method: str, path: str) -> float:
             similar = SequenceMatcher(None, exchange.path, fill(path, exchange.path)).ratio()
             return round(1 - (similar if method == exchange.method else similar * 0.9), 3)
@@ -142,7 +148,7 @@ class RequestsAdmin:
             for far, name, method, path in ranked[:NEAR]
         ]
 
-    def _found(self, call: Call, pattern: Pattern) -> list[Exchange]:
+    def _found(self, call: Call, pattern: Pattern) -> list[RequestContext]:
         operation = pattern.get("operation")
         if operation is not None and operation not in self._operations:
             hint = nearest(operation, list(self._operations)) or "."
@@ -151,31 +157,31 @@ class RequestsAdmin:
         return [exchange for exchange in call.world.journal if matches(exchange, pattern)]
 
 
-def delete_requests(call: Call) -> Answer:
+def delete_requests(call: Call) -> HandlerResponse:
     """Answers ``DELETE /requests``: the world forgets what was asked."""
     call.world.journal.forget()
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
-def list_unmatched(call: Call) -> Answer:
+def list_unmatched(call: Call) -> HandlerResponse:
     """Answers ``GET /requests/unmatched``."""
-    return Answer({"requests": [logged(exchange) for exchange in _unmatched(call)]})
+    return HandlerResponse({"requests": [logged(exchange) for exchange in _unmatched(call)]})
 
 
-def get_har(call: Call) -> Answer:
+def get_har(call: Call) -> HandlerResponse:
     """Answers ``GET /requests/har``."""
-    return Answer(archive(call.world.journal))
+    return HandlerResponse(archive(call.world.journal))
 
 
-def stream_requests(call: Call) -> Answer:
+def stream_requests(call: Call) -> HandlerResponse:
     """Answers ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
-    return Answer(_events(call), media_type="text/event-stream")
+    return HandlerResponse(_events(call), media_type="text/event-stream")
 
 
 async def _events(call: Call) -> AsyncIterator[bytes]:
-    waiting: asyncio.Queue[Exchange] = asyncio.Queue(WAITING)
+    waiting: asyncio.Queue[RequestContext] = asyncio.Queue(WAITING)
 
-    def listen(exchange: Exchange) -> None:
+    def listen(exchange: RequestContext) -> None:
         if not waiting.full():
             waiting.put_nowait(exchange)
 
@@ -194,7 +200,7 @@ async def _events(call: Call) -> AsyncIterator[bytes]:
         listeners.remove(listen)
 
 
-def _unmatched(call: Call) -> Sequence[Exchange]:
+def _unmatched(call: Call) -> Sequence[RequestContext]:
     return [exchange for exchange in call.world.journal if not exchange.is_matched]
 
 

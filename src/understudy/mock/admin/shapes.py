@@ -6,11 +6,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from understudy.mock.engine.clock import written
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
 
 
-def logged(exchange: Exchange) -> dict[str, Any]:
+def logged(exchange: RequestContext) -> dict[str, Any]:
     """Returns an exchange with its secrets masked."""
     said: dict[str, Any] = {
         "id": exchange.number,
@@ -28,18 +28,18 @@ def logged(exchange: Exchange) -> dict[str, Any]:
     return said
 
 
-def operation_id(exchange: Exchange) -> str | None:
+def operation_id(exchange: RequestContext) -> str | None:
     """Returns what an exchange called; None where nothing matched."""
     return exchange.endpoint.operation.operation_id if exchange.endpoint else None
 
 
-def target(exchange: Exchange) -> str:
+def target(exchange: RequestContext) -> str:
     """Returns path and query, as they were asked for within the world."""
     query = masked_query(exchange.query.decode("latin-1"))
     return f"{exchange.path}?{query}" if query else exchange.path
 
 
-def request(exchange: Exchange) -> dict[str, Any]:
+def request(exchange: RequestContext) -> dict[str, Any]:
     """Returns the request, as WireMock's journal has it."""
     headers = masked_headers(exchange.sent_headers)
     query = masked_query(exchange.query.decode("latin-1"))
@@ -59,7 +59,7 @@ def request(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def response(exchange: Exchange) -> dict[str, Any]:
+def response(exchange: RequestContext) -> dict[str, Any]:
     """Returns the answer, as WireMock's journal has it."""
     headers = masked_headers(exchange.answer_headers)
     return {

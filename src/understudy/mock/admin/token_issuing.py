@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, NotFound, nearest
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.store.applications import USED_SCOPES
@@ -15,7 +15,7 @@ from understudy.mock.store.tokens import SCOPES, TOKENS, Token
 _DIGITS = 40
 
 
-def create_token(call: Call, *, body: Mapping[str, Any]) -> Answer:
+def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``POST /tokens``.
 
     Raises:
@@ -38,10 +38,10 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> Answer:
         about="Made by a test.",
     )
     world.put(TOKENS, token.token, token)
-    return Answer(_said(token), 201)
+    return HandlerResponse(_said(token), 201)
 
 
-def delete_token(call: Call, *, token: str) -> Answer:
+def delete_token(call: Call, *, token: str) -> HandlerResponse:
     """Answers ``DELETE /tokens``: it counts no more.
 
     Raises:
@@ -52,7 +52,7 @@ def delete_token(call: Call, *, token: str) -> Answer:
         raise NotFound(msg)
     call.world.remove(TOKENS, token)
     call.world.remove(USED_SCOPES, token)
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
 def _scopes(given: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, StartupError
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.registry import COOKIE, HEADER, Worlds
@@ -45,11 +45,11 @@ class WorldsAdmin:
             ("POST", "/snapshots/{name}/restore"): self.restore_snapshot,
         }
 
-    def list_worlds(self, call: Call) -> Answer:
+    def list_worlds(self, call: Call) -> HandlerResponse:
         """Answers ``GET /worlds``."""
-        return Answer([self._said(call, world) for world in self._worlds])
+        return HandlerResponse([self._said(call, world) for world in self._worlds])
 
-    def create_world(self, call: Call, *, body: Mapping[str, Any] | None = None) -> Answer:
+    def create_world(self, call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:
         """Answers ``POST /worlds``.
 
         Raises:
@@ -64,7 +64,7 @@ class WorldsAdmin:
             self._start(wanted),
             idle=None if idle is None else timedelta(seconds=idle),
         )
-        return Answer({**self._said(call, world), **_inhabitants(world)}, 201)
+        return HandlerResponse({**self._said(call, world), **_inhabitants(world)}, 201)
 
     def _start(self, wanted: Mapping[str, Any]) -> Snapshot:
         """Returns what a new world is to begin with."""
@@ -84,16 +84,16 @@ class WorldsAdmin:
             msg = f"choices: {error}"
             raise BadRequest(msg) from error
 
-    def get_world(self, call: Call, name: str) -> Answer:
+    def get_world(self, call: Call, name: str) -> HandlerResponse:
         """Answers ``GET /worlds/{name}``.
 
         Raises:
             NotFound: There is no such world.
         """
         world = self._worlds.get(name)
-        return Answer({**self._said(call, world), **_inhabitants(world)})
+        return HandlerResponse({**self._said(call, world), **_inhabitants(world)})
 
-    def delete_world(self, _call: Call, name: str) -> Answer:
+    def delete_world(self, _call: Call, name: str) -> HandlerResponse:
         """Answers ``DELETE /worlds/{name}``.
 
         Raises:
@@ -101,41 +101,41 @@ class WorldsAdmin:
             BadRequest: It is the default one.
         """
         self._worlds.remove(name)
-        return Answer(status=204)
+        return HandlerResponse(status=204)
 
-    def reset(self, call: Call) -> Answer:
+    def reset(self, call: Call) -> HandlerResponse:
         """Answers ``POST /reset``: the world is as it began, its journal empty."""
         call.world.become(self._worlds.beginning(call.world.name))
         call.world.journal.forget()
-        return Answer(self._said(call, call.world))
+        return HandlerResponse(self._said(call, call.world))
 
-    def list_snapshots(self, _call: Call) -> Answer:
+    def list_snapshots(self, _call: Call) -> HandlerResponse:
         """Answers ``GET /snapshots``."""
-        return Answer([_kept(name, kept) for name, kept in self._worlds.snapshots.items()])
+        return HandlerResponse([_kept(name, kept) for name, kept in self._worlds.snapshots.items()])
 
-    def create_snapshot(self, call: Call, *, body: Mapping[str, Any]) -> Answer:
+    def create_snapshot(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         """Answers ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
         kept = call.world.snapshot()
         self._worlds.keep_snapshot(body["name"], kept)
-        return Answer(_kept(body["name"], kept), 201)
+        return HandlerResponse(_kept(body["name"], kept), 201)
 
-    def delete_snapshot(self, _call: Call, name: str) -> Answer:
+    def delete_snapshot(self, _call: Call, name: str) -> HandlerResponse:
         """Answers ``DELETE /snapshots/{name}``.
 
         Raises:
             NotFound: There is no such snapshot.
         """
         self._worlds.drop_snapshot(name)
-        return Answer(status=204)
+        return HandlerResponse(status=204)
 
-    def restore_snapshot(self, call: Call, name: str) -> Answer:
+    def restore_snapshot(self, call: Call, name: str) -> HandlerResponse:
         """Answers ``POST /snapshots/{name}/restore``: the world becomes what was kept.
 
         Raises:
             NotFound: There is no such snapshot.
         """
         call.world.become(self._worlds.snapshot(name))
-        return Answer(self._said(call, call.world))
+        return HandlerResponse(self._said(call, call.world))
 
     def _said(self, call: Call, world: World) -> dict[str, Any]:
         idle = self._worlds.idle(world)

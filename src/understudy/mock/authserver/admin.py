@@ -6,20 +6,20 @@ from typing import Any
 from understudy.mock.authserver import applications
 from understudy.mock.authserver.client_advice import verdicts
 from understudy.mock.authserver.token_lifecycle import revoke
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, Application
 
 
-def list_applications(call: Call, *, owner: str | None = None) -> Answer:
+def list_applications(call: Call, *, owner: str | None = None) -> HandlerResponse:
     """Answers ``GET /applications``."""
     found = (application for _, application in call.world.items(APPLICATIONS))
     chosen = [app for app in found if owner is None or app.owner == owner]
-    return Answer([_said(call.world, application) for application in chosen])
+    return HandlerResponse([_said(call.world, application) for application in chosen])
 
 
-def create_application(call: Call, *, body: Mapping[str, Any]) -> Answer:
+def create_application(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``POST /applications``.
 
     Raises:
@@ -27,19 +27,19 @@ def create_application(call: Call, *, body: Mapping[str, Any]) -> Answer:
     """
     uris = tuple(body.get("redirect_uris", ()))
     made = applications.register(call.world, body["owner"], body["name"], uris)
-    return Answer(_said(call.world, made), 201)
+    return HandlerResponse(_said(call.world, made), 201)
 
 
-def get_application(call: Call, client_id: str) -> Answer:
+def get_application(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``GET /applications/{client_id}``.
 
     Raises:
         NotFound: There is no such application.
     """
-    return Answer(_said(call.world, applications.find(call.world, client_id)))
+    return HandlerResponse(_said(call.world, applications.find(call.world, client_id)))
 
 
-def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -> Answer:
+def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``PATCH /applications/{client_id}``: all of the changes, or none.
 
     Raises:
@@ -53,30 +53,30 @@ def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -
         name=body.get("name", application.name),
         redirect_uris=tuple(body.get("redirect_uris", application.redirect_uris)),
     )
-    return Answer(_said(call.world, changed))
+    return HandlerResponse(_said(call.world, changed))
 
 
-def delete_application(call: Call, client_id: str) -> Answer:
+def delete_application(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``DELETE /applications/{client_id}``.
 
     Raises:
         NotFound: There is no such application.
     """
     applications.delete(call.world, applications.find(call.world, client_id))
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
-def rotate_secret(call: Call, client_id: str) -> Answer:
+def rotate_secret(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``POST /applications/{client_id}/secret``.
 
     Raises:
         NotFound: There is no such application.
     """
     application = applications.find(call.world, client_id)
-    return Answer(_said(call.world, applications.rotate_secret(call.world, application)))
+    return HandlerResponse(_said(call.world, applications.rotate_secret(call.world, application)))
 
 
-def rotate_api_key(call: Call, client_id: str) -> Answer:
+def rotate_api_key(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``POST /applications/{client_id}/api-key``.
 
     Raises:
@@ -84,17 +84,17 @@ def rotate_api_key(call: Call, client_id: str) -> Answer:
     """
     application = applications.find(call.world, client_id)
     applications.rotate_api_key(call.world, application)
-    return Answer(_said(call.world, application))
+    return HandlerResponse(_said(call.world, application))
 
 
-def list_grants(call: Call, client_id: str) -> Answer:
+def list_grants(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``GET /applications/{client_id}/grants``.
 
     Raises:
         NotFound: There is no such application.
     """
     application = applications.find(call.world, client_id)
-    return Answer(
+    return HandlerResponse(
         [
             {
                 "token": token.token,
@@ -107,7 +107,7 @@ def list_grants(call: Call, client_id: str) -> Answer:
     )
 
 
-def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> Answer:
+def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> HandlerResponse:
     """Answers ``DELETE /applications/{client_id}/grants``.
 
     Raises:
@@ -117,17 +117,17 @@ def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> A
     for token in applications.grants(call.world, application):
         if person in {None, token.person}:
             revoke(call.world, token.token)
-    return Answer(status=204)
+    return HandlerResponse(status=204)
 
 
-def list_verdicts(call: Call, client_id: str) -> Answer:
+def list_verdicts(call: Call, client_id: str) -> HandlerResponse:
     """Answers ``GET /applications/{client_id}/verdicts``.
 
     Raises:
         NotFound: There is no such application.
     """
     applications.find(call.world, client_id)
-    return Answer(
+    return HandlerResponse(
         [
             {
                 "fault": verdict.fault,

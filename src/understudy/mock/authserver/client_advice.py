@@ -4,10 +4,10 @@ from urllib.parse import parse_qs
 
 from understudy.errors import TooManyRequests
 from understudy.mock.authserver.scopes import AUTH
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.windows import WINDOW, Window
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.applications import CODES, USED_SCOPES, VERDICTS, Verdict
+from understudy.mock.store.applications import CODES, USED_SCOPES, VERDICTS, ClientAdvice
 from understudy.mock.store.tokens import TOKENS, Token
 
 ADVICE = {
@@ -35,10 +35,10 @@ def note(world: World, client_id: str, fault: str, notes: list[str]) -> None:
     before = world.get(VERDICTS, key)
     count = 1 if before is None else before.count + 1
     seen = world.clock.now()
-    world.put(VERDICTS, key, Verdict(client_id, fault, ADVICE[fault], count, seen))
+    world.put(VERDICTS, key, ClientAdvice(client_id, fault, ADVICE[fault], count, seen))
 
 
-def witness(exchange: Exchange) -> None:
+def witness(exchange: RequestContext) -> None:
     """Watches what a client does with its tokens, exchange by exchange."""
     if b"token=" in exchange.query and exchange.path != "/oauth2/token-info":
         _witness_query(exchange)
@@ -53,7 +53,7 @@ def witness(exchange: Exchange) -> None:
         _witness_limit(exchange, token.client_id)
 
 
-def _witness_limit(exchange: Exchange, client_id: str) -> None:
+def _witness_limit(exchange: RequestContext, client_id: str) -> None:
     """Notes a client that goes on within the hour in which it was refused."""
     windows, name = exchange.world.windows, f"refused {client_id}"
     before = windows.get(name)
@@ -63,7 +63,7 @@ def _witness_limit(exchange: Exchange, client_id: str) -> None:
         windows[name] = Window(exchange.started, 1)
 
 
-def _witness_query(exchange: Exchange) -> None:
+def _witness_query(exchange: RequestContext) -> None:
     texts = parse_qs(exchange.query.decode("latin-1"))
     for given in (*texts.get("access_token", ()), *texts.get("token", ())):
         token = exchange.world.get(TOKENS, given)
@@ -71,7 +71,7 @@ def _witness_query(exchange: Exchange) -> None:
             note(exchange.world, token.client_id, "token-in-query", exchange.notes)
 
 
-def _witness_scopes(exchange: Exchange, token: Token) -> None:
+def _witness_scopes(exchange: RequestContext, token: Token) -> None:
     needed = exchange.endpoint.access.scopes if exchange.endpoint else None
     used = exchange.world.get(USED_SCOPES, token.token)
     if used is None or (needed and not needed <= used):
@@ -79,7 +79,7 @@ def _witness_scopes(exchange: Exchange, token: Token) -> None:
         exchange.world.put(USED_SCOPES, token.token, both)
 
 
-def verdicts(world: World, client_id: str) -> list[Verdict]:
+def verdicts(world: World, client_id: str) -> list[ClientAdvice]:
     """Returns every verdict on a client, codes that ended unexchanged among them."""
     found = [verdict for _, verdict in world.items(VERDICTS) if verdict.client_id == client_id]
     now = world.clock.now()
@@ -91,11 +91,11 @@ def verdicts(world: World, client_id: str) -> list[Verdict]:
     if wasted:
         last = max(code.expires for code in wasted)
         advice = ADVICE["code-unexchanged"]
-        found.append(Verdict(client_id, "code-unexchanged", advice, len(wasted), last))
+        found.append(ClientAdvice(client_id, "code-unexchanged", advice, len(wasted), last))
     unused = _unused_scopes(world, client_id)
     if unused:
         advice = f"{ADVICE['scope-unused']} Unused: {', '.join(sorted(unused))}."
-        found.append(Verdict(client_id, "scope-unused", advice, len(unused), now))
+        found.append(ClientAdvice(client_id, "scope-unused", advice, len(unused), now))
     return sorted(found, key=lambda verdict: verdict.fault)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from understudy.errors import Headers, Problem
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 
 INVALID_GRANT = "invalid_grant"
 INVALID_REQUEST = "invalid_request"
@@ -77,7 +77,7 @@ class RefusedRedirect(Exception):
 
 
 @upholds("token-error-shape", "token-not-cached")
-def error_answer(problem: Problem) -> Answer:
+def error_answer(problem: Problem) -> HandlerResponse:
     """Returns a refusal in the authorization server's shape (RFC 6749, 5.2).
 
     What the engine refuses by the document (a field that is missing, a body of another type) is an
@@ -90,4 +90,4 @@ def error_answer(problem: Problem) -> Answer:
     else:
         error, status = INVALID_REQUEST, 400
     body = {"error": error, "error_description": problem.message}
-    return Answer(body, status, headers=(*problem.headers, *NO_STORE))
+    return HandlerResponse(body, status, headers=(*problem.headers, *NO_STORE))

@@ -13,7 +13,7 @@ from understudy.mock.authserver.errors import (
 )
 from understudy.mock.authserver.grants import authorization_code, password
 from understudy.mock.authserver.token_lifecycle import account_number
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.applications import Application
 from understudy.mock.store.tokens import Token
 
@@ -36,7 +36,9 @@ _SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
     "token-not-cached",
     "token-secrets-not-in-query",
 )
-def issue_token(call: Call, *, origin: str | None = None, body: Mapping[str, str]) -> Answer:
+def issue_token(
+    call: Call, *, origin: str | None = None, body: Mapping[str, str]
+) -> HandlerResponse:
     """Answers ``POST /oauth2/token``.
 
     Args:
@@ -63,7 +65,7 @@ def issue_token(call: Call, *, origin: str | None = None, body: Mapping[str, str
         description = f"grant_type {grant_type!r} is not known; send {' or '.join(GRANTS)}."
         raise OAuthError(UNSUPPORTED_GRANT_TYPE, description)
     token = redeem(call, application, form)
-    return Answer(
+    return HandlerResponse(
         {
             "access_token": token.token,
             "token_type": "bearer",

@@ -3,12 +3,12 @@
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.errors import INVALID_REQUEST, NO_STORE, OAuthError
 from understudy.mock.authserver.token_lifecycle import account_number
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.tokens import TOKENS, is_valid
 
 
 @upholds("token-info", "token-info-foreign", "token-info-ids-strings", "token-info-unspecific")
-def validate_token(call: Call, *, client_id: str, token: str) -> Answer:
+def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse:
     """Answers ``GET /oauth2/token-info``.
 
     Raises:
@@ -19,7 +19,7 @@ def validate_token(call: Call, *, client_id: str, token: str) -> Answer:
     if found is None or found.client_id != client_id or not is_valid(found, now):
         description = "The token does not count for this client_id; ask the person again."
         raise OAuthError(INVALID_REQUEST, description)
-    return Answer(
+    return HandlerResponse(
         {
             "client_id": client_id,
             "user_id": account_number(found.person),

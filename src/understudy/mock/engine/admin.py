@@ -9,8 +9,8 @@ from hmac import compare_digest
 from urllib.parse import urlsplit
 
 from understudy.errors import Forbidden, Problem, UnsupportedMediaType
-from understudy.mock.engine.call import Answer, Call
-from understudy.mock.engine.exchange import Exchange, is_local
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.exchange import RequestContext, is_local
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.security import bearer_token
 from understudy.mock.engine.sending import mock_problem
@@ -29,7 +29,7 @@ def guarding(token: str | None = None) -> Step:
         token: What lets in callers who are not on this machine; without one nobody else is.
     """
 
-    def guard_admin(exchange: Exchange) -> None:
+    def guard_admin(exchange: RequestContext) -> None:
         if not exchange.path.startswith(BASE_PATH):
             return
         if not _is_known(exchange, token):
@@ -42,12 +42,12 @@ def guarding(token: str | None = None) -> Step:
     return guard_admin
 
 
-def _is_known(exchange: Exchange, token: str | None) -> bool:
+def _is_known(exchange: RequestContext, token: str | None) -> bool:
     given = bearer_token(exchange.headers.get(b"authorization", b""))
     return token is not None and given is not None and compare_digest(given, token)
 
 
-def _expect_no_simple_type(exchange: Exchange) -> None:
+def _expect_no_simple_type(exchange: RequestContext) -> None:
     """Refuses bodies that a page may send anywhere without being asked (Fetch, simple requests)."""
     kind = exchange.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind not in _TYPES:
@@ -58,7 +58,7 @@ def _expect_no_simple_type(exchange: Exchange) -> None:
         raise UnsupportedMediaType(msg)
 
 
-def _fault(exchange: Exchange, token: str | None) -> str | None:
+def _fault(exchange: RequestContext, token: str | None) -> str | None:
     host = exchange.headers.get(b"host", b"").decode("latin-1")
     if not is_local(exchange.client):
         return (
@@ -79,15 +79,15 @@ def _fault(exchange: Exchange, token: str | None) -> str | None:
     return None
 
 
-def admin_error(problem: Problem) -> Answer:
+def admin_error(problem: Problem) -> HandlerResponse:
     """Returns a refusal as problem+json: production could never say it."""
     title = type(problem).__name__
     return mock_problem(problem.status, title, problem.message)._replace(headers=problem.headers)
 
 
-def get_health(_call: Call) -> Answer:
+def get_health(_call: Call) -> HandlerResponse:
     """Answers ``GET /health``."""
-    return Answer({"status": "healthy"})
+    return HandlerResponse({"status": "healthy"})
 
 
 HANDLERS: Handlers = {("GET", "/health"): get_health}

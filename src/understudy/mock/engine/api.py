@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from understudy.errors import Problem
-from understudy.mock.engine.call import Answer, Principal
+from understudy.mock.engine.call import HandlerResponse, Principal
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.worlds import World
 from understudy.openapi.loader import Document
@@ -15,7 +15,7 @@ Authenticate = Callable[[World, str, datetime], Principal | None]
 """Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
 
 
-ErrorAnswer = Callable[[Problem], Answer]
+ErrorAnswer = Callable[[Problem], HandlerResponse]
 
 
 def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:

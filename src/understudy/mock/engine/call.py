@@ -61,7 +61,7 @@ class Upload(NamedTuple):
     content: bytes
 
 
-class Answer(NamedTuple):
+class HandlerResponse(NamedTuple):
     """What a handler answers.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from understudy.errors import MockRefusal, StartupError
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.steps import Step
 
 HEADER = b"x-mock-choose"
@@ -19,7 +19,7 @@ def choosing(choose: Choose) -> Step:
         choose: Reads the texts.
     """
 
-    def take_choices(exchange: Exchange) -> None:
+    def take_choices(exchange: RequestContext) -> None:
         header = exchange.headers.get(HEADER)
         if header is None:
             return

@@ -8,9 +8,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest
 from understudy.mock.engine._connexion import route_of
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.exchange import RequestContext, exchange_of
 from understudy.mock.engine.samples import sample_answer
 from understudy.mock.engine.sending import mock_problem, send_answer, stream_answer
 from understudy.openapi.skeleton import path_texts, routing_id
@@ -79,7 +79,9 @@ class Dispatcher:
             answer = self._held(exchange, endpoint, answer)
         await send_answer(send, answer, exchange.extra_headers)
 
-    def _held(self, exchange: Exchange, endpoint: Endpoint, answer: Answer) -> Answer:
+    def _held(
+        self, exchange: RequestContext, endpoint: Endpoint, answer: HandlerResponse
+    ) -> HandlerResponse:
         fault = endpoint.judge.fault(answer)
         if fault is None:
             return answer
@@ -95,7 +97,7 @@ class Dispatcher:
         return mock_problem(500, "The mock's own answer breaks the document", note)
 
 
-async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
+async def _call(exchange: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     binding = endpoint.binding
     if binding.handler is None:
         seed = exchange.world.identifiers.seed
@@ -121,5 +123,5 @@ async def _call(exchange: Exchange, endpoint: Endpoint) -> Answer:
         msg = f"{', '.join(sorted(missing))}: missing; the mock has no answer without it."
         raise BadRequest(msg, code="missing_parameter")
     found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
-    answer: Answer = await found if inspect.iscoroutine(found) else found
+    answer: HandlerResponse = await found if inspect.iscoroutine(found) else found
     return answer

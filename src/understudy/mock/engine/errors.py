@@ -13,8 +13,8 @@ from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
 from understudy.interface.rules import upholds
 from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import Answer
-from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.exchange import RequestContext, exchange_of
 from understudy.mock.engine.sending import mock_problem, send_answer
 from understudy.openapi.paths import Paths
 
@@ -50,7 +50,7 @@ class Errors:
                 return  # it is on its way; the server closes the connection
             await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)
 
-    def _answer(self, exchange: Exchange, problem: Problem) -> Answer:
+    def _answer(self, exchange: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
             return mock_problem(problem.status, problem.title, problem.message)
         if isinstance(problem, MethodNotAllowed) and not problem.message:
@@ -73,7 +73,7 @@ class Errors:
         return self._apis[0]
 
     @upholds("token-post-only")
-    def _method_not_allowed(self, exchange: Exchange) -> MethodNotAllowed:
+    def _method_not_allowed(self, exchange: RequestContext) -> MethodNotAllowed:
         allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))
         msg = f"{exchange.method} is not allowed at {exchange.path}; it takes {allowed}."
         return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))

@@ -29,7 +29,7 @@ HERE = Addresses()
 """Of a site that is asked for everything."""
 
 
-class Refusal(NamedTuple):
+class RefusalReason(NamedTuple):
     """Why a request was refused.
 
     Attributes:
@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
     rules: tuple[str, ...]
 
 
-class Exchange:
+class RequestContext:
     """A request and its answer.
 
     Attributes:
@@ -136,7 +136,7 @@ class Exchange:
         self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
         self.fault: str | None = None
-        self.refusal: Refusal | None = None
+        self.refusal: RefusalReason | None = None
         self.status = 0
         self.answer_headers: Sequence[tuple[bytes, bytes]] = ()
         self.answer = b""
@@ -147,7 +147,7 @@ class Exchange:
     def refused(self, problem: Problem) -> None:
         """Takes what it was refused with, and lets go of all that hangs on the traceback."""
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
-        self.refusal = Refusal(problem, upheld(problem.made_by))
+        self.refusal = RefusalReason(problem, upheld(problem.made_by))
 
     @property
     def identity(self) -> str:
@@ -196,7 +196,7 @@ def is_local(host: str) -> bool:
         return False
 
 
-def exchange_of(scope: Scope) -> Exchange:
+def exchange_of(scope: Scope) -> RequestContext:
     """Returns the exchange that a request's scope belongs to."""
-    found: Exchange = scope[_KEY]
+    found: RequestContext = scope[_KEY]
     return found

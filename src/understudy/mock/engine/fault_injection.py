@@ -6,12 +6,12 @@ import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.exchange import RequestContext, exchange_of
 from understudy.mock.engine.fault_effects import Inapplicable, Reply, affected
 from understudy.mock.engine.faults import Strike
-from understudy.mock.engine.preferences import HEADER, TWIN, Wish, wish_of
+from understudy.mock.engine.preferences import HEADER, TWIN, RequestPreferences, wish_of
 from understudy.mock.engine.samples import declared_answer
 from understudy.mock.engine.sending import send_answer
 from understudy.mock.engine.worlds import World
@@ -46,7 +46,7 @@ class FaultInjection:
         if not is_possible or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
-        wish = _wish(exchange) or Wish()
+        wish = _wish(exchange) or RequestPreferences()
         strike = _strike(exchange, wish)
         if strike is None and not wish.is_answer:
             await self._app(scope, receive, _with_headers(send, wish))
@@ -63,9 +63,9 @@ class FaultInjection:
 
     async def _reply(
         self,
-        exchange: Exchange,
+        exchange: RequestContext,
         endpoint: Endpoint,
-        answer: Answer | None,
+        answer: HandlerResponse | None,
         scope: Scope,
         receive: Receive,
     ) -> Reply:
@@ -84,7 +84,7 @@ class FaultInjection:
         return caught.reply
 
     async def _as_in_the_fixtures(
-        self, exchange: Exchange, scope: Scope, receive: Receive
+        self, exchange: RequestContext, scope: Scope, receive: Receive
     ) -> object:
         """Returns the answer's body as it would be if nothing had ever been written."""
         world = exchange.world
@@ -119,14 +119,14 @@ class _Caught:
         return Reply(self._status, self._headers, self._body)
 
 
-def _wish(exchange: Exchange) -> Wish | None:
+def _wish(exchange: RequestContext) -> RequestPreferences | None:
     header = exchange.headers.get(HEADER, b"").decode("latin-1")
     wish, query = wish_of(header, exchange.query.decode("latin-1"))
     exchange.query = query.encode("latin-1")
     return wish
 
 
-def _strike(exchange: Exchange, wish: Wish) -> Strike | None:
+def _strike(exchange: RequestContext, wish: RequestPreferences) -> Strike | None:
     """Returns what strikes: the request's own wish, or the first of the world's faults."""
     if wish.fault is not None or wish.delay:
         return Strike("Prefer", wish.delay, None, wish.fault, wish.field)
@@ -146,7 +146,9 @@ def _strike(exchange: Exchange, wish: Wish) -> Strike | None:
     return None
 
 
-def _instead(exchange: Exchange, endpoint: Endpoint, strike: Strike, wish: Wish) -> Answer | None:
+def _instead(
+    exchange: RequestContext, endpoint: Endpoint, strike: Strike, wish: RequestPreferences
+) -> HandlerResponse | None:
     """Returns what is answered instead of asking a handler, or None."""
     status = strike.status or wish.code
     if not (strike.status or wish.is_answer):
@@ -168,10 +170,10 @@ def _instead(exchange: Exchange, endpoint: Endpoint, strike: Strike, wish: Wish)
     return found
 
 
-def _refusal(exchange: Exchange, endpoint: Endpoint, status: int) -> Answer:
+def _refusal(exchange: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
     """Returns a status in the API's own error shape, with the headers that go with it."""
     if status < REFUSALS:
-        return Answer(None, status)
+        return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
     headers: Headers = ()
     if status == TooManyRequests.status:
@@ -186,7 +188,7 @@ def _refusal(exchange: Exchange, endpoint: Endpoint, status: int) -> Answer:
 
 
 def _struck(
-    exchange: Exchange, endpoint: Endpoint, reply: Reply, strike: Strike, stale: object
+    exchange: RequestContext, endpoint: Endpoint, reply: Reply, strike: Strike, stale: object
 ) -> Reply:
     if strike.effect is None:
         return reply
@@ -203,7 +205,7 @@ def _struck(
         return reply._replace(headers=[*reply.headers, (b"x-mock-note", note)])
 
 
-def _with_headers(send: Send, wish: Wish, strike: Strike | None = None) -> Send:
+def _with_headers(send: Send, wish: RequestPreferences, strike: Strike | None = None) -> Send:
     """Returns a send that tells what was done."""
     extra = []
     if wish.applied:

@@ -26,7 +26,7 @@ _LONGEST = 60.0
 """Seconds of a delay at most."""
 
 
-class Wish(NamedTuple):
+class RequestPreferences(NamedTuple):
     """What a request wishes for.
 
     Attributes:
@@ -55,7 +55,7 @@ class Wish(NamedTuple):
         return self.code is not None or self.example is not None or self.dynamic
 
 
-def wish_of(header: str, query: str) -> tuple[Wish | None, str]:
+def wish_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:
     """Reads the wishes of a request.
 
     Args:
@@ -91,14 +91,16 @@ def _header_pairs(header: str) -> Iterator[tuple[str, str]]:
             yield name, text.strip().strip('"')
 
 
-def _wish(asked: Mapping[str, str]) -> Wish:
+def _wish(asked: Mapping[str, str]) -> RequestPreferences:
     read: dict[str, Any] = {}
     for name, text in asked.items():
         if name not in NAMES:
             msg = f"{name!r} is no preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
         read |= _READERS[name](text)
-    return Wish(**read, applied=", ".join(f"{name}={text}" for name, text in asked.items()))
+    return RequestPreferences(
+        **read, applied=", ".join(f"{name}={text}" for name, text in asked.items())
+    )
 
 
 def _code(text: str) -> dict[str, Any]:

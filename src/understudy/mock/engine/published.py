@@ -1,7 +1,7 @@
 """Serves the document in force at ``{base_url}/openapi`` (interface, Versioning, 3)."""
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handler
 from understudy.openapi.loader import Document
 
@@ -26,8 +26,8 @@ def publish(document: Document, base_path: str) -> Handler:
     """Returns the handler that answers with the document, at the address it was asked at."""
 
     @upholds("published-document")
-    def get_document(call: Call) -> Answer:
+    def get_document(call: Call) -> HandlerResponse:
         servers = [{"url": call.site_url + base_path}]
-        return Answer({**document.raw, "servers": servers})
+        return HandlerResponse({**document.raw, "servers": servers})
 
     return get_document

@@ -2,7 +2,7 @@
 
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.windows import count
 
 ANONYMOUS = "anonymous"
@@ -10,7 +10,7 @@ ANONYMOUS = "anonymous"
 
 
 @upholds("rate-limit-anonymous", "rate-limit-authenticated", "avatar-operations-uncounted")
-def hold_quota(exchange: Exchange) -> None:
+def hold_quota(exchange: RequestContext) -> None:
     """Counts a request of a limited operation, by principal or else by the client's address.
 
     Raises:
@@ -28,7 +28,7 @@ def hold_quota(exchange: Exchange) -> None:
 
 
 @upholds("rate-limit-answer-429", "rate-limit-headers")
-def _count(exchange: Exchange, who: str, quota: int) -> None:
+def _count(exchange: RequestContext, who: str, quota: int) -> None:
     windows = exchange.world.windows
     verdict, windows[who] = count(windows.get(who), exchange.started, quota)
     exchange.world.note_change()

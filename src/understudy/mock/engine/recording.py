@@ -7,12 +7,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import MockRefusal
 from understudy.mock.engine.admin import BASE_PATH
-from understudy.mock.engine.exchange import Addresses, Exchange
+from understudy.mock.engine.exchange import Addresses, RequestContext
 from understudy.mock.engine.registry import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
 
-Record = Callable[[Exchange], None]
+Record = Callable[[RequestContext], None]
 """Takes a finished exchange."""
 
 KEPT = 64 * 1024
@@ -66,18 +66,18 @@ class Recording:
                 _remember(exchange)
             _keep(exchange.world)  # what was noticed once the answer was on its way
 
-    def _exchange(self, scope: Scope) -> Exchange:
+    def _exchange(self, scope: Scope) -> RequestContext:
         headers = dict(scope["headers"])
         try:
             world, scope["path"] = self._worlds.of(scope["path"], headers)
         except MockRefusal as refusal:  # told within, where refusals get their shape
-            exchange = Exchange(scope, headers, self._worlds.default, self._addresses)
+            exchange = RequestContext(scope, headers, self._worlds.default, self._addresses)
             exchange.refused(refusal)
             return exchange
-        return Exchange(scope, headers, world, self._addresses)
+        return RequestContext(scope, headers, world, self._addresses)
 
 
-def expect_world(exchange: Exchange) -> None:
+def expect_world(exchange: RequestContext) -> None:
     """Refuses a request whose world is not there, or that should have named one.
 
     Raises:
@@ -87,7 +87,7 @@ def expect_world(exchange: Exchange) -> None:
         raise exchange.refusal.problem
 
 
-def _notice(exchange: Exchange, message: Message) -> None:
+def _notice(exchange: RequestContext, message: Message) -> None:
     """Takes what is about to be sent; before an answer begins, what it tells of is made to last."""
     if message["type"] == "http.response.start":
         _keep(exchange.world)
@@ -102,7 +102,7 @@ def _keep(world: World) -> None:
         world.keeper.keep(world)
 
 
-def _remember(exchange: Exchange) -> None:
+def _remember(exchange: RequestContext) -> None:
     """Puts what is worth keeping of an exchange into its world's journal."""
     exchange.body = exchange.body[:KEPT]
     exchange.answer = exchange.answer[:KEPT]

@@ -1,6 +1,6 @@
 """Holds the mock's own answers to the document: the status, the media type and the schema."""
 
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.messages import first_fault
 from understudy.mock.engine.samples import complete
 from understudy.openapi.operations import Operation, Response
@@ -42,7 +42,7 @@ class ResponseJudge:
             return chosen
         return self._successes[0]
 
-    def fault(self, answer: Answer) -> str | None:
+    def fault(self, answer: HandlerResponse) -> str | None:
         """Returns what is wrong with an answer by the document, or None."""
         response = self._operation.response(answer.status)
         if response is None:
@@ -59,7 +59,7 @@ class ResponseJudge:
             return None
         return first_fault(validator, answer.body)
 
-    def completed(self, answer: Answer, seed: int) -> Answer:
+    def completed(self, answer: HandlerResponse, seed: int) -> HandlerResponse:
         """Returns an answer with what the document requires beyond it made up."""
         response = self._operation.response(answer.status)
         media = response and response.content.get(answer.media_type)

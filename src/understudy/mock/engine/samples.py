@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import MediaType, Operation, Response
 from understudy.openapi.sampler import Sampler
@@ -18,9 +18,9 @@ from understudy.openapi.schemas import Schemas
 JSON = "application/json"
 
 
-def sample_answer(operation: Operation, schemas: Schemas, seed: int) -> Answer:
+def sample_answer(operation: Operation, schemas: Schemas, seed: int) -> HandlerResponse:
     """Answers an operation from the document alone: its first success, by example or by schema."""
-    return declared_answer(operation, schemas, seed) or Answer(None, 200)
+    return declared_answer(operation, schemas, seed) or HandlerResponse(None, 200)
 
 
 def declared_answer(
@@ -31,7 +31,7 @@ def declared_answer(
     status: int | None = None,
     example: str | None = None,
     is_made_up: bool = False,
-) -> Answer | None:
+) -> HandlerResponse | None:
     """Answers an operation as its document declares.
 
     Args:
@@ -49,14 +49,18 @@ def declared_answer(
     if response is None:
         return None
     if not response.content:
-        return Answer(None, number) if example is None else None
+        return HandlerResponse(None, number) if example is None else None
     media_type = JSON if JSON in response.content else next(iter(response.content))
     media = response.content[media_type]
     if example is not None:
         found = media.examples.get(example)
-        return None if found is None else Answer(_encoded(found, media_type), number, media_type)
+        return (
+            None
+            if found is None
+            else HandlerResponse(_encoded(found, media_type), number, media_type)
+        )
     body = _body(media, schemas, seed, is_made_up=is_made_up)
-    return Answer(_encoded(body, media_type), number, media_type)
+    return HandlerResponse(_encoded(body, media_type), number, media_type)
 
 
 def _declared(operation: Operation, status: int | None) -> tuple[int, Response | None]:

@@ -7,7 +7,7 @@ optional token is either never read or a wrong one silently counts as none.
 from understudy.errors import Forbidden, Headers, Unauthorized
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Principal
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.parameters import parse_query
 
 REALM = 'Bearer realm="understudy"'
@@ -15,7 +15,7 @@ NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
 @upholds("bearer-header", "invalid-token-refused", "qr-no-authentication")
-def authorize(exchange: Exchange) -> None:
+def authorize(exchange: RequestContext) -> None:
     """Finds out whom an exchange speaks for.
 
     Raises:
@@ -49,7 +49,7 @@ def bearer_token(authorization: bytes) -> str | None:
     return token.strip().decode("latin-1")
 
 
-def _principal(exchange: Exchange, authorization: bytes) -> Principal | None:
+def _principal(exchange: RequestContext, authorization: bytes) -> Principal | None:
     if b"authorization" in exchange.repeated_headers:
         msg = "The Authorization header is given more than once; send one."
         raise Unauthorized(msg, code="invalid_request", headers=_challenge("invalid_request"))
@@ -59,7 +59,7 @@ def _principal(exchange: Exchange, authorization: bytes) -> Principal | None:
     return exchange.endpoint.api.authenticate(exchange.world, token, exchange.started)
 
 
-def _refuse_token(exchange: Exchange, *, is_optional: bool) -> None:
+def _refuse_token(exchange: RequestContext, *, is_optional: bool) -> None:
     if is_optional and exchange.choices.get("invalid-optional-token") == "anonymous":
         exchange.notes.append("the token does not count; answered as to nobody")
         return
@@ -67,7 +67,7 @@ def _refuse_token(exchange: Exchange, *, is_optional: bool) -> None:
 
 
 @upholds("me-needs-oauth-token", "scope-per-operation")
-def _expect_scopes(exchange: Exchange, principal: Principal, scopes: frozenset[str]) -> None:
+def _expect_scopes(exchange: RequestContext, principal: Principal, scopes: frozenset[str]) -> None:
     if principal.kind != "oauth":
         msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."
         raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
@@ -80,7 +80,7 @@ def _expect_scopes(exchange: Exchange, principal: Principal, scopes: frozenset[s
         raise Forbidden(msg, code="insufficient_scope", headers=headers)
 
 
-def _expect_credentials(exchange: Exchange, credentials: tuple[tuple[str, str], ...]) -> None:
+def _expect_credentials(exchange: RequestContext, credentials: tuple[tuple[str, str], ...]) -> None:
     cookies = exchange.headers.get(b"cookie", b"").decode("latin-1")
     given = {
         "header": {name.decode("latin-1") for name in exchange.headers},

@@ -6,13 +6,13 @@ import orjson
 from starlette.types import Receive, Send
 
 from understudy.errors import Headers
-from understudy.mock.engine.call import Answer
+from understudy.mock.engine.call import HandlerResponse
 
 NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
 
 
-async def send_answer(send: Send, answer: Answer, extra: Headers = ()) -> None:
+async def send_answer(send: Send, answer: HandlerResponse, extra: Headers = ()) -> None:
     """Sends an answer.
 
     Args:
@@ -34,7 +34,7 @@ async def send_answer(send: Send, answer: Answer, extra: Headers = ()) -> None:
     await send({"type": "http.response.body", "body": content})
 
 
-async def stream_answer(receive: Receive, send: Send, answer: Answer) -> None:
+async def stream_answer(receive: Receive, send: Send, answer: HandlerResponse) -> None:
     """Sends an answer that goes on until it ends by itself, or the client leaves."""
     headers = [(b"content-type", answer.media_type.encode()), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
@@ -61,7 +61,7 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-def mock_problem(status: int, title: str, detail: str) -> Answer:
+def mock_problem(status: int, title: str, detail: str) -> HandlerResponse:
     """Returns what production could never say, as problem+json (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}
-    return Answer(body, status, "application/problem+json")
+    return HandlerResponse(body, status, "application/problem+json")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.exchange import RequestContext, exchange_of
 
-Step = Callable[[Exchange], None]
+Step = Callable[[RequestContext], None]
 """Adds to the exchange what it finds out; raises a Problem to refuse."""
 
 

@@ -6,12 +6,12 @@ from understudy.errors import NotAcceptable, UnsupportedMediaType
 from understudy.interface.rules import upholds
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.parameters import ABSENT, Texts, location_texts, parse_query
 
 
-def validate(exchange: Exchange) -> None:
+def validate(exchange: RequestContext) -> None:
     """Reads every argument of an exchange into ``exchange.arguments``.
 
     Raises:
@@ -38,14 +38,14 @@ def validate(exchange: Exchange) -> None:
             exchange.arguments[BODY] = value
 
 
-def _texts(exchange: Exchange, location: str) -> Texts:
+def _texts(exchange: RequestContext, location: str) -> Texts:
     if location == "query":
         return parse_query(exchange.query) if exchange.query else {}
     return location_texts(location, path=exchange.path_arguments, headers=exchange.headers)
 
 
 @upholds("unknown-query-parameters-accepted")
-def _note_unknown(exchange: Exchange, endpoint: Endpoint, texts: Texts) -> None:
+def _note_unknown(exchange: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
     """Notes query parameters the document does not know; real clients send them, so they pass."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
     unknown = [name for name in texts if name.partition("[")[0] not in known]
@@ -54,7 +54,7 @@ def _note_unknown(exchange: Exchange, endpoint: Endpoint, texts: Texts) -> None:
         exchange.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
 
 
-def _body(exchange: Exchange, reader: BodyReader) -> Any:
+def _body(exchange: RequestContext, reader: BodyReader) -> Any:
     if exchange.headers.get(b"content-encoding", b"identity") != b"identity":
         msg = "A compressed body is not taken here; send it without Content-Encoding."
         raise UnsupportedMediaType(msg, code="unsupported_encoding")
@@ -65,7 +65,7 @@ def _body(exchange: Exchange, reader: BodyReader) -> Any:
     )
 
 
-def _negotiate(exchange: Exchange, endpoint: Endpoint) -> None:
+def _negotiate(exchange: RequestContext, endpoint: Endpoint) -> None:
     accept = exchange.headers.get(b"accept")
     if not accept or b"*/*" in accept or not endpoint.judge.media_types:
         return

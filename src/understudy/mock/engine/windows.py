@@ -19,7 +19,7 @@ class Window(NamedTuple):
     used: int
 
 
-class Verdict(NamedTuple):
+class QuotaDecision(NamedTuple):
     """Whether a request may pass, and what its headers say."""
 
     allowed: bool
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
 
 
 @upholds("rate-limit-window")
-def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Window]:
+def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecision, Window]:
     """Counts one request.
 
     Args:
@@ -57,4 +57,4 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[Verdict, Wi
     if allowed:
         window = Window(window.opened, window.used + 1)
     remaining = max(0, limit - window.used)  # the limit may have been lowered meanwhile
-    return Verdict(allowed, limit, remaining, window.opened + WINDOW), window
+    return QuotaDecision(allowed, limit, remaining, window.opened + WINDOW), window

@@ -33,7 +33,7 @@ from understudy.mock.authserver.authorize import (
 )
 from understudy.mock.authserver.client_advice import note
 from understudy.mock.authserver.errors import RefusedPage, RefusedRedirect
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.pages import sessions
 from understudy.mock.pages.bridge import address, exchange, let_form_lead_to
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
@@ -221,7 +221,7 @@ def _sign_in_page(
     return sessions.keep(make_response(page, status), session)
 
 
-def _by_password(current: Exchange) -> str | None:
+def _by_password(current: RequestContext) -> str | None:
     username = request.form.get("username", "")
     try:
         proof = accounts.prove(current.world, username, request.form.get("password", ""))
@@ -248,7 +248,7 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
 
 
-def _note_risks(current: Exchange, asked: AuthorizationRequest) -> None:
+def _note_risks(current: RequestContext, asked: AuthorizationRequest) -> None:
     client_id = asked.back.application.client_id
     if asked.back.state is None:
         note(current.world, client_id, "no-state", current.notes)

@@ -12,14 +12,14 @@ from flask import Flask, current_app, g, request
 from starlette.types import Send
 from werkzeug.wrappers import Response
 
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Person
 
 _EXCHANGE = "understudy.exchange"
 
 
-async def respond(flask: Flask, exchange: Exchange, send: Send) -> None:
+async def respond(flask: Flask, exchange: RequestContext, send: Send) -> None:
     """Answers an exchange by a view."""
     response = Response.from_app(flask, _environ(exchange), buffered=True)
     headers = [(name.lower().encode(), text.encode("latin-1")) for name, text in response.headers]
@@ -28,7 +28,7 @@ async def respond(flask: Flask, exchange: Exchange, send: Send) -> None:
     await send({"type": "http.response.body", "body": response.get_data()})
 
 
-def _environ(exchange: Exchange) -> dict[str, Any]:
+def _environ(exchange: RequestContext) -> dict[str, Any]:
     """Returns what WSGI knows of a request (PEP 3333): bytes stand in it as Latin-1.
 
     The host is left out, as links are made of ``site_url``; so no Host header can fail us here.
@@ -60,9 +60,9 @@ def _environ(exchange: Exchange) -> dict[str, Any]:
     }
 
 
-def exchange() -> Exchange:
+def exchange() -> RequestContext:
     """Returns the exchange that a view answers."""
-    found: Exchange = request.environ[_EXCHANGE]
+    found: RequestContext = request.environ[_EXCHANGE]
     return found
 
 

@@ -5,7 +5,7 @@ import hmac
 from flask import Response, abort, request
 from msgspec.structs import replace
 
-from understudy.mock.engine.exchange import Exchange
+from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.pages import bridge
 from understudy.mock.store.applications import SESSIONS, Session
 from understudy.mock.store.people import PEOPLE, Person
@@ -17,7 +17,7 @@ _DIGITS = 32
 """Hexadecimal digits of a key: 128 bits."""
 
 
-def session_of(exchange: Exchange) -> Session:
+def session_of(exchange: RequestContext) -> Session:
     """Returns the browser's session, a new one where it has none or its person is gone."""
     found = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
     if found is None or (found.person is not None and person_of(exchange, found) is None):
@@ -25,7 +25,7 @@ def session_of(exchange: Exchange) -> Session:
     return found
 
 
-def begin(exchange: Exchange, person: str | None = None) -> Session:
+def begin(exchange: RequestContext, person: str | None = None) -> Session:
     """Begins a session; who signs in gets a new one, so that nobody can plant theirs."""
     identifiers = exchange.world.identifiers
     key, csrf = identifiers.hexadecimal(_DIGITS), identifiers.hexadecimal(_DIGITS)
@@ -34,7 +34,7 @@ def begin(exchange: Exchange, person: str | None = None) -> Session:
     return session
 
 
-def end(exchange: Exchange, session: Session) -> None:
+def end(exchange: RequestContext, session: Session) -> None:
     """Ends a session."""
     exchange.world.remove(SESSIONS, session.key)
 
@@ -46,7 +46,7 @@ def keep(response: Response, session: Session) -> Response:
     return response
 
 
-def person_of(exchange: Exchange, session: Session) -> Person | None:
+def person_of(exchange: RequestContext, session: Session) -> Person | None:
     """Returns who is signed in."""
     return (session.person and exchange.world.get(PEOPLE, session.person)) or None
 
@@ -58,12 +58,12 @@ def expect_csrf(session: Session) -> None:
         abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
 
 
-def show_once(exchange: Exchange, session: Session, secrets: dict[str, str]) -> None:
+def show_once(exchange: RequestContext, session: Session, secrets: dict[str, str]) -> None:
     """Keeps secrets for the next page of the session, which shows them the only time."""
     exchange.world.put(SESSIONS, session.key, replace(session, secrets=secrets))
 
 
-def take_secrets(exchange: Exchange, session: Session) -> dict[str, str]:
+def take_secrets(exchange: RequestContext, session: Session) -> dict[str, str]:
     """Returns the secrets that were kept for this page, and forgets them."""
     if session.secrets:
         exchange.world.put(SESSIONS, session.key, replace(session, secrets={}))

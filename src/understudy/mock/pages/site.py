@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
-from understudy.mock.engine.exchange import Exchange, exchange_of
+from understudy.mock.engine.exchange import RequestContext, exchange_of
 from understudy.mock.pages.parts import Part
 from understudy.mock.pages.profile import find
 
@@ -42,7 +42,7 @@ def pages(base_path: str, parts: Sequence[Part], auto_approve: str | None = None
     return site
 
 
-def _expect_page(exchange: Exchange, path: str, base_path: str) -> None:
+def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
     """Leaves to the engine what is no page, or is not asked for as one.
 
     Raises:
@@ -67,12 +67,12 @@ def _application(base_path: str, parts: tuple[Part, ...], auto_approve: str | No
     return application.create(parts, base_path, auto_approve)
 
 
-def _is_page(exchange: Exchange, path: str) -> bool:
+def _is_page(exchange: RequestContext, path: str) -> bool:
     name = path.lstrip("/")  # as Flask does
     return not name or path.startswith("/static/") or find(exchange.world, name) is not None
 
 
-def _is_browsing(exchange: Exchange) -> bool:
+def _is_browsing(exchange: RequestContext) -> bool:
     """Tells a browser, which names HTML, from a client that accepts whatever comes."""
     is_safe = exchange.method in _METHODS
     return is_safe and b"text/html" in exchange.headers.get(b"accept", b"")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call, Upload
+from understudy.mock.engine.call import Call, HandlerResponse, Upload
 from understudy.mock.service import representations
 from understudy.mock.service.people import caller, own_hash
 from understudy.mock.store.people import (
@@ -28,7 +28,7 @@ UPLOAD_NAMES = ("data", "image")
 
 
 @upholds("avatar-list-of-caller")
-def list_avatars(call: Call, *, selected_email_hash: str = "") -> Answer:
+def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerResponse:
     """Answers ``GET /me/avatars``.
 
     Raises:
@@ -36,7 +36,7 @@ def list_avatars(call: Call, *, selected_email_hash: str = "") -> Answer:
     """
     person = caller(call)
     place = _chosen_email(call, person, selected_email_hash)
-    return Answer([_said(call, person, avatar, place) for avatar in person.avatars])
+    return HandlerResponse([_said(call, person, avatar, place) for avatar in person.avatars])
 
 
 @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
@@ -46,7 +46,7 @@ async def upload_avatar(
     selected_email_hash: str = "",
     select_avatar: bool | None = None,
     body: Mapping[str, Any],
-) -> Answer:
+) -> HandlerResponse:
     """Answers ``POST /me/avatars``.
 
     Raises:
@@ -70,11 +70,11 @@ async def upload_avatar(
     call.world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
     call.world.put(PEOPLE, person.slug, person)
     status = int(call.choices.get("avatar-upload-status", "200"))
-    return Answer(_said(call, person, avatar, place), status)
+    return HandlerResponse(_said(call, person, avatar, place), status)
 
 
 @upholds("avatar-delete-no-content", "avatar-delete-status", "avatar-delete-unselects")
-def delete_avatar(call: Call, image_hash: str) -> Answer:
+def delete_avatar(call: Call, image_hash: str) -> HandlerResponse:
     """Answers ``DELETE /me/avatars/{imageHash}``.
 
     Raises:
@@ -91,11 +91,13 @@ def delete_avatar(call: Call, image_hash: str) -> Answer:
     call.world.remove(SLUGS_BY_IMAGE_ID, gone.image_id)
     if gone.image == gone.image_id:  # uploaded: no fixture image, and nobody else's
         call.world.remove(IMAGES, gone.image)
-    return Answer(status=int(call.choices.get("avatar-delete-status", "204")))
+    return HandlerResponse(status=int(call.choices.get("avatar-delete-status", "204")))
 
 
 @upholds("avatar-patch-rating-and-alt-text", "avatar-patch-partial")
-def update_avatar(call: Call, image_hash: str, *, body: Mapping[str, Any] | None = None) -> Answer:
+def update_avatar(
+    call: Call, image_hash: str, *, body: Mapping[str, Any] | None = None
+) -> HandlerResponse:
     """Answers ``PATCH /me/avatars/{imageHash}``.
 
     Raises:
@@ -111,11 +113,11 @@ def update_avatar(call: Call, image_hash: str, *, body: Mapping[str, Any] | None
         avatars = tuple(avatar if held is before else held for held in person.avatars)
         person = replace(person, avatars=avatars)
         call.world.put(PEOPLE, person.slug, person)
-    return Answer(_said(call, person, avatar, 0))
+    return HandlerResponse(_said(call, person, avatar, 0))
 
 
 @upholds("avatar-email-assign", "avatar-email-status", "avatar-email-unknown-hash")
-def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) -> Answer:
+def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) -> HandlerResponse:
     """Answers ``POST /me/avatars/{imageId}/email``.
 
     Raises:
@@ -128,7 +130,7 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
     if place is None:
         raise _foreign_email(body["email_hash"])
     call.world.put(PEOPLE, person.slug, _with_selected(person, place, avatar.image_id))
-    return Answer(status=int(call.choices.get("avatar-email-status", "204")))
+    return HandlerResponse(status=int(call.choices.get("avatar-email-status", "204")))
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit")

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import representations
 from understudy.mock.service.people import caller, own_hash
 from understudy.mock.store.people import PEOPLE, Person
@@ -23,18 +23,18 @@ EDITABLE = (  # interface, Rules for PATCH /me/profile, 3
 
 
 @upholds("own-profile-is-full")
-def get_own_profile(call: Call) -> Answer:
+def get_own_profile(call: Call) -> HandlerResponse:
     """Answers ``GET /me/profile``.
 
     Raises:
         NotFound: The profile is switched off.
     """
     person = _enabled(call)
-    return Answer(representations.full_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")
-def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> Answer:
+def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> HandlerResponse:
     """Answers ``PATCH /me/profile``: an empty string unsets a field, as unset ones are empty.
 
     Raises:
@@ -48,13 +48,13 @@ def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> 
         call.notes.append(f"not among the seven fields, so not changed: {', '.join(unchanged)}")
     if changes:
         person = _edited(call, person, changes)
-    return Answer(representations.full_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("associated-email")
-def is_email_associated(call: Call, *, email_hash: str) -> Answer:
+def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
     """Answers ``GET /me/associated-email``."""
-    return Answer({"associated": own_hash(caller(call), email_hash) is not None})
+    return HandlerResponse({"associated": own_hash(caller(call), email_hash) is not None})
 
 
 @upholds("own-profile-disabled-404")

@@ -2,13 +2,13 @@
 
 from understudy.errors import Forbidden, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import representations
 from understudy.mock.service.people import find
 
 
 @upholds("profile-unknown-404")
-def get_profile(call: Call, profile_identifier: str) -> Answer:
+def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     """Answers ``GET /profiles/{profileIdentifier}``.
 
     Raises:
@@ -26,8 +26,8 @@ def get_profile(call: Call, profile_identifier: str) -> Answer:
     if person.visibility == "private" and not is_owner:
         raise _private(call, profile_identifier)
     if principal is None:
-        return Answer(representations.public_profile(person, call.site_url))
-    return Answer(representations.full_profile(person, call.site_url, is_owner=is_owner))
+        return HandlerResponse(representations.public_profile(person, call.site_url))
+    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=is_owner))
 
 
 def _unknown(identifier: str) -> NotFound:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import addresses
 from understudy.mock.service.people import find
 from understudy.mock.store.people import Person
@@ -27,7 +27,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     utm_medium: str = "",
     utm_campaign: str = "",
     type_: Icon = "none",
-) -> Answer:
+) -> HandlerResponse:
     """Answers ``GET /qr-code/{sha256_hash}``.
 
     Raises:
@@ -39,7 +39,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     text = _with_campaign(target, utm_medium=utm_medium, utm_campaign=utm_campaign)
     picture = await asyncio.to_thread(_drawn, text, size, version, type_)
     headers = (("x-profile-status", _status(person)),)
-    return Answer(picture, media_type="image/png", headers=headers)
+    return HandlerResponse(picture, media_type="image/png", headers=headers)
 
 
 @upholds("qr-points-to-profile", "qr-unknown-hash")

@@ -5,7 +5,7 @@ from typing import Any
 
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Answer, Call
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import (
     IMAGES,
@@ -35,7 +35,7 @@ async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short nam
     default: str = "",
     r: str = "",
     rating: str = "",
-) -> Answer:
+) -> HandlerResponse:
     """Answers ``GET /avatar/{identifier}``: an e-mail hash's avatar, or one image by its id.
 
     Raises:
@@ -54,7 +54,7 @@ async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short nam
     return _picture(await asyncio.to_thread(_resized, image, pixels))
 
 
-def get_image(call: Call, name: str) -> Answer:
+def get_image(call: Call, name: str) -> HandlerResponse:
     """Answers ``GET /image/{name}``.
 
     Raises:
@@ -67,12 +67,12 @@ def get_image(call: Call, name: str) -> Answer:
     return _picture(image)
 
 
-def get_icon(_call: Call, service_type: str) -> Answer:
+def get_icon(_call: Call, service_type: str) -> HandlerResponse:
     """Answers ``GET /icons/{service_type}``."""
     from understudy.mock.service.icons import service_icon  # noqa: PLC0415 - only where one is shown
 
     drawn = service_icon(service_type.removesuffix(".svg"))
-    return Answer(drawn, media_type="image/svg+xml", headers=_NO_CACHE)
+    return HandlerResponse(drawn, media_type="image/svg+xml", headers=_NO_CACHE)
 
 
 def _avatar(call: Call, name: str) -> Avatar | None:
@@ -90,12 +90,12 @@ def _selected(person: Person, hash_: str) -> str | None:
     return next((email.avatar for email in emails), None)
 
 
-async def _stand_in(wish: str, pixels: int, name: str) -> Answer:
+async def _stand_in(wish: str, pixels: int, name: str) -> HandlerResponse:
     if wish == "404":
         msg = f"There is no avatar for {name!r}."
         raise NotFound(msg, code="avatar_not_found")
     if wish.startswith(("http://", "https://")) and wish.isascii() and wish.isprintable():
-        return Answer(status=302, headers=(("location", wish), *_NO_CACHE))
+        return HandlerResponse(status=302, headers=(("location", wish), *_NO_CACHE))
     if wish not in PLACEHOLDERS:
         known = ", ".join(PLACEHOLDERS)
         msg = f"d: {wish!r} is not known; send {known}, 404 or an http address."
@@ -103,8 +103,8 @@ async def _stand_in(wish: str, pixels: int, name: str) -> Answer:
     return _picture(await asyncio.to_thread(_placeholder, wish, pixels, name))
 
 
-def _picture(image: Image) -> Answer:
-    return Answer(image.content, media_type=image.media_type, headers=_NO_CACHE)
+def _picture(image: Image) -> HandlerResponse:
+    return HandlerResponse(image.content, media_type=image.media_type, headers=_NO_CACHE)
 
 
 def _resized(image: Image, pixels: int) -> Image:

@@ -82,7 +82,7 @@ class Consent(Struct, frozen=True):
     query: bytes
 
 
-class Verdict(Struct, frozen=True):
+class ClientAdvice(Struct, frozen=True):
     """Something a client did badly, even where it worked.
 
     Attributes:
@@ -118,5 +118,5 @@ USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[st
 CONSENTS: Collection[Consent] = Collection("consents", Consent)
 """What the page's form sends back, to the page."""
 
-VERDICTS: Collection[Verdict] = Collection("verdicts", Verdict)
+VERDICTS: Collection[ClientAdvice] = Collection("verdicts", ClientAdvice)
 """client_id, a space and the fault to the verdict."""

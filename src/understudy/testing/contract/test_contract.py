@@ -35,7 +35,7 @@ def test_scenario(name: str, understudy_run: Run, understudy_outcome: Outcome) -
     broken = play(understudy_run, name, examples=5)
     steps = [
         f"{step.request.method} {step.path} {step.status}"
-        for finding in understudy_run.court.findings
+        for finding in understudy_run.evaluator.findings
         if finding.rule.id == broken
         for step in finding.steps
     ]

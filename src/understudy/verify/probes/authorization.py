@@ -5,7 +5,7 @@ from urllib.parse import quote, urlsplit
 from understudy.verify.browsing import go_through
 from understudy.verify.granting import ALL_SCOPES, STATE, ask, decide, info, parameters, token_in
 from understudy.verify.history import MADE_UP
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 
 ASKING = ("auth_url", "app")
@@ -18,9 +18,9 @@ GRANTED = ("auth_url", "app", "tokens", "approval")
     needs=ASKING,
     cost=1,
 )
-def a_link_that_is_followed(visit: Visit) -> None:
+def a_link_that_is_followed(probe_client: ProbeClient) -> None:
     """Opens an authorization request, as by following a link."""
-    ask(visit, parameters(visit.app))
+    ask(probe_client, parameters(probe_client.app))
 
 
 @probe(
@@ -28,10 +28,10 @@ def a_link_that_is_followed(visit: Visit) -> None:
     needs=ASKING,
     then=[part("authorize-client-known")],
 )
-def an_unknown_client(visit: Visit) -> Parts:
+def an_unknown_client(probe_client: ProbeClient) -> Parts:
     """Names a client that does not exist, and none."""
-    yield ask(visit, parameters(visit.app, client_id=f"{MADE_UP}-client"))
-    yield ask(visit, parameters(visit.app, client_id=None))
+    yield ask(probe_client, parameters(probe_client.app, client_id=f"{MADE_UP}-client"))
+    yield ask(probe_client, parameters(probe_client.app, client_id=None))
 
 
 @probe(
@@ -43,9 +43,9 @@ def an_unknown_client(visit: Visit) -> Parts:
         part("redirect-uri-registered"),
     ],
 )
-def other_redirect_addresses(visit: Visit) -> Parts:
+def other_redirect_addresses(probe_client: ProbeClient) -> Parts:
     """Names addresses that are not registered, some of them nearly the registered one."""
-    uri = visit.app.redirect_uri or ""
+    uri = probe_client.app.redirect_uri or ""
     parts = urlsplit(uri)
     spellings = (
         f"{uri}/",
@@ -58,8 +58,8 @@ def other_redirect_addresses(visit: Visit) -> Parts:
         f"{uri}#fragment",
     )
     for spelling in spellings:
-        yield ask(visit, parameters(visit.app, redirect_uri=spelling))
-    yield ask(visit, parameters(visit.app, redirect_uri=None))
+        yield ask(probe_client, parameters(probe_client.app, redirect_uri=spelling))
+    yield ask(probe_client, parameters(probe_client.app, redirect_uri=None))
 
 
 @probe(
@@ -67,10 +67,10 @@ def other_redirect_addresses(visit: Visit) -> Parts:
     needs=ASKING,
     then=2 * [part("response-type", "authorize-error-redirect")],
 )
-def other_response_types(visit: Visit) -> Parts:
+def other_response_types(probe_client: ProbeClient) -> Parts:
     """Asks for no response type, an empty one, and one that does not exist."""
     for response_type in ("", None, "sparkles"):
-        yield ask(visit, parameters(visit.app, response_type=response_type))
+        yield ask(probe_client, parameters(probe_client.app, response_type=response_type))
 
 
 @probe(
@@ -78,13 +78,13 @@ def other_response_types(visit: Visit) -> Parts:
     needs=ASKING,
     then=[part("scope-known"), part("scope-auth-needed"), part("authorize-error-redirect")],
 )
-def scopes_that_are_refused(visit: Visit) -> Parts:
+def scopes_that_are_refused(probe_client: ProbeClient) -> Parts:
     """Asks for no scope, for one that does not exist, and for none that lets anybody sign in."""
     none: dict[str, str | None] = {"scope[0]": None, "scope[1]": None}
-    yield ask(visit, parameters(visit.app, **none))
-    yield ask(visit, parameters(visit.app, **{"scope[1]": "avatar-profile:sparkle"}))
-    yield ask(visit, parameters(visit.app, **{"scope[0]": None}))
-    yield ask(visit, parameters(visit.app, **none, response_type="token"))
+    yield ask(probe_client, parameters(probe_client.app, **none))
+    yield ask(probe_client, parameters(probe_client.app, **{"scope[1]": "avatar-profile:sparkle"}))
+    yield ask(probe_client, parameters(probe_client.app, **{"scope[0]": None}))
+    yield ask(probe_client, parameters(probe_client.app, **none, response_type="token"))
 
 
 @probe(
@@ -92,17 +92,17 @@ def scopes_that_are_refused(visit: Visit) -> Parts:
     needs=ASKING,
     then=4 * [part("authorize-repeated-parameter")],
 )
-def parameters_given_twice(visit: Visit) -> Parts:
+def parameters_given_twice(probe_client: ProbeClient) -> Parts:
     """Gives a parameter twice, with another value."""
-    pairs = parameters(visit.app)
+    pairs = parameters(probe_client.app)
     for name, text in (
-        ("client_id", visit.app.client_id or ""),
-        ("redirect_uri", visit.app.redirect_uri or ""),
+        ("client_id", probe_client.app.client_id or ""),
+        ("redirect_uri", probe_client.app.redirect_uri or ""),
         ("response_type", "token"),
         ("state", "another"),
         ("scope[0]", "auth"),
     ):
-        yield ask(visit, [*pairs, (name, text)])
+        yield ask(probe_client, [*pairs, (name, text)])
 
 
 @probe(
@@ -111,11 +111,11 @@ def parameters_given_twice(visit: Visit) -> Parts:
     needs=GRANTED,
     then=[part("authorize-empty-parameter", "state-echoed"), part("state-echoed")],
 )
-def requests_that_are_approved(visit: Visit) -> Parts:
+def requests_that_are_approved(probe_client: ProbeClient) -> Parts:
     """Lets a person approve good requests that differ in what hardly matters."""
-    yield decide(visit, parameters(visit.app, nonce="n", prompt="login"))
-    yield decide(visit, parameters(visit.app, state=""))
-    yield decide(visit, parameters(visit.app, state=None))
+    yield decide(probe_client, parameters(probe_client.app, nonce="n", prompt="login"))
+    yield decide(probe_client, parameters(probe_client.app, state=""))
+    yield decide(probe_client, parameters(probe_client.app, state=None))
 
 
 @probe(
@@ -131,12 +131,12 @@ def requests_that_are_approved(visit: Visit) -> Parts:
         part("state-echoed"),
     ],
 )
-def the_implicit_flow(visit: Visit) -> Parts:
+def the_implicit_flow(probe_client: ProbeClient) -> Parts:
     """Lets a person approve a token for a browser, and asks about it."""
-    redirect = decide(visit, parameters(visit.app, response_type="token"))
+    redirect = decide(probe_client, parameters(probe_client.app, response_type="token"))
     yield redirect
-    yield info(visit, token_in(visit, redirect, ALL_SCOPES[:2]))
-    yield decide(visit, parameters(visit.app, response_type="token", state=None))
+    yield info(probe_client, token_in(probe_client, redirect, ALL_SCOPES[:2]))
+    yield decide(probe_client, parameters(probe_client.app, response_type="token", state=None))
 
 
 @probe(
@@ -144,10 +144,12 @@ def the_implicit_flow(visit: Visit) -> Parts:
     needs=("auth_url", "app", "tokens", "denial"),
     then=[part("denial-access-denied", "denial-error-parameter", "fragment-percent-encoded")],
 )
-def requests_that_are_denied(visit: Visit) -> Parts:
+def requests_that_are_denied(probe_client: ProbeClient) -> Parts:
     """Lets a person deny both flows."""
-    yield decide(visit, parameters(visit.app), "deny")
-    yield decide(visit, parameters(visit.app, state=STATE + "~", response_type="token"), "deny")
+    yield decide(probe_client, parameters(probe_client.app), "deny")
+    yield decide(
+        probe_client, parameters(probe_client.app, state=STATE + "~", response_type="token"), "deny"
+    )
 
 
 @probe(
@@ -156,12 +158,12 @@ def requests_that_are_denied(visit: Visit) -> Parts:
     cost=4,
     then=[part("denial-access-denied", cost=4)],
 )
-def a_person_at_the_pages(visit: Visit) -> Parts:
+def a_person_at_the_pages(probe_client: ProbeClient) -> Parts:
     """Signs in with user name and password and approves; then denies."""
-    query = "&".join(f"{name}={_quoted(text)}" for name, text in parameters(visit.app))
-    url = f"{(visit.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
-    yield go_through(visit, url, "approve")
-    yield go_through(visit, url, "deny")
+    query = "&".join(f"{name}={_quoted(text)}" for name, text in parameters(probe_client.app))
+    url = f"{(probe_client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
+    yield go_through(probe_client, url, "approve")
+    yield go_through(probe_client, url, "deny")
 
 
 def _quoted(text: str) -> str:

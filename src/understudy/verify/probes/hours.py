@@ -13,7 +13,7 @@ from understudy.verify.granting import (
     post,
     token_in,
 )
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probes.uploads import picture, upload
 from understudy.verify.probing import Parts, part, probe
 from understudy.verify.rules.limits import count_in
@@ -30,56 +30,56 @@ MOST = 2000
     cost=3,
     then=[part("rate-limit-counted-operations", "rate-limit-window", cost=3)],
 )
-def counts_of_successive_answers(visit: Visit) -> Parts:
+def counts_of_successive_answers(client: ProbeClient) -> Parts:
     """Sends each counted operation and compares what is left."""
-    path = visit.known.slug
-    visit.get(f"/profiles/{path}")
-    visit.get(f"/qr-code/{path}")
-    yield visit.get(f"/profiles/{path}")
-    visit.get(f"/profiles/{path}", "owner")
-    visit.get("/me/profile", "owner")
-    yield visit.get(f"/profiles/{path}", "owner")
+    path = client.known.slug
+    client.get(f"/profiles/{path}")
+    client.get(f"/qr-code/{path}")
+    yield client.get(f"/profiles/{path}")
+    client.get(f"/profiles/{path}", "owner")
+    client.get("/me/profile", "owner")
+    yield client.get(f"/profiles/{path}", "owner")
 
 
 @probe("avatar-operations-uncounted", needs=("owner", "slug"), cost=3)
-def avatar_operations_between_two_lookups(visit: Visit) -> None:
+def avatar_operations_between_two_lookups(client: ProbeClient) -> None:
     """Lists avatars between two counted requests."""
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
-    visit.get("/me/avatars", "owner")
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
+    client.get(f"/profiles/{client.known.slug}", "owner")
+    client.get("/me/avatars", "owner")
+    client.get(f"/profiles/{client.known.slug}", "owner")
 
 
 @probe("avatar-operations-uncounted", needs=("owner", "slug", "writes", "uploads"), cost=7)
-def avatar_changes_between_two_lookups(visit: Visit) -> None:
+def avatar_changes_between_two_lookups(client: ProbeClient) -> None:
     """Uploads and deletes an avatar between two counted requests."""
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
-    image = str(upload(visit, picture(), select_avatar="false").said.get("image_id"))
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
-    visit.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "PG"})
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
-    visit.send("DELETE", f"/me/avatars/{image}", "owner")
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
+    client.get(f"/profiles/{client.known.slug}", "owner")
+    image = str(upload(client, picture(), select_avatar="false").json_object.get("image_id"))
+    client.get(f"/profiles/{client.known.slug}", "owner")
+    client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "PG"})
+    client.get(f"/profiles/{client.known.slug}", "owner")
+    client.send("DELETE", f"/me/avatars/{image}", "owner")
+    client.get(f"/profiles/{client.known.slug}", "owner")
 
 
 @probe("rate-limit-counted-operations", needs=("owner", "slug", "writes"), cost=3)
-def an_update_is_counted(visit: Visit) -> None:
+def an_update_is_counted(client: ProbeClient) -> None:
     """Updates the own profile between two lookups."""
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
-    visit.send("PATCH", "/me/profile", "owner", json={})
-    visit.get(f"/profiles/{visit.known.slug}", "owner")
+    client.get(f"/profiles/{client.known.slug}", "owner")
+    client.send("PATCH", "/me/profile", "owner", json={})
+    client.get(f"/profiles/{client.known.slug}", "owner")
 
 
-def _use_up(visit: Visit, who: str) -> bool:
+def _use_up(client: ProbeClient, who: str) -> bool:
     """Looks up until the limit says no; tells whether it did."""
     for _ in range(MOST):
-        exchange = visit.get(f"/profiles/{visit.known.slug}", who, is_exhausting=True)
+        exchange = client.get(f"/profiles/{client.known.slug}", who, is_exhausting=True)
         count = count_in(exchange)
         if exchange.status == 429:  # noqa: PLR2004 - limits
             return True
         if count is None:
             return False
         if count.remaining == 0:
-            last = visit.get(f"/profiles/{visit.known.slug}", who, is_exhausting=True)
+            last = client.get(f"/profiles/{client.known.slug}", who, is_exhausting=True)
             return last.status == 429  # noqa: PLR2004 - limits
     return False
 
@@ -91,12 +91,12 @@ def _use_up(visit: Visit, who: str) -> bool:
     needs=("slug", "exhaust"),
     cost=101,
 )
-def the_limit_without_a_token(visit: Visit) -> None:
+def the_limit_without_a_token(client: ProbeClient) -> None:
     """Uses the hour up without a token, and waits for the next one where time can be moved."""
-    _use_up(visit, "nobody")
-    if visit.gateway.time.advance is not None:
-        visit.advance(AN_HOUR)
-        visit.get(f"/profiles/{visit.known.slug}")
+    _use_up(client, "anonymous")
+    if client.gateway.time.advance is not None:
+        client.advance(AN_HOUR)
+        client.get(f"/profiles/{client.known.slug}")
 
 
 @probe(
@@ -107,31 +107,31 @@ def the_limit_without_a_token(visit: Visit) -> None:
     needs=("owner", "slug", "exhaust", "writes"),
     cost=1010,
 )
-def the_limit_with_a_token(visit: Visit) -> None:
+def the_limit_with_a_token(client: ProbeClient) -> None:
     """Uses the hour up with a token; an update is refused then, and avatars still are listed."""
-    visit.send(
+    client.send(
         "PATCH", "/me/profile", "owner", json={}
     )  # so that the gateway knows what to put back
-    visit.get("/me/profile", "owner")
-    if _use_up(visit, "owner"):
+    client.get("/me/profile", "owner")
+    if _use_up(client, "owner"):
         update = {"location": "over the limit"}
-        visit.send("PATCH", "/me/profile", "owner", json=update, is_exhausting=True)
-        visit.get("/me/avatars", "owner")
-    if visit.gateway.time.advance is not None:
-        visit.advance(AN_HOUR)
-        visit.get("/me/profile", "owner")
+        client.send("PATCH", "/me/profile", "owner", json=update, is_exhausting=True)
+        client.get("/me/avatars", "owner")
+    if client.gateway.time.advance is not None:
+        client.advance(AN_HOUR)
+        client.get("/me/profile", "owner")
 
 
 @probe("code-lifetime", "code-time-limited", needs=(*GRANTED, "clock"), cost=6)
-def codes_that_grow_old(visit: Visit) -> None:
+def codes_that_grow_old(client: ProbeClient) -> None:
     """Exchanges one code just within ten minutes, one at ten, and one a day later."""
-    codes = [code(visit) for _ in range(3)]
-    visit.advance(timedelta(minutes=9, seconds=50))
-    post(visit, form_of(visit.app, codes[0]))
-    visit.advance(timedelta(seconds=10))
-    post(visit, form_of(visit.app, codes[1]))
-    visit.advance(timedelta(days=1))
-    post(visit, form_of(visit.app, codes[2]))
+    codes = [code(client) for _ in range(3)]
+    client.advance(timedelta(minutes=9, seconds=50))
+    post(client, form_of(client.app, codes[0]))
+    client.advance(timedelta(seconds=10))
+    post(client, form_of(client.app, codes[1]))
+    client.advance(timedelta(days=1))
+    post(client, form_of(client.app, codes[2]))
 
 
 @probe(
@@ -140,21 +140,21 @@ def codes_that_grow_old(visit: Visit) -> None:
     needs=(*GRANTED, "password", "clock"),
     cost=13,
 )
-def tokens_that_grow_old(visit: Visit) -> None:
+def tokens_that_grow_old(client: ProbeClient) -> None:
     """Gets a token by each grant, and uses them shortly before two weeks, after, and a year on."""
     scopes = ALL_SCOPES[:2]
-    redirect = decide(visit, parameters(visit.app, response_type="token"))
-    implicit = token_in(visit, redirect, scopes)
-    by_code = token_in(visit, post(visit, form_of(visit.app, code(visit))), scopes)
-    by_password = token_in(visit, post(visit, password_form(visit.app)))
-    visit.advance(timedelta(days=13, hours=23))
+    redirect = decide(client, parameters(client.app, response_type="token"))
+    implicit = token_in(client, redirect, scopes)
+    by_code = token_in(client, post(client, form_of(client.app, code(client))), scopes)
+    by_password = token_in(client, post(client, password_form(client.app)))
+    client.advance(timedelta(days=13, hours=23))
     for token in (implicit, by_code):
-        visit.get("/me/profile", token)
-    info(visit, implicit)
-    visit.advance(timedelta(hours=1, minutes=2))
-    visit.get("/me/profile", implicit)
-    info(visit, implicit)
+        client.get("/me/profile", token)
+    info(client, implicit)
+    client.advance(timedelta(hours=1, minutes=2))
+    client.get("/me/profile", implicit)
+    info(client, implicit)
     for span in (timedelta(weeks=2), timedelta(days=365)):
-        visit.advance(span)
+        client.advance(span)
         for token in (by_code, by_password):
-            visit.get("/me/profile", token)
+            client.get("/me/profile", token)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import email_hash
 from understudy.verify.history import MADE_UP, made_up_hash, profile_in
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 from understudy.verify.rules.fields import addresses_in
 
@@ -13,8 +13,10 @@ UNFIT = ("wrong", "api_key", "expired")
 """Credentials that do not open an account."""
 
 
-def _as_each(visit: Visit, identifier: str, several: Sequence[str]) -> list[Exchange]:
-    return [visit.get(f"/profiles/{identifier}", who) for who in several if visit.has(who)]
+def _as_each(probe_client: ProbeClient, identifier: str, several: Sequence[str]) -> list[Exchange]:
+    return [
+        probe_client.get(f"/profiles/{identifier}", who) for who in several if probe_client.has(who)
+    ]
 
 
 @probe(
@@ -24,9 +26,9 @@ def _as_each(visit: Visit, identifier: str, several: Sequence[str]) -> list[Exch
     "unknown-response-members",
     "json-bodies",
 )
-def definition(visit: Visit) -> None:
+def definition(probe_client: ProbeClient) -> None:
     """Reads the published definition."""
-    visit.recall("/openapi")
+    probe_client.recall("/openapi")
 
 
 @probe(
@@ -48,10 +50,10 @@ def definition(visit: Visit) -> None:
         part("authenticated-only-fields", cost=2),
     ],
 )
-def same_profile_as_everyone(visit: Visit) -> Parts:
+def same_profile_as_everyone(probe_client: ProbeClient) -> Parts:
     """Looks one profile up as nobody, with an API key and as its owner, as another and read-only."""
-    for several in (("nobody",), ("api_key", "owner"), ("other", "reader")):
-        yield _as_each(visit, visit.known.slug or "", several)
+    for several in (("anonymous",), ("api_key", "owner"), ("other", "reader")):
+        yield _as_each(probe_client, probe_client.known.slug or "", several)
 
 
 @probe(
@@ -63,11 +65,11 @@ def same_profile_as_everyone(visit: Visit) -> Parts:
         part("optional-fields-omitted", cost=2),
     ],
 )
-def known_people(visit: Visit) -> Parts:
+def known_people(probe_client: ProbeClient) -> Parts:
     """Looks at each further known person with a token and without."""
-    tellers = [who for who in ("api_key", "other", "owner") if visit.has(who)]
-    for slug in visit.known.people:
-        yield _as_each(visit, slug, (*tellers[:1], "nobody"))
+    tellers = [who for who in ("api_key", "other", "owner") if probe_client.has(who)]
+    for slug in probe_client.known.people:
+        yield _as_each(probe_client, slug, (*tellers[:1], "anonymous"))
 
 
 @probe(
@@ -75,11 +77,11 @@ def known_people(visit: Visit) -> Parts:
     needs=("slug", "hashes"),
     then=[part("profile-by-hash-or-slug", "profile-hash-is-primary")],
 )
-def every_name_of_a_profile(visit: Visit) -> Parts:
+def every_name_of_a_profile(probe_client: ProbeClient) -> Parts:
     """Looks the same person up by slug and by every hash."""
-    visit.recall(f"/profiles/{visit.known.slug}", is_lasting=True)
-    for identifier in visit.known.own_hashes:
-        yield visit.get(f"/profiles/{identifier}")
+    probe_client.recall(f"/profiles/{probe_client.known.slug}", is_lasting=True)
+    for identifier in probe_client.known.own_hashes:
+        yield probe_client.get(f"/profiles/{identifier}")
 
 
 @probe(
@@ -87,19 +89,19 @@ def every_name_of_a_profile(visit: Visit) -> Parts:
     needs=("other_slug",),
     then=[part("unset-required-strings-empty", "hidden-accounts-left-out")],
 )
-def the_other_profile(visit: Visit) -> Parts:
+def the_other_profile(probe_client: ProbeClient) -> Parts:
     """Looks the other account's person up, and lets it look."""
-    yield visit.get(f"/profiles/{visit.known.other_slug}")
-    if visit.has("other"):
-        yield visit.get(f"/profiles/{visit.known.other_slug}", "other")
+    yield probe_client.get(f"/profiles/{probe_client.known.other_slug}")
+    if probe_client.has("other"):
+        yield probe_client.get(f"/profiles/{probe_client.known.other_slug}", "other")
 
 
 @probe("email-hash-normalised", needs=("other_emails",))
-def unusual_spelling(visit: Visit) -> Parts:
+def unusual_spelling(probe_client: ProbeClient) -> Parts:
     """Looks up by the hash of an address that is written in capitals."""
-    for email in (*visit.known.emails, *visit.known.other_emails):
+    for email in (*probe_client.known.emails, *probe_client.known.other_emails):
         if email != email.strip().lower():
-            yield visit.get(f"/profiles/{email_hash(email)}")
+            yield probe_client.get(f"/profiles/{email_hash(email)}")
 
 
 @probe(
@@ -107,10 +109,10 @@ def unusual_spelling(visit: Visit) -> Parts:
     *("rate-limit-headers", "rate-limit-counted-operations", "rate-limit-window"),
     then=[part("profile-unknown-404", "error-shape")],
 )
-def unknown_profiles(visit: Visit) -> Parts:
+def unknown_profiles(probe_client: ProbeClient) -> Parts:
     """Looks up a slug and a hash that nobody has."""
-    yield visit.get(f"/profiles/{MADE_UP}-slug")
-    yield visit.get(f"/profiles/{made_up_hash(0)}")
+    yield probe_client.get(f"/profiles/{MADE_UP}-slug")
+    yield probe_client.get(f"/profiles/{made_up_hash(0)}")
 
 
 @probe(
@@ -118,11 +120,11 @@ def unknown_profiles(visit: Visit) -> Parts:
     needs=("private_slug",),
     then=[part("profile-private", by="other"), part("profile-private", by="private")],
 )
-def a_private_profile(visit: Visit) -> Parts:
+def a_private_profile(probe_client: ProbeClient) -> Parts:
     """Looks a private profile up as nobody, as another and as its owner."""
-    for who in ("nobody", "other", "private"):
-        if visit.has(who):
-            yield visit.get(f"/profiles/{visit.known.private_slug}", who)
+    for who in ("anonymous", "other", "private"):
+        if probe_client.has(who):
+            yield probe_client.get(f"/profiles/{probe_client.known.private_slug}", who)
 
 
 @probe(
@@ -130,18 +132,18 @@ def a_private_profile(visit: Visit) -> Parts:
     needs=("hidden_contact_slug", "api_key"),
     then=[part("contact-info-only-when-public")],
 )
-def contact_details_that_are_not_public(visit: Visit) -> Parts:
+def contact_details_that_are_not_public(probe_client: ProbeClient) -> Parts:
     """Looks for them with tokens, as nobody may see any."""
     for who in ("api_key", "owner"):
-        if visit.has(who):
-            yield visit.get(f"/profiles/{visit.known.hidden_contact_slug}", who)
+        if probe_client.has(who):
+            yield probe_client.get(f"/profiles/{probe_client.known.hidden_contact_slug}", who)
 
 
 @probe("unknown-query-parameters-accepted", needs=("slug",), cost=2)
-def a_parameter_that_nobody_knows(visit: Visit) -> None:
+def a_parameter_that_nobody_knows(probe_client: ProbeClient) -> None:
     """Sends what an official client adds to every lookup."""
-    visit.recall(f"/profiles/{visit.known.slug}")
-    visit.get(f"/profiles/{visit.known.slug}", query={"source": "understudy"})
+    probe_client.recall(f"/profiles/{probe_client.known.slug}")
+    probe_client.get(f"/profiles/{probe_client.known.slug}", query={"source": "understudy"})
 
 
 @probe(
@@ -149,21 +151,25 @@ def a_parameter_that_nobody_knows(visit: Visit) -> None:
     needs=("slug",),
     then=[part("invalid-token-refused", "profile-lookup-other-refusals")],
 )
-def a_wrong_token_where_none_is_needed(visit: Visit) -> Parts:
+def a_wrong_token_where_none_is_needed(probe_client: ProbeClient) -> Parts:
     """Sends a token that nobody issued, and one that has ended."""
     for who in ("wrong", "expired"):
-        if visit.has(who):
-            yield visit.get(f"/profiles/{visit.known.slug}", who)
+        if probe_client.has(who):
+            yield probe_client.get(f"/profiles/{probe_client.known.slug}", who)
 
 
 @probe("avatar-urls-resolve", needs=("slug",), then=4 * [part("avatar-urls-resolve")])
-def addresses_in_a_profile(visit: Visit) -> Parts:
+def addresses_in_a_profile(probe_client: ProbeClient) -> Parts:
     """Follows the addresses in a profile that the service itself answers at."""
-    who = next((who for who in ("owner", "api_key", "nobody") if visit.has(who)), "nobody")
-    profile = profile_in(visit.recall(f"/profiles/{visit.known.slug}", who, is_lasting=True))
+    who = next(
+        (who for who in ("owner", "api_key", "anonymous") if probe_client.has(who)), "anonymous"
+    )
+    profile = profile_in(
+        probe_client.recall(f"/profiles/{probe_client.known.slug}", who, is_lasting=True)
+    )
     followed = dict(addresses_in(profile))  # one of each kind
     for url in followed.values():
-        yield visit.get(url)
+        yield probe_client.get(url)
 
 
 @probe(
@@ -171,10 +177,10 @@ def addresses_in_a_profile(visit: Visit) -> Parts:
     "avatar-operations-uncounted",
     needs=("owner", "slug"),
 )
-def own_profile_beside_the_lookup(visit: Visit) -> None:
+def own_profile_beside_the_lookup(probe_client: ProbeClient) -> None:
     """Reads the own profile in both ways."""
-    visit.recall(f"/profiles/{visit.known.slug}", "owner")
-    visit.recall("/me/profile", "owner")
+    probe_client.recall(f"/profiles/{probe_client.known.slug}", "owner")
+    probe_client.recall("/me/profile", "owner")
 
 
 @probe(
@@ -182,12 +188,12 @@ def own_profile_beside_the_lookup(visit: Visit) -> None:
     needs=("owner",),
     then=2 * [part("bearer-header")],
 )
-def tokens_elsewhere(visit: Visit) -> Parts:
+def tokens_elsewhere(probe_client: ProbeClient) -> Parts:
     """Sends a good token in every way that does not count."""
-    token = visit.token("owner") or ""
-    yield visit.get("/me/profile", headers={"authorization": f"Token {token}"})
-    yield visit.get("/me/profile", headers={"authorization": token})
-    yield visit.get("/me/profile", query={"access_token": token})
+    token = probe_client.token("owner") or ""
+    yield probe_client.get("/me/profile", headers={"authorization": f"Token {token}"})
+    yield probe_client.get("/me/profile", headers={"authorization": token})
+    yield probe_client.get("/me/profile", query={"access_token": token})
 
 
 @probe(
@@ -198,14 +204,14 @@ def tokens_elsewhere(visit: Visit) -> Parts:
         part("me-needs-oauth-token"),
     ],
 )
-def me_without_a_token(visit: Visit) -> Parts:
+def me_without_a_token(probe_client: ProbeClient) -> Parts:
     """Reads the account without a token that opens it."""
-    yield visit.get("/me/profile")
+    yield probe_client.get("/me/profile")
     for path in ("/me/profile", "/me/avatars"):
         for who in UNFIT:
-            if visit.has(who):
-                yield visit.get(path, who)
-    yield visit.get("/me/associated-email", query={"email_hash": made_up_hash(1)})
+            if probe_client.has(who):
+                yield probe_client.get(path, who)
+    yield probe_client.get("/me/associated-email", query={"email_hash": made_up_hash(1)})
 
 
 @probe(
@@ -217,11 +223,11 @@ def me_without_a_token(visit: Visit) -> Parts:
         *4 * [part("me-needs-oauth-token", by="api_key, to write")],
     ],
 )
-def writing_without_a_token(visit: Visit) -> Parts:
+def writing_without_a_token(probe_client: ProbeClient) -> Parts:
     """Tries to write without a token, and with an API key."""
-    for who in ("nobody", "api_key"):
-        if visit.has(who):
-            yield from _every_change(visit, who)
+    for who in ("anonymous", "api_key"):
+        if probe_client.has(who):
+            yield from _every_change(probe_client, who)
 
 
 @probe(
@@ -230,11 +236,13 @@ def writing_without_a_token(visit: Visit) -> Parts:
     by="auth_only",
     then=2 * [part("scope-per-operation", by="auth_only")],
 )
-def reading_without_the_scope(visit: Visit) -> Parts:
+def reading_without_the_scope(probe_client: ProbeClient) -> Parts:
     """Reads with a token that lets its owner sign in and no more."""
-    yield visit.get("/me/profile", "auth_only")
-    yield visit.get("/me/avatars", "auth_only")
-    yield visit.get("/me/associated-email", "auth_only", query={"email_hash": made_up_hash(1)})
+    yield probe_client.get("/me/profile", "auth_only")
+    yield probe_client.get("/me/avatars", "auth_only")
+    yield probe_client.get(
+        "/me/associated-email", "auth_only", query={"email_hash": made_up_hash(1)}
+    )
 
 
 @probe(
@@ -243,10 +251,10 @@ def reading_without_the_scope(visit: Visit) -> Parts:
     by="reader",
     then=[part("scope-per-operation", by="reader")],
 )
-def reading_with_the_scope(visit: Visit) -> Parts:
+def reading_with_the_scope(probe_client: ProbeClient) -> Parts:
     """Reads with a token that may do just that."""
-    yield visit.get("/me/profile", "reader")
-    yield visit.get("/me/avatars", "reader")
+    yield probe_client.get("/me/profile", "reader")
+    yield probe_client.get("/me/avatars", "reader")
 
 
 @probe(
@@ -255,14 +263,14 @@ def reading_with_the_scope(visit: Visit) -> Parts:
     by="reader, to write",
     then=3 * [part("scope-per-operation", by="reader, to write")],
 )
-def writing_without_the_scope(visit: Visit) -> Parts:
+def writing_without_the_scope(probe_client: ProbeClient) -> Parts:
     """Tries every change with a token that only reads."""
-    yield from _every_change(visit, "reader")
+    yield from _every_change(probe_client, "reader")
 
 
-def _every_change(visit: Visit, who: str) -> Parts:
-    yield visit.send("PATCH", "/me/profile", who, json={"location": "nowhere"})
-    yield visit.send("PATCH", f"/me/avatars/{MADE_UP}", who, json={"rating": "G"})
-    yield visit.send("DELETE", f"/me/avatars/{MADE_UP}", who)
+def _every_change(probe_client: ProbeClient, who: str) -> Parts:
+    yield probe_client.send("PATCH", "/me/profile", who, json={"location": "nowhere"})
+    yield probe_client.send("PATCH", f"/me/avatars/{MADE_UP}", who, json={"rating": "G"})
+    yield probe_client.send("DELETE", f"/me/avatars/{MADE_UP}", who)
     body = {"email_hash": made_up_hash(1)}
-    yield visit.send("POST", f"/me/avatars/{MADE_UP}/email", who, json=body)
+    yield probe_client.send("POST", f"/me/avatars/{MADE_UP}/email", who, json=body)

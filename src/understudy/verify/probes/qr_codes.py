@@ -2,15 +2,15 @@
 
 from understudy.deployments.exchange import Exchange
 from understudy.verify.history import MADE_UP
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 
 LARGE = "320"
 """Pixels at which every code can be read."""
 
 
-def _draw(visit: Visit, **query: str) -> Exchange:
-    return visit.get(f"/qr-code/{visit.known.slug}", query=query)
+def _draw(client: ProbeClient, **query: str) -> Exchange:
+    return client.get(f"/qr-code/{client.known.slug}", query=query)
 
 
 @probe(
@@ -18,10 +18,10 @@ def _draw(visit: Visit, **query: str) -> Exchange:
     needs=("slug",),
     then=[part("qr-no-authentication", by="wrong")],
 )
-def a_plain_code(visit: Visit) -> Parts:
+def a_plain_code(client: ProbeClient) -> Parts:
     """Asks for a code without any parameter, and with a token that does not count."""
-    yield visit.get(f"/qr-code/{visit.known.slug}")
-    yield visit.get(f"/qr-code/{visit.known.slug}", "wrong")
+    yield client.get(f"/qr-code/{client.known.slug}")
+    yield client.get(f"/qr-code/{client.known.slug}", "wrong")
 
 
 @probe(
@@ -29,24 +29,24 @@ def a_plain_code(visit: Visit) -> Parts:
     needs=("slug",),
     then=[part("qr-versions"), part("qr-centre-icon"), part("qr-centre-icon")],
 )
-def every_look_of_a_code(visit: Visit) -> Parts:
+def every_look_of_a_code(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each kind of icon."""
-    visit.recall(f"/profiles/{visit.known.slug}", is_lasting=True)
+    client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     for version, kind in (("1", "none"), ("3", "none"), ("1", "user"), ("1", "service")):
-        yield _draw(visit, size=LARGE, version=version, type=kind, utm_campaign="autumn")
+        yield _draw(client, size=LARGE, version=version, type=kind, utm_campaign="autumn")
 
 
 @probe("qr-points-to-profile", needs=("hashes",))
-def a_code_by_hash(visit: Visit) -> None:
+def a_code_by_hash(client: ProbeClient) -> None:
     """Draws a code by the hash of an address."""
-    visit.recall(f"/profiles/{visit.known.own_hashes[0]}", is_lasting=True)
-    visit.get(f"/qr-code/{visit.known.own_hashes[0]}", query={"size": LARGE})
+    client.recall(f"/profiles/{client.known.own_hashes[0]}", is_lasting=True)
+    client.get(f"/qr-code/{client.known.own_hashes[0]}", query={"size": LARGE})
 
 
 @probe("qr-utm-parameters", needs=("slug",))
-def a_campaign(visit: Visit) -> None:
+def a_campaign(client: ProbeClient) -> None:
     """Draws a code that carries a campaign and a medium."""
-    _draw(visit, size="480", utm_medium="print & web", utm_campaign="spring fair")
+    _draw(client, size="480", utm_medium="print & web", utm_campaign="spring fair")
 
 
 @probe(
@@ -54,12 +54,12 @@ def a_campaign(visit: Visit) -> None:
     needs=("slug",),
     then=[part("qr-type-values"), part("qr-version-values"), part("qr-type-values")],
 )
-def values_that_there_are_not(visit: Visit) -> Parts:
+def values_that_there_are_not(client: ProbeClient) -> Parts:
     """Asks for a version and a type that do not exist, and for one of each that does."""
-    yield _draw(visit, version="2")
-    yield _draw(visit, type="sparkles")
-    yield _draw(visit, version="3")
-    yield _draw(visit, type="service")
+    yield _draw(client, version="2")
+    yield _draw(client, type="sparkles")
+    yield _draw(client, version="3")
+    yield _draw(client, type="service")
 
 
 @probe(
@@ -67,13 +67,13 @@ def values_that_there_are_not(visit: Visit) -> Parts:
     needs=("slug",),
     then=[*3 * [part("qr-size-bounds")], part("qr-size-exact")],
 )
-def sizes_at_the_bounds(visit: Visit) -> Parts:
+def sizes_at_the_bounds(client: ProbeClient) -> Parts:
     """Asks for one more than the largest size, the smallest, the largest, none, and an odd one."""
     for size in ("2049", "1", "2048", "0", "137"):
-        yield _draw(visit, size=size)
+        yield _draw(client, size=size)
 
 
 @probe("qr-unknown-hash")
-def a_code_of_nobody(visit: Visit) -> None:
+def a_code_of_nobody(client: ProbeClient) -> None:
     """Draws a code for an identifier that nobody has."""
-    visit.get(f"/qr-code/{MADE_UP}-slug")
+    client.get(f"/qr-code/{MADE_UP}-slug")

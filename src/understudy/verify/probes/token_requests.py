@@ -4,7 +4,7 @@ import base64
 
 from understudy.verify.granting import form_of, password_form, post
 from understudy.verify.history import MADE_UP
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 
 CLIENT = ("auth_url", "app", "tokens")
@@ -12,17 +12,17 @@ CODE = f"{MADE_UP}-code"
 
 
 @probe("token-post-only", needs=("auth_url",))
-def another_method(visit: Visit) -> None:
+def another_method(probe_client: ProbeClient) -> None:
     """Asks the token endpoint by GET."""
-    visit.auth("GET", "/oauth2/token")
+    probe_client.auth("GET", "/oauth2/token")
 
 
 @probe("token-form-encoded", needs=CLIENT, then=[part("token-form-encoded")])
-def another_body(visit: Visit) -> Parts:
+def another_body(probe_client: ProbeClient) -> Parts:
     """Sends the fields as JSON."""
-    yield visit.auth("POST", "/oauth2/token", json=dict(form_of(visit.app, CODE)))
-    if visit.app.username is not None:
-        yield visit.auth("POST", "/oauth2/token", json=dict(password_form(visit.app)))
+    yield probe_client.auth("POST", "/oauth2/token", json=dict(form_of(probe_client.app, CODE)))
+    if probe_client.app.username is not None:
+        yield probe_client.auth("POST", "/oauth2/token", json=dict(password_form(probe_client.app)))
 
 
 @probe(
@@ -30,21 +30,21 @@ def another_body(visit: Visit) -> Parts:
     needs=CLIENT,
     then=[part("token-client-credentials"), *3 * [part("token-grant-type")]],
 )
-def clients_and_grants_that_there_are_not(visit: Visit) -> Parts:
+def clients_and_grants_that_there_are_not(probe_client: ProbeClient) -> Parts:
     """Sends no grant type that exists, and a client that does not."""
-    yield post(visit, form_of(visit.app, CODE, grant_type=""))
-    yield post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-client"))
+    yield post(probe_client, form_of(probe_client.app, CODE, grant_type=""))
+    yield post(probe_client, form_of(probe_client.app, CODE, client_id=f"{MADE_UP}-client"))
     for grant_type in (None, "client_credentials", "refresh_token"):
-        yield post(visit, form_of(visit.app, CODE, grant_type=grant_type))
+        yield post(probe_client, form_of(probe_client.app, CODE, grant_type=grant_type))
 
 
 @probe("token-credentials-in-form", needs=CLIENT, cost=1)
-def credentials_in_a_header(visit: Visit) -> None:
+def credentials_in_a_header(probe_client: ProbeClient) -> None:
     """Sends client credentials by HTTP Basic alone."""
-    app = visit.app
+    app = probe_client.app
     basic = base64.b64encode(f"{app.client_id}:{app.client_secret}".encode()).decode()
     form = form_of(app, CODE, client_id=None, client_secret=None)
-    post(visit, form, headers={"authorization": f"Basic {basic}"})
+    post(probe_client, form, headers={"authorization": f"Basic {basic}"})
 
 
 @probe(
@@ -52,21 +52,25 @@ def credentials_in_a_header(visit: Visit) -> None:
     needs=(*CLIENT, "password"),
     then=2 * [part("token-secrets-not-in-query")],
 )
-def secrets_in_the_query(visit: Visit) -> Parts:
+def secrets_in_the_query(probe_client: ProbeClient) -> Parts:
     """Sends a secret in the query, where logs keep it."""
     for name in ("client_secret", "password"):
-        form = password_form(visit.app, **{name: None})
-        given = dict(password_form(visit.app))
-        yield post(visit, form, query={name: given[name]})
-    yield post(visit, password_form(visit.app), query={"client_secret": visit.app.client_secret})
+        form = password_form(probe_client.app, **{name: None})
+        given = dict(password_form(probe_client.app))
+        yield post(probe_client, form, query={name: given[name]})
+    yield post(
+        probe_client,
+        password_form(probe_client.app),
+        query={"client_secret": probe_client.app.client_secret},
+    )
 
 
 @probe("token-repeated-field", needs=(*CLIENT, "password"), then=[part("token-repeated-field")])
-def fields_given_twice(visit: Visit) -> Parts:
+def fields_given_twice(probe_client: ProbeClient) -> Parts:
     """Gives a field twice."""
-    form = password_form(visit.app)
+    form = password_form(probe_client.app)
     for name in ("grant_type", "username"):
-        yield post(visit, [*form, (name, dict(form)[name])])
+        yield post(probe_client, [*form, (name, dict(form)[name])])
 
 
 @probe(
@@ -74,19 +78,19 @@ def fields_given_twice(visit: Visit) -> Parts:
     needs=CLIENT,
     then=2 * [part("token-no-cors")],
 )
-def a_browsers_script(visit: Visit) -> Parts:
+def a_browsers_script(probe_client: ProbeClient) -> Parts:
     """Guesses a secret as a page of another origin could, sends its preflight, and asks for good."""
     origin = {"origin": "https://understudy.invalid"}
-    guess = form_of(visit.app, CODE, client_secret=f"{MADE_UP}-secret")
-    yield post(visit, guess, headers=origin)
+    guess = form_of(probe_client.app, CODE, client_secret=f"{MADE_UP}-secret")
+    yield post(probe_client, guess, headers=origin)
     headers = {**origin, "access-control-request-method": "POST"}
-    yield visit.auth("OPTIONS", "/oauth2/token", headers=headers)
-    if visit.app.username is not None:
-        yield post(visit, password_form(visit.app), headers=origin)
+    yield probe_client.auth("OPTIONS", "/oauth2/token", headers=headers)
+    if probe_client.app.username is not None:
+        yield post(probe_client, password_form(probe_client.app), headers=origin)
 
 
 @probe("guessing-slowed", needs=(*CLIENT, "exhaust"), cost=11)
-def many_wrong_guesses(visit: Visit) -> None:
+def many_wrong_guesses(probe_client: ProbeClient) -> None:
     """Guesses at the secret of a client that does not exist."""
     for _ in range(11):
-        post(visit, form_of(visit.app, CODE, client_id=f"{MADE_UP}-guessed"))
+        post(probe_client, form_of(probe_client.app, CODE, client_id=f"{MADE_UP}-guessed"))

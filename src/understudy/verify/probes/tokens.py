@@ -17,7 +17,7 @@ from understudy.verify.granting import (
     token_in,
 )
 from understudy.verify.history import MADE_UP
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 
 GRANTED = ("auth_url", "app", "tokens", "approval")
@@ -41,16 +41,16 @@ CHALLENGE = (
         part("code-replay-revokes", "error-shape", "error-members"),
     ],
 )
-def a_code_and_its_token(visit: Visit) -> Parts:
+def a_code_and_its_token(probe_client: ProbeClient) -> Parts:
     """Exchanges a code, exchanges it again, and uses the token."""
-    redirect = decide(visit, parameters(visit.app))
+    redirect = decide(probe_client, parameters(probe_client.app))
     yield redirect
-    form = form_of(visit.app, code_in(redirect))
-    answer = post(visit, form)
+    form = form_of(probe_client.app, code_in(redirect))
+    answer = post(probe_client, form)
     yield answer
-    token = token_in(visit, answer, ALL_SCOPES[:2])
-    yield post(visit, form)
-    yield visit.get("/me/profile", token)
+    token = token_in(probe_client, answer, ALL_SCOPES[:2])
+    yield post(probe_client, form)
+    yield probe_client.get("/me/profile", token)
 
 
 @probe(
@@ -63,17 +63,17 @@ def a_code_and_its_token(visit: Visit) -> Parts:
         part("profile-required-members"),
     ],
 )
-def exchanges_that_do_not_fit(visit: Visit) -> Parts:
+def exchanges_that_do_not_fit(probe_client: ProbeClient) -> Parts:
     """Exchanges a code with another redirect address, none, another secret; then as it was."""
-    given = spare_code(visit)
-    uri = visit.app.redirect_uri or ""
+    given = spare_code(probe_client)
+    uri = probe_client.app.redirect_uri or ""
     for other in (f"{uri}/", None, ""):
-        yield post(visit, form_of(visit.app, given, redirect_uri=other))
-    yield post(visit, form_of(visit.app, given, client_secret=f"{MADE_UP}-secret"))
-    yield post(visit, form_of(visit.app, f"{MADE_UP}-code"))
-    answer = post(visit, form_of(visit.app, given))
+        yield post(probe_client, form_of(probe_client.app, given, redirect_uri=other))
+    yield post(probe_client, form_of(probe_client.app, given, client_secret=f"{MADE_UP}-secret"))
+    yield post(probe_client, form_of(probe_client.app, f"{MADE_UP}-code"))
+    answer = post(probe_client, form_of(probe_client.app, given))
     yield answer
-    yield visit.get("/me/profile", token_in(visit, answer, ALL_SCOPES[:2]))
+    yield probe_client.get("/me/profile", token_in(probe_client, answer, ALL_SCOPES[:2]))
 
 
 @probe(
@@ -82,20 +82,22 @@ def exchanges_that_do_not_fit(visit: Visit) -> Parts:
     cost=2,
     then=2 * [part("code-bound-to-client")],
 )
-def a_code_in_strange_hands(visit: Visit) -> Parts:
+def a_code_in_strange_hands(probe_client: ProbeClient) -> Parts:
     """Lets another application exchange a code, and then its own."""
-    given = code(visit)
-    other = visit.target.other_application
-    yield post(visit, form_of(other, given))
-    yield post(visit, form_of(other, given, redirect_uri=visit.app.redirect_uri))
-    yield post(visit, form_of(visit.app, given))
+    given = code(probe_client)
+    other = probe_client.target.other_application
+    yield post(probe_client, form_of(other, given))
+    yield post(probe_client, form_of(other, given, redirect_uri=probe_client.app.redirect_uri))
+    yield post(probe_client, form_of(probe_client.app, given))
 
 
-def _an_implicit_token(visit: Visit) -> str:
+def _an_implicit_token(probe_client: ProbeClient) -> str:
     """Returns a token of a browser that this run was given; where there is none, a new one."""
-    given = (each for each in visit.earlier if "access_token" in each.told)
-    redirect = next(given, None) or decide(visit, parameters(visit.app, response_type="token"))
-    return token_in(visit, redirect, ALL_SCOPES[:2])
+    given = (each for each in probe_client.earlier if "access_token" in each.redirect_parameters)
+    redirect = next(given, None) or decide(
+        probe_client, parameters(probe_client.app, response_type="token")
+    )
+    return token_in(probe_client, redirect, ALL_SCOPES[:2])
 
 
 _PROOF = part("pkce-honoured")
@@ -107,15 +109,15 @@ _PROOF = part("pkce-honoured")
     cost=2,
     then=[_PROOF, _PROOF, *2 * (part("pkce-honoured", cost=2), _PROOF, _PROOF)][:6],
 )
-def proofs_of_possession(visit: Visit) -> Parts:
+def proofs_of_possession(probe_client: ProbeClient) -> Parts:
     """Exchanges codes with the right verifier, a wrong one, none, and one that nobody asked for."""
     for method, challenge in (("S256", CHALLENGE), ("plain", VERIFIER)):
         changes = {"code_challenge": challenge, "code_challenge_method": method}
-        given = code(visit, **changes)
-        yield post(visit, form_of(visit.app, given))
-        yield post(visit, form_of(visit.app, given, code_verifier=VERIFIER[::-1]))
-        yield post(visit, form_of(visit.app, given, code_verifier=VERIFIER))
-    yield post(visit, form_of(visit.app, code(visit), code_verifier=VERIFIER))
+        given = code(probe_client, **changes)
+        yield post(probe_client, form_of(probe_client.app, given))
+        yield post(probe_client, form_of(probe_client.app, given, code_verifier=VERIFIER[::-1]))
+        yield post(probe_client, form_of(probe_client.app, given, code_verifier=VERIFIER))
+    yield post(probe_client, form_of(probe_client.app, code(probe_client), code_verifier=VERIFIER))
 
 
 @probe(
@@ -128,7 +130,7 @@ def proofs_of_possession(visit: Visit) -> Parts:
         part("scope-space-joined", cost=2),
     ],
 )
-def scopes_that_were_granted(visit: Visit) -> Parts:
+def scopes_that_were_granted(probe_client: ProbeClient) -> Parts:
     """Asks for scopes in each form, and what the tokens may do."""
     forms: tuple[dict[str, str | None], ...] = (
         {"scope[0]": None, "scope[1]": "auth", "scope[5]": "avatar-profile:manage"},
@@ -136,10 +138,10 @@ def scopes_that_were_granted(visit: Visit) -> Parts:
     )
     for changes in forms:
         asked = {text for name, text in changes.items() if text for text in text.split()}
-        redirect = decide(visit, parameters(visit.app, **changes))
+        redirect = decide(probe_client, parameters(probe_client.app, **changes))
         yield redirect
-        answer = post(visit, form_of(visit.app, code_in(redirect)))
-        yield info(visit, token_in(visit, answer, sorted(asked)))
+        answer = post(probe_client, form_of(probe_client.app, code_in(redirect)))
+        yield info(probe_client, token_in(probe_client, answer, sorted(asked)))
 
 
 @probe(
@@ -150,15 +152,19 @@ def scopes_that_were_granted(visit: Visit) -> Parts:
         *2 * [part("token-error-shape")],
     ],
 )
-def tokens_of_others(visit: Visit) -> Parts:
+def tokens_of_others(probe_client: ProbeClient) -> Parts:
     """Asks about a token as its own client, as another, as none that exists; and about none."""
-    token = _an_implicit_token(visit)
-    own = {"client_id": visit.app.client_id or "", "token": token}
-    visit.recall(f"{visit.target.auth_url}/oauth2/token-info", query=own, is_lasting=True)
-    yield info(visit, token, visit.target.other_application.client_id)
-    yield info(visit, f"{MADE_UP}-token")
-    yield info(visit, token, f"{MADE_UP}-client")
-    yield visit.auth("GET", "/oauth2/token-info", query={"client_id": visit.app.client_id})
+    token = _an_implicit_token(probe_client)
+    own = {"client_id": probe_client.app.client_id or "", "token": token}
+    probe_client.recall(
+        f"{probe_client.target.auth_url}/oauth2/token-info", query=own, is_lasting=True
+    )
+    yield info(probe_client, token, probe_client.target.other_application.client_id)
+    yield info(probe_client, f"{MADE_UP}-token")
+    yield info(probe_client, token, f"{MADE_UP}-client")
+    yield probe_client.auth(
+        "GET", "/oauth2/token-info", query={"client_id": probe_client.app.client_id}
+    )
 
 
 @probe(
@@ -173,22 +179,25 @@ def tokens_of_others(visit: Visit) -> Parts:
         part("profile-required-members"),
     ],
 )
-def the_owners_password(visit: Visit) -> Parts:
+def the_owners_password(probe_client: ProbeClient) -> Parts:
     """Uses the password grant as the owner, with scopes and without, and with a wrong password."""
-    yield post(visit, password_form(visit.app))
-    yield post(visit, password_form(visit.app, password=f"{MADE_UP}-password"))
-    yield post(visit, password_form(visit.app, scope=""))
+    yield post(probe_client, password_form(probe_client.app))
+    yield post(probe_client, password_form(probe_client.app, password=f"{MADE_UP}-password"))
+    yield post(probe_client, password_form(probe_client.app, scope=""))
     scope = "auth avatar-profile:read"
-    answer = post(visit, password_form(visit.app, scope=scope))
+    answer = post(probe_client, password_form(probe_client.app, scope=scope))
     yield answer
-    yield visit.get("/me/profile", token_in(visit, answer, scope.split()))
+    yield probe_client.get("/me/profile", token_in(probe_client, answer, scope.split()))
 
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"), cost=1)
-def anothers_password(visit: Visit) -> None:
+def anothers_password(probe_client: ProbeClient) -> None:
     """Uses the password grant as somebody who does not own the application."""
-    other = visit.target.other_application
-    post(visit, password_form(visit.app, username=other.username, password=other.password))
+    other = probe_client.target.other_application
+    post(
+        probe_client,
+        password_form(probe_client.app, username=other.username, password=other.password),
+    )
 
 
 @probe(
@@ -196,8 +205,8 @@ def anothers_password(visit: Visit) -> None:
     needs=("auth_url", "tokens", "two_step"),
     then=[part("password-grant-two-step")],
 )
-def a_two_step_owner(visit: Visit) -> Parts:
+def a_two_step_owner(probe_client: ProbeClient) -> Parts:
     """Uses both passwords of an owner with two-step authentication."""
-    app = visit.target.two_step
-    yield post(visit, password_form(app))
-    yield post(visit, password_form(app, password=app.application_password))
+    app = probe_client.target.two_step
+    yield post(probe_client, password_form(app))
+    yield post(probe_client, password_form(app, password=app.application_password))

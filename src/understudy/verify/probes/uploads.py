@@ -8,7 +8,7 @@ from PIL import Image
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import DELETE_AVATAR, UPLOAD_AVATAR
 from understudy.verify.history import MADE_UP
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
 
 TOO_LARGE = 10 * 1024 * 1024 + 8192
@@ -22,24 +22,24 @@ def picture(form: str = "PNG", size: tuple[int, int] = (96, 96)) -> bytes:
     return content.getvalue()
 
 
-def upload(visit: Visit, content: bytes, who: str = "owner", **query: str) -> Exchange:
+def upload(client: ProbeClient, content: bytes, who: str = "owner", **query: str) -> Exchange:
     """Uploads a picture under the interface's name."""
     files = {"data": ("understudy.png", content, "image/png")}
-    return visit.send("POST", "/me/avatars", who, query=query, files=files)
+    return client.send("POST", "/me/avatars", who, query=query, files=files)
 
 
-def an_avatar(visit: Visit) -> str:
+def an_avatar(client: ProbeClient) -> str:
     """Returns an avatar of the test account that this run uploaded; where there is none, now."""
-    mine = [each for each in visit.earlier if each.identity.account == "own"]
+    mine = [each for each in client.earlier if each.identity.account == "own"]
     gone = {each.value for each in mine if each.operation == DELETE_AVATAR}
-    made = (each for each in mine if each.operation == UPLOAD_AVATAR and each.answer.is_success)
+    made = (each for each in mine if each.operation == UPLOAD_AVATAR and each.response.is_success)
     living = (id_of(each) for each in made if id_of(each) not in gone)
-    return next(living, None) or id_of(upload(visit, picture(), select_avatar="false"))
+    return next(living, None) or id_of(upload(client, picture(), select_avatar="false"))
 
 
 def id_of(exchange: Exchange) -> str:
     """Returns the avatar that was uploaded; where the answer names none, one that is of nobody."""
-    return str(exchange.said.get("image_id", MADE_UP))
+    return str(exchange.json_object.get("image_id", MADE_UP))
 
 
 @probe(
@@ -52,12 +52,12 @@ def id_of(exchange: Exchange) -> str:
         part("avatar-upload-returns-avatar", "upload-image-types", "select-avatar", cost=2),
     ],
 )
-def pictures_of_every_type(visit: Visit) -> Parts:
+def pictures_of_every_type(client: ProbeClient) -> Parts:
     """Uploads a PNG, a JPEG and a GIF, whatever type the part claims, and lists them."""
-    yield upload(visit, picture("PNG"), select_avatar="false")
+    yield upload(client, picture("PNG"), select_avatar="false")
     for form in ("JPEG", "GIF"):
-        upload(visit, picture(form), select_avatar="false")
-        yield visit.get("/me/avatars", "owner")
+        upload(client, picture(form), select_avatar="false")
+        yield client.get("/me/avatars", "owner")
 
 
 @probe(
@@ -65,12 +65,12 @@ def pictures_of_every_type(visit: Visit) -> Parts:
     needs=("owner", "writes", "uploads"),
     then=[*2 * [part("upload-image-types")], part("upload-square")],
 )
-def pictures_that_are_refused(visit: Visit) -> Parts:
+def pictures_that_are_refused(client: ProbeClient) -> Parts:
     """Uploads what is no picture, one of another kind, and two that are not square."""
-    yield upload(visit, picture(size=(96, 64)), select_avatar="false")
-    yield upload(visit, b"an understudy is no picture", select_avatar="false")
-    yield upload(visit, picture("BMP"), select_avatar="false")
-    yield upload(visit, picture("JPEG", size=(64, 65)), select_avatar="false")
+    yield upload(client, picture(size=(96, 64)), select_avatar="false")
+    yield upload(client, b"an understudy is no picture", select_avatar="false")
+    yield upload(client, picture("BMP"), select_avatar="false")
+    yield upload(client, picture("JPEG", size=(64, 65)), select_avatar="false")
 
 
 @probe(
@@ -78,11 +78,11 @@ def pictures_that_are_refused(visit: Visit) -> Parts:
     needs=("owner", "writes", "uploads"),
     then=[part("avatar-upload-multipart")],
 )
-def bodies_of_another_type(visit: Visit) -> Parts:
+def bodies_of_another_type(client: ProbeClient) -> Parts:
     """Uploads the bytes alone, and JSON."""
     headers = {"content-type": "image/png"}
-    yield visit.send("POST", "/me/avatars", "owner", json={"data": "a"})
-    yield visit.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
+    yield client.send("POST", "/me/avatars", "owner", json={"data": "a"})
+    yield client.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
 
 
 _CHOICE = part("select-avatar", cost=2)
@@ -94,25 +94,25 @@ _CHOICE = part("select-avatar", cost=2)
     cost=3,
     then=[_CHOICE, _CHOICE, part("select-avatar", cost=3), _CHOICE, part("select-avatar", cost=3)],
 )
-def choices_of_selection(visit: Visit) -> Parts:
+def choices_of_selection(client: ProbeClient) -> Parts:
     """Uploads with every choice of select_avatar, for an address with an avatar and without."""
-    second = {"selected_email_hash": visit.known.own_hashes[-1]}
+    second = {"selected_email_hash": client.known.own_hashes[-1]}
     for address in ({}, second):
         for wish in (None, "true", None if address else "false"):
             if wish is None:
-                visit.recall("/me/avatars", "owner", address)
+                client.recall("/me/avatars", "owner", address)
             choice = {"select_avatar": wish} if wish else {}
-            upload(visit, picture(), **address, **choice)
-            yield visit.get("/me/avatars", "owner", address)
+            upload(client, picture(), **address, **choice)
+            yield client.get("/me/avatars", "owner", address)
 
 
 @probe("upload-size-limit", needs=("owner", "writes", "uploads"), cost=1)
-def a_huge_upload(visit: Visit) -> None:
+def a_huge_upload(client: ProbeClient) -> None:
     """Uploads more than ten megabytes."""
-    upload(visit, picture() + bytes(TOO_LARGE), select_avatar="false")
+    upload(client, picture() + bytes(TOO_LARGE), select_avatar="false")
 
 
 @probe("scope-per-operation", needs=("reader", "writes", "uploads"), by="reader, to write")
-def an_upload_without_the_scope(visit: Visit) -> None:
+def an_upload_without_the_scope(client: ProbeClient) -> None:
     """Uploads with a token that only reads."""
-    upload(visit, picture(), "reader", select_avatar="false")
+    upload(client, picture(), "reader", select_avatar="false")

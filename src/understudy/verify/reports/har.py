@@ -9,10 +9,10 @@ import orjson
 
 from understudy import http_archive as writer
 from understudy.deployments.exchange import (
-    Answer,
     Exchange,
     Headers,
     Request,
+    Response,
     headers_of,
     masked,
     unmasked,
@@ -34,7 +34,7 @@ def har(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 
 def _entry(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
-    request, answer = exchange.request, exchange.answer
+    request, answer = exchange.request, exchange.response
     query = [
         (name, masked(f"{name}={text}", secrets).partition("=")[2]) for name, text in request.pairs
     ]
@@ -92,7 +92,7 @@ def read_har(path: Path, target: Target, routes: Routes) -> list[Exchange]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         msg = f"{path} is no HTTP archive (HAR 1.2): {type(error).__name__}: {error}."
         raise StartupError(msg) from error
-    return [exchange for exchange in found if exchange.answer.status]
+    return [exchange for exchange in found if exchange.response.status]
 
 
 def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
@@ -109,7 +109,7 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
         _content(asked.get("postData") or {}, secrets),
     )
     body = _content(answered.get("content") or {}, secrets)
-    answer = Answer(int(answered["status"]), pairs(answered["headers"]), body)
+    answer = Response(int(answered["status"]), pairs(answered["headers"]), body)
     place = routes.find(request.method, request.url)
     at = datetime.fromisoformat(entry["startedDateTime"])
     return Exchange(
@@ -117,7 +117,7 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
         source="recorded",
         identity=target.identify(request.token),
         request=request,
-        answer=answer,
+        response=answer,
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
         operation=place.operation,
         site=place.site,

@@ -116,11 +116,11 @@ def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
         f"<details><summary>{title}</summary><pre>{escape(text)}</pre></details>"
         for title, text in (("Exchanges", exchanges), ("Python", snippet(finding.steps, secrets)))
     )
-    came = f"<dt>came<dd>{escape(finding.came)}" if finding.came else ""
+    actual = f"<dt>came<dd>{escape(finding.actual)}" if finding.actual else ""
     lines = "\n".join(commands(finding.steps, secrets))
     return (
         f"<div class=seen id=f{finding.fingerprint}><b>{escape(where(finding))}</b>"
-        f"<dl><dt>expected<dd>{escape(finding.expected)}{came}</dl>"
+        f"<dl><dt>expected<dd>{escape(finding.expected)}{actual}</dl>"
         f"<pre>{escape(lines)}</pre>{blocks}</div>"
     )
 

@@ -59,7 +59,7 @@ def said(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
         "statement": finding.rule.statement,
         "summary": finding.summary,
         "expected": finding.expected,
-        "came": finding.came,
+        "came": finding.actual,
         "seen": finding.count,
         "steps": [shown(exchange, secrets) for exchange in finding.steps],
         "reproduce": {

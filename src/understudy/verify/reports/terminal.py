@@ -49,8 +49,8 @@ def _print_rule(console: Console, findings: list[Finding], secrets: Mapping[str,
     for finding in findings:
         _print(console, f"  {where(finding)}", "bold")
         _print(console, f"    expected  {_line(finding.expected)}")
-        if finding.came:
-            _print(console, f"    came      {_line(finding.came)}")
+        if finding.actual:
+            _print(console, f"    came      {_line(finding.actual)}")
         for command in commands(finding.steps, secrets):
             _print(console, f"    {command}", "cyan")
     console.print()

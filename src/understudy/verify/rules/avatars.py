@@ -11,7 +11,15 @@ from understudy.interface.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
-from understudy.verify.checks import Verdict, accepted, check, held, refused, same, status
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_accepted,
+    expect_equal,
+    expect_refused,
+    expect_status,
+)
 from understudy.verify.history import History, avatars_in
 
 MEMBERS = ("rating", "alt_text")
@@ -49,8 +57,8 @@ def _before(exchange: Exchange, history: History, image_id: str) -> Exchange | N
 
 
 @check("avatar-list-of-caller", on=[LIST_AVATARS])
-def _of_caller(exchange: Exchange, history: History) -> Verdict | None:
-    if not exchange.answer.is_success or not isinstance(exchange.body, list):
+def _of_caller(exchange: Exchange, history: History) -> CheckResult | None:
+    if not exchange.response.is_success or not isinstance(exchange.body, list):
         return None
     found, account = _ids(exchange), exchange.identity.account
     if account is None:
@@ -60,39 +68,41 @@ def _of_caller(exchange: Exchange, history: History) -> Verdict | None:
     twin = history.avatars_before(exchange)
     lacking = [image for image in _ids(twin) if image not in found] if twin else []
     twice = len(found) != len(set(map(str, found)))
-    came = f"foreign {foreign}, deleted {gone}, lacking {lacking}, twice: {twice}"
-    return held(not (foreign or gone or lacking or twice), "all of the account's", came, twin)
+    actual = f"foreign {foreign}, deleted {gone}, lacking {lacking}, twice: {twice}"
+    return expect(not (foreign or gone or lacking or twice), "all of the account's", actual, twin)
 
 
 @check("unknown-selected-email-hash", on=[LIST_AVATARS, UPLOAD_AVATAR])
-def _unknown_hash(exchange: Exchange, history: History) -> Verdict | None:
+def _unknown_hash(exchange: Exchange, history: History) -> CheckResult | None:
     asked = exchange.request.query.get("selected_email_hash")
     if asked == "" and exchange.operation == LIST_AVATARS and exchange.identity.may("auth"):
-        return status(exchange, 200) if exchange.identity.may("avatar-profile:read") else None
+        return (
+            expect_status(exchange, 200) if exchange.identity.may("avatar-profile:read") else None
+        )
     is_foreign = asked is not None and (
         history.is_made_up(asked)
         or (exchange.identity.account == "own" and history.is_others(asked))
     )
     scope = "read" if exchange.operation == LIST_AVATARS else "manage"
     is_able = exchange.identity.may(f"avatar-profile:{scope}")
-    return status(exchange, 403) if is_foreign and is_able else None
+    return expect_status(exchange, 403) if is_foreign and is_able else None
 
 
 @check("foreign-avatars-invisible", on=AVATAR_CHANGES)
-def _foreign(exchange: Exchange, history: History) -> Verdict | None:
+def _foreign(exchange: Exchange, history: History) -> CheckResult | None:
     owner = history.owner_of(exchange.value)
     if owner in {None, exchange.identity.account} or not _is_able(exchange):
         return None
     if history.is_gone(exchange.value):
         return None
-    return status(exchange, 404)
+    return expect_status(exchange, 404)
 
 
 @check("avatar-unknown-404", on=AVATAR_CHANGES)
-def _unknown(exchange: Exchange, history: History) -> Verdict | None:
+def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
     is_unknown = history.is_made_up(exchange.value) or history.is_gone(exchange.value)
     is_sound = exchange.operation == DELETE_AVATAR or _is_sound(exchange)
-    return status(exchange, 404) if is_unknown and is_sound and _is_able(exchange) else None
+    return expect_status(exchange, 404) if is_unknown and is_sound and _is_able(exchange) else None
 
 
 def _is_sound(exchange: Exchange) -> bool:
@@ -109,28 +119,28 @@ def _is_sound(exchange: Exchange) -> bool:
 
 
 @check("avatar-delete-no-content", on=[DELETE_AVATAR, LIST_AVATARS])
-def _deleted(exchange: Exchange, history: History) -> Verdict | None:
+def _deleted(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == LIST_AVATARS:
         before = history.last(DELETE_AVATAR, account=exchange.identity.account)
-        if before is None or not exchange.answer.is_success:
+        if before is None or not exchange.response.is_success:
             return None
         is_listed = before.value in _ids(exchange)
-        return held(not is_listed, "a list without it", "it is listed still", before)
+        return expect(not is_listed, "a list without it", "it is listed still", before)
     if not (_is_able(exchange) and _is_live(exchange, history)):
         return None
-    is_right = exchange.answer.is_success and not exchange.answer.body
-    came = f"status {exchange.status}, {len(exchange.answer.body)} bytes"
-    return held(is_right, "success without content", came)
+    is_right = exchange.response.is_success and not exchange.response.body
+    actual = f"status {exchange.status}, {len(exchange.response.body)} bytes"
+    return expect(is_right, "success without content", actual)
 
 
 @check("avatar-delete-status", on=[DELETE_AVATAR])
-def _delete_status(exchange: Exchange, _history: History) -> Verdict | None:
-    return status(exchange, 204) if exchange.answer.is_success else None
+def _delete_status(exchange: Exchange, _history: History) -> CheckResult | None:
+    return expect_status(exchange, 204) if exchange.response.is_success else None
 
 
 @check("avatar-delete-unselects", on=[LIST_AVATARS])
-def _unselects(exchange: Exchange, history: History) -> Verdict | None:
-    if not exchange.answer.is_success or not _says_selected(exchange):
+def _unselects(exchange: Exchange, history: History) -> CheckResult | None:
+    if not exchange.response.is_success or not _says_selected(exchange):
         return None
     deleted = history.last(DELETE_AVATAR, account=exchange.identity.account)
     if deleted is None:
@@ -146,29 +156,31 @@ def _unselects(exchange: Exchange, history: History) -> Verdict | None:
         if is_stale or is_later or not _said_of(before, deleted.value).get("selected"):
             return None
         chosen = [a.get("image_id") for a in avatars_in(exchange) if a.get("selected")]
-        return held(not chosen, "no other takes its place", chosen, before, deleted)
+        return expect(not chosen, "no other takes its place", chosen, before, deleted)
     return None
 
 
 @check("avatar-patch-rating-and-alt-text", on=[UPDATE_AVATAR, LIST_AVATARS])
-def _patched(exchange: Exchange, history: History) -> Verdict | None:
+def _patched(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == UPDATE_AVATAR:
         if not (_is_able(exchange) and _is_live(exchange, history) and _is_sound(exchange)):
             return None
         asked = exchange.request.json
-        wrong = {n: exchange.said.get(n) for n in asked if exchange.said.get(n) != asked[n]}
-        is_right = exchange.answer.is_success and not wrong
-        return held(is_right, f"an avatar with {asked}", f"status {exchange.status}, {wrong}")
+        wrong = {
+            n: exchange.json_object.get(n) for n in asked if exchange.json_object.get(n) != asked[n]
+        }
+        is_right = exchange.response.is_success and not wrong
+        return expect(is_right, f"an avatar with {asked}", f"status {exchange.status}, {wrong}")
     before = history.last(UPDATE_AVATAR, account=exchange.identity.account)
     said = _said_of(exchange, before.value) if before else {}
     if before is None or not said:
         return None
-    differing = [name for name in MEMBERS if said.get(name) != before.said.get(name)]
-    return held(not differing, "what the update answered", differing, before)
+    differing = [name for name in MEMBERS if said.get(name) != before.json_object.get(name)]
+    return expect(not differing, "what the update answered", differing, before)
 
 
 @check("avatar-patch-partial", on=[UPDATE_AVATAR])
-def _partial(exchange: Exchange, history: History) -> Verdict | None:
+def _partial(exchange: Exchange, history: History) -> CheckResult | None:
     if not (_is_able(exchange) and _is_live(exchange, history) and _is_sound(exchange)):
         return None
     before = _before(exchange, history, exchange.value)
@@ -176,28 +188,30 @@ def _partial(exchange: Exchange, history: History) -> Verdict | None:
     if before is None or not left:
         return None
     said = _said_of(before, exchange.value)
-    changed = [name for name in left if exchange.said.get(name) != said.get(name)]
-    is_right = exchange.answer.is_success and not changed
-    return held(is_right, f"{left} as before", f"status {exchange.status}, {changed}", before)
+    changed = [name for name in left if exchange.json_object.get(name) != said.get(name)]
+    is_right = exchange.response.is_success and not changed
+    return expect(is_right, f"{left} as before", f"status {exchange.status}, {changed}", before)
 
 
 @check("avatar-patch-members", on=[UPDATE_AVATAR])
-def _members(exchange: Exchange, history: History) -> Verdict | None:
+def _members(exchange: Exchange, history: History) -> CheckResult | None:
     asked = exchange.request.json
     if not isinstance(asked, dict) or set(asked) <= set(MEMBERS):
         return None
-    return status(exchange, 400) if _is_able(exchange) and _is_live(exchange, history) else None
+    return (
+        expect_status(exchange, 400) if _is_able(exchange) and _is_live(exchange, history) else None
+    )
 
 
 @check("avatar-email-assign", on=[SET_AVATAR, LIST_AVATARS])
-def _assigned(exchange: Exchange, history: History) -> Verdict | None:
+def _assigned(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == SET_AVATAR:
         if not (_is_live(exchange, history) and _owns_hash(exchange, history)):
             return None
         if not _is_able(exchange):
             return None
-        is_right = exchange.answer.is_success and not exchange.answer.body
-        return held(is_right, "success without content", f"status {exchange.status}")
+        is_right = exchange.response.is_success and not exchange.response.body
+        return expect(is_right, "success without content", f"status {exchange.status}")
     return _follows_assignment(exchange, history)
 
 
@@ -206,12 +220,14 @@ def _says_selected(exchange: Exchange) -> bool:
     return all("selected" in avatar for avatar in avatars_in(exchange))
 
 
-def _follows_assignment(exchange: Exchange, history: History) -> Verdict | None:
-    if not exchange.answer.is_success or not _says_selected(exchange):
+def _follows_assignment(exchange: Exchange, history: History) -> CheckResult | None:
+    if not exchange.response.is_success or not _says_selected(exchange):
         return None
     asked = exchange.request.query.get("selected_email_hash") or _primary(exchange, history)
     for before in history.of(SET_AVATAR):
-        is_same = before.answer.is_success and before.identity.account == exchange.identity.account
+        is_same = (
+            before.response.is_success and before.identity.account == exchange.identity.account
+        )
         body = before.request.json
         if not (is_same and isinstance(body, dict) and body.get("email_hash") == asked):
             continue
@@ -219,7 +235,7 @@ def _follows_assignment(exchange: Exchange, history: History) -> Verdict | None:
         if later is not None and later.number > before.number:
             return None
         chosen = [a.get("image_id") for a in avatars_in(exchange) if a.get("selected")]
-        return same(chosen, [before.value], "what is selected there", before)
+        return expect_equal(chosen, [before.value], "what is selected there", before)
     return None
 
 
@@ -238,25 +254,25 @@ def _owns_hash(exchange: Exchange, history: History) -> bool:
 
 
 @check("avatar-email-status", on=[SET_AVATAR])
-def _assign_status(exchange: Exchange, _history: History) -> Verdict | None:
-    return status(exchange, 204) if exchange.answer.is_success else None
+def _assign_status(exchange: Exchange, _history: History) -> CheckResult | None:
+    return expect_status(exchange, 204) if exchange.response.is_success else None
 
 
 @check("avatar-email-hash-required", on=[SET_AVATAR])
-def _hash_required(exchange: Exchange, history: History) -> Verdict | None:
+def _hash_required(exchange: Exchange, history: History) -> CheckResult | None:
     asked = exchange.request.json
     if not _is_able(exchange) or not _is_live(exchange, history):
         return None
     if isinstance(asked, dict) and "email_hash" not in asked:
-        return refused(exchange)
-    return accepted(exchange) if _owns_hash(exchange, history) else None
+        return expect_refused(exchange)
+    return expect_accepted(exchange) if _owns_hash(exchange, history) else None
 
 
 @check("avatar-email-unknown-hash", on=[SET_AVATAR])
-def _foreign_hash(exchange: Exchange, history: History) -> Verdict | None:
+def _foreign_hash(exchange: Exchange, history: History) -> CheckResult | None:
     asked = exchange.request.json
     given = asked.get("email_hash") if isinstance(asked, dict) else None
     if not isinstance(given, str) or not (_is_able(exchange) and _is_live(exchange, history)):
         return None
     is_others = exchange.identity.account == "own" and history.is_others(given)
-    return status(exchange, 403) if is_others or history.is_made_up(given) else None
+    return expect_status(exchange, 403) if is_others or history.is_made_up(given) else None

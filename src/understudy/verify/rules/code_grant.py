@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from understudy.deployments.exchange import Exchange, is_masked
 from understudy.interface.operations import OWN_PROFILE, TOKEN
-from understudy.verify.checks import Verdict, check, held
+from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.history import REDIRECTS, History
 from understudy.verify.rules.token_endpoint import client_of, gives_token, is_clean, no_token
 
@@ -73,18 +73,18 @@ def _is_plain(exchange: Exchange, history: History) -> bool:
 
 
 @check("code-in-query", on=[])
-def _in_query(exchange: Exchange, history: History) -> Verdict | None:
+def _in_query(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.site != "authorization" or exchange.status not in REDIRECTS:
         return None
     asked = history.request_behind(exchange)
-    if asked is None or "code" not in exchange.told:
+    if asked is None or "code" not in exchange.redirect_parameters:
         return None
     query = dict(parse_qsl(exchange.location.query))
-    return held("code" in query, "the code in the query", "it stands in the fragment")
+    return expect("code" in query, "the code in the query", "it stands in the fragment")
 
 
 @check("code-time-limited", on=[TOKEN])
-def _time_limited(exchange: Exchange, history: History) -> Verdict | None:
+def _time_limited(exchange: Exchange, history: History) -> CheckResult | None:
     redirect = _redirect(exchange, history)
     if redirect is None or exchange.at - redirect.at < LONG or not _fits(exchange, history):
         return None
@@ -92,7 +92,7 @@ def _time_limited(exchange: Exchange, history: History) -> Verdict | None:
 
 
 @check("code-lifetime", on=[TOKEN])
-def _lifetime(exchange: Exchange, history: History) -> Verdict | None:
+def _lifetime(exchange: Exchange, history: History) -> CheckResult | None:
     redirect = _redirect(exchange, history)
     if redirect is None or not (_fits(exchange, history) and _is_plain(exchange, history)):
         return None
@@ -103,21 +103,23 @@ def _lifetime(exchange: Exchange, history: History) -> Verdict | None:
         return no_token(exchange, "no token after ten minutes")
     if age < CODE_LIFETIME / 2:
         return None
-    return held(gives_token(exchange), "a token within ten minutes", exchange.said.get("error"))
+    return expect(
+        gives_token(exchange), "a token within ten minutes", exchange.json_object.get("error")
+    )
 
 
 @check("code-unguessable", on=[])
-def _unguessable(exchange: Exchange, _history: History) -> Verdict | None:
+def _unguessable(exchange: Exchange, _history: History) -> CheckResult | None:
     if exchange.site != "authorization":
         return None
-    told = exchange.told if exchange.status in REDIRECTS else exchange.said
+    told = exchange.redirect_parameters if exchange.status in REDIRECTS else exchange.json_object
     names = ("code", "access_token") if exchange.status in REDIRECTS else ("access_token",)
     given = [str(told[name]) for name in names if told.get(name)]
     found = [text for text in given if not is_masked(text)]
     if not found:
         return None
     weakest = min(_bits(text) for text in found)
-    return held(weakest >= BITS, f"{BITS} bits", f"{weakest:.0f} bits at most")
+    return expect(weakest >= BITS, f"{BITS} bits", f"{weakest:.0f} bits at most")
 
 
 def _bits(text: str) -> float:
@@ -135,7 +137,7 @@ def _bits(text: str) -> float:
 
 
 @check("code-exchange", on=[TOKEN])
-def _exchange(exchange: Exchange, history: History) -> Verdict | None:
+def _exchange(exchange: Exchange, history: History) -> CheckResult | None:
     form = exchange.request.form
     if form.get("grant_type") != "authorization_code" or client_of(exchange, history) is None:
         return None
@@ -147,21 +149,21 @@ def _exchange(exchange: Exchange, history: History) -> Verdict | None:
     is_fresh = exchange.at - redirect.at < CODE_LIFETIME / 2
     if not is_fresh or _uses(exchange, history):
         return None
-    return held(gives_token(exchange), "a token", exchange.said.get("error"), redirect)
+    return expect(gives_token(exchange), "a token", exchange.json_object.get("error"), redirect)
 
 
 @check("code-single-use", on=[TOKEN])
-def _single_use(exchange: Exchange, history: History) -> Verdict | None:
+def _single_use(exchange: Exchange, history: History) -> CheckResult | None:
     uses = _uses(exchange, history)
     if not uses or not is_clean(exchange):
         return None
-    is_right = exchange.said.get("error") == "invalid_grant" and exchange.answer.is_refusal
-    came = f"status {exchange.status}, {exchange.said.get('error')!r}"
-    return held(is_right, "invalid_grant the second time", came, uses[0])
+    is_right = exchange.json_object.get("error") == "invalid_grant" and exchange.response.is_refusal
+    actual = f"status {exchange.status}, {exchange.json_object.get('error')!r}"
+    return expect(is_right, "invalid_grant the second time", actual, uses[0])
 
 
 @check("code-replay-revokes", on=[OWN_PROFILE])
-def _replay(exchange: Exchange, history: History) -> Verdict | None:
+def _replay(exchange: Exchange, history: History) -> CheckResult | None:
     issued = history.issued_by(exchange.request.token)
     code = issued.request.form.get("code") if issued else None
     if issued is None or code is None:
@@ -169,8 +171,8 @@ def _replay(exchange: Exchange, history: History) -> Verdict | None:
     for before in history.of(TOKEN):
         is_replay = before.request.form.get("code") == code and before.number > issued.number
         if is_replay and _fits(before, history):
-            return held(
-                exchange.answer.is_refusal,
+            return expect(
+                exchange.response.is_refusal,
                 "a refusal after a replay",
                 exchange.status,
                 issued,
@@ -180,16 +182,19 @@ def _replay(exchange: Exchange, history: History) -> Verdict | None:
 
 
 @check("code-bound-to-client", on=[TOKEN])
-def _bound(exchange: Exchange, history: History) -> Verdict | None:
+def _bound(exchange: Exchange, history: History) -> CheckResult | None:
     app, redirect = client_of(exchange, history), _redirect(exchange, history)
     if app is None or redirect is None or not is_clean(exchange):
         return None
     if exchange.request.form.get("grant_type") != "authorization_code":
         return None
     if _client_behind(redirect, history) != app.client_id:
-        is_right = exchange.said.get("error") == "invalid_grant"
-        return held(
-            is_right, "invalid_grant for another client", exchange.said.get("error"), redirect
+        is_right = exchange.json_object.get("error") == "invalid_grant"
+        return expect(
+            is_right,
+            "invalid_grant for another client",
+            exchange.json_object.get("error"),
+            redirect,
         )
     tried = [
         before
@@ -200,13 +205,13 @@ def _bound(exchange: Exchange, history: History) -> Verdict | None:
     is_first = tried and not _uses(exchange, history) and _fits(exchange, history)
     if not is_first or exchange.at - redirect.at > CODE_LIFETIME / 2:
         return None
-    return held(
-        gives_token(exchange), "still good for its own", exchange.said.get("error"), tried[0]
+    return expect(
+        gives_token(exchange), "still good for its own", exchange.json_object.get("error"), tried[0]
     )
 
 
 @check("code-redirect-uri-repeated", on=[TOKEN])
-def _redirect_repeated(exchange: Exchange, history: History) -> Verdict | None:
+def _redirect_repeated(exchange: Exchange, history: History) -> CheckResult | None:
     app, redirect = client_of(exchange, history), _redirect(exchange, history)
     if app is None or redirect is None or exchange.request.form.get("code_verifier"):
         return None
@@ -217,7 +222,7 @@ def _redirect_repeated(exchange: Exchange, history: History) -> Verdict | None:
 
 
 @check("pkce-honoured", on=[TOKEN])
-def _pkce(exchange: Exchange, history: History) -> Verdict | None:
+def _pkce(exchange: Exchange, history: History) -> CheckResult | None:
     redirect = _redirect(exchange, history)
     if redirect is None or not _fits(exchange, history) or _uses(exchange, history):
         return None
@@ -231,7 +236,9 @@ def _pkce(exchange: Exchange, history: History) -> Verdict | None:
     asked = history.request_behind(redirect)
     if asked is None or _challenge_of(verifier, asked) != asked.request.query["code_challenge"]:
         return no_token(exchange, "the verifier of the challenge")
-    return held(gives_token(exchange), "a token for the verifier", exchange.said.get("error"))
+    return expect(
+        gives_token(exchange), "a token for the verifier", exchange.json_object.get("error")
+    )
 
 
 def _challenge_of(verifier: str | None, asked: Exchange) -> str | None:
@@ -242,21 +249,25 @@ def _challenge_of(verifier: str | None, asked: Exchange) -> str | None:
 
 
 @check("code-token-no-expiry", on=[OWN_PROFILE, TOKEN])
-def _no_expiry(exchange: Exchange, history: History) -> Verdict | None:
+def _no_expiry(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == TOKEN:
         is_code = exchange.request.form.get("grant_type") == "authorization_code"
         if not is_code or not gives_token(exchange):
             return None
-        return held("expires_in" not in exchange.said, "no end", exchange.said.get("expires_in"))
+        return expect(
+            "expires_in" not in exchange.json_object,
+            "no end",
+            exchange.json_object.get("expires_in"),
+        )
     return lasts(exchange, history, "authorization_code")
 
 
-def lasts(exchange: Exchange, history: History, grant_type: str) -> Verdict | None:
+def lasts(exchange: Exchange, history: History, grant_type: str) -> CheckResult | None:
     """Returns the verdict that a token of a grant counts after a long time."""
     issued = history.issued_by(exchange.request.token)
     if issued is None or issued.request.form.get("grant_type") != grant_type:
         return None
     if exchange.at - issued.at < FOREVER:
         return None
-    came = f"status {exchange.status} after {(exchange.at - issued.at).days} days"
-    return held(exchange.status == 200, "a token that counts still", came, issued)  # noqa: PLR2004 - OK
+    actual = f"status {exchange.status} after {(exchange.at - issued.at).days} days"
+    return expect(exchange.status == 200, "a token that counts still", actual, issued)  # noqa: PLR2004 - OK

@@ -5,7 +5,14 @@ from typing import Any
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, UPDATE_PROFILE
-from understudy.verify.checks import Verdict, check, held, refused, same, status
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_equal,
+    expect_refused,
+    expect_status,
+)
 from understudy.verify.history import History, profile_in
 from understudy.verify.shapes import EDITABLE
 
@@ -42,51 +49,53 @@ def _after(exchange: Exchange, history: History) -> tuple[Exchange, dict[str, An
     before = _last_update(exchange, history)
     asked = _asked(before) if before else None
     profile = profile_in(exchange)
-    if before is None or asked is None or not profile or not before.answer.is_success:
+    if before is None or asked is None or not profile or not before.response.is_success:
         return None
-    is_same = profile.get("hash") == before.said.get("hash")
+    is_same = profile.get("hash") == before.json_object.get("hash")
     return (before, asked) if is_same and _is_sound(asked) else None
 
 
 @check("own-profile-disabled-404", on=[OWN_PROFILE])
-def _disabled(exchange: Exchange, _history: History) -> Verdict | None:
+def _disabled(exchange: Exchange, _history: History) -> CheckResult | None:
     if exchange.identity.account != "disabled":
         return None
-    came = f"status {exchange.status}, code {exchange.said.get('code')!r}"
-    is_right = exchange.status == 404 and exchange.said.get("code") == "disabled"  # noqa: PLR2004 - not found
-    return held(is_right, "404 with the code disabled", came)
+    actual = f"status {exchange.status}, code {exchange.json_object.get('code')!r}"
+    is_right = exchange.status == 404 and exchange.json_object.get("code") == "disabled"  # noqa: PLR2004 - not found
+    return expect(is_right, "404 with the code disabled", actual)
 
 
 @check("profile-patch-partial", on=[UPDATE_PROFILE])
-def _partial(exchange: Exchange, history: History) -> Verdict | None:
+def _partial(exchange: Exchange, history: History) -> CheckResult | None:
     asked, before = _asked(exchange), history.profile_before(exchange)
     if asked is None or before is None or not _is_sound(asked):
         return None
     left = [name for name in EDITABLE if name not in asked]
-    changed = [name for name in left if exchange.said.get(name) != profile_in(before).get(name)]
-    if not exchange.answer.is_success:
-        return held(condition=False, expected="success", came=f"status {exchange.status}")
-    return held(not changed, "what was not supplied as before", changed, before) if left else None
+    changed = [
+        name for name in left if exchange.json_object.get(name) != profile_in(before).get(name)
+    ]
+    if not exchange.response.is_success:
+        return expect(condition=False, expected="success", actual=f"status {exchange.status}")
+    return expect(not changed, "what was not supplied as before", changed, before) if left else None
 
 
 @check("profile-patch-partial", "profile-patch-seven-fields", on=[OWN_PROFILE, LOOKUP])
-def _read_back(exchange: Exchange, history: History) -> Verdict | None:
+def _read_back(exchange: Exchange, history: History) -> CheckResult | None:
     found = _after(exchange, history)
     if found is None:
         return None
     before, asked = found
     profile = profile_in(exchange)
     left = [name for name in EDITABLE if name not in asked]
-    differing = [name for name in left if profile.get(name) != before.said.get(name)]
+    differing = [name for name in left if profile.get(name) != before.json_object.get(name)]
     unkept = [name for name in asked if profile.get(name) != asked[name]]
-    came = f"changed {differing}, not kept {unkept}"
-    return held(
-        not differing and not unkept, "what the update asked for, and no more", came, before
+    actual = f"changed {differing}, not kept {unkept}"
+    return expect(
+        not differing and not unkept, "what the update asked for, and no more", actual, before
     )
 
 
 @check("profile-patch-empty-unsets", on=[UPDATE_PROFILE, OWN_PROFILE, LOOKUP])
-def _empty(exchange: Exchange, history: History) -> Verdict | None:
+def _empty(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == UPDATE_PROFILE:
         asked, before = _asked(exchange), None
     else:
@@ -95,30 +104,36 @@ def _empty(exchange: Exchange, history: History) -> Verdict | None:
     if asked is None or not _is_sound(asked) or "" not in asked.values():
         return None
     emptied = [name for name, text in asked.items() if text == ""]
-    kept = {name: exchange.said.get(name) for name in emptied if exchange.said.get(name) != ""}
-    is_right = exchange.answer.is_success and not kept
-    return held(is_right, f"{emptied} unset", f"status {exchange.status}, {kept}", before)
+    kept = {
+        name: exchange.json_object.get(name)
+        for name in emptied
+        if exchange.json_object.get(name) != ""
+    }
+    is_right = exchange.response.is_success and not kept
+    return expect(is_right, f"{emptied} unset", f"status {exchange.status}, {kept}", before)
 
 
 @check("profile-patch-seven-fields", on=[UPDATE_PROFILE])
-def _seven(exchange: Exchange, history: History) -> Verdict | None:
+def _seven(exchange: Exchange, history: History) -> CheckResult | None:
     asked = _asked(exchange)
     if asked is None:
         return None
     if asked and _is_sound(asked):
-        wrong = {n: exchange.said.get(n) for n in asked if exchange.said.get(n) != asked[n]}
-        is_right = exchange.answer.is_success and not wrong
-        return held(is_right, f"{list(asked)} changed", f"status {exchange.status}, {wrong}")
+        wrong = {
+            n: exchange.json_object.get(n) for n in asked if exchange.json_object.get(n) != asked[n]
+        }
+        is_right = exchange.response.is_success and not wrong
+        return expect(is_right, f"{list(asked)} changed", f"status {exchange.status}, {wrong}")
     before = history.profile_before(exchange)
     others = [name for name in asked if name not in EDITABLE]
-    if before is None or not others or not exchange.answer.is_success:
+    if before is None or not others or not exchange.response.is_success:
         return None
-    changed = [n for n in others if exchange.said.get(n) != profile_in(before).get(n)]
-    return held(not changed, "no other field changed", changed, before)
+    changed = [n for n in others if exchange.json_object.get(n) != profile_in(before).get(n)]
+    return expect(not changed, "no other field changed", changed, before)
 
 
 @check("profile-patch-seven-fields", "profile-patch-unknown-members", on=[OWN_PROFILE])
-def _nothing_changed(exchange: Exchange, history: History) -> Verdict | None:
+def _nothing_changed(exchange: Exchange, history: History) -> CheckResult | None:
     """After an update that asks for more than the seven fields, nothing is changed."""
     update = _last_update(exchange, history)
     asked = _asked(update) if update else None
@@ -128,23 +143,23 @@ def _nothing_changed(exchange: Exchange, history: History) -> Verdict | None:
 
 
 @check("profile-patch-unknown-members", on=[UPDATE_PROFILE])
-def _unknown(exchange: Exchange, _history: History) -> Verdict | None:
+def _unknown(exchange: Exchange, _history: History) -> CheckResult | None:
     asked = _asked(exchange)
     if asked is None or set(asked) <= set(EDITABLE):
         return None
-    return status(exchange, 400)
+    return expect_status(exchange, 400)
 
 
 @check("profile-patch-strings", on=[UPDATE_PROFILE])
-def _strings(exchange: Exchange, _history: History) -> Verdict | None:
+def _strings(exchange: Exchange, _history: History) -> CheckResult | None:
     asked = _asked(exchange)
     if asked is None or not set(asked) <= set(EDITABLE) or _is_sound(asked):
         return None
-    return refused(exchange)
+    return expect_refused(exchange)
 
 
 @check("profile-patch-strings", on=[OWN_PROFILE])
-def _refusal_changes_nothing(exchange: Exchange, history: History) -> Verdict | None:
+def _refusal_changes_nothing(exchange: Exchange, history: History) -> CheckResult | None:
     update = _last_update(exchange, history)
     asked = _asked(update) if update else None
     if update is None or asked is None or _is_sound(asked) or not set(asked) <= set(EDITABLE):
@@ -152,27 +167,27 @@ def _refusal_changes_nothing(exchange: Exchange, history: History) -> Verdict | 
     return _unchanged(exchange, history, update)
 
 
-def _unchanged(exchange: Exchange, history: History, update: Exchange) -> Verdict | None:
+def _unchanged(exchange: Exchange, history: History, update: Exchange) -> CheckResult | None:
     profile = profile_in(exchange)
     for before in history.of(OWN_PROFILE, UPDATE_PROFILE):
-        is_earlier = before.number < update.number and before.answer.is_success
+        is_earlier = before.number < update.number and before.response.is_success
         if is_earlier and before.identity.account == exchange.identity.account and profile:
             changed = [n for n in EDITABLE if profile.get(n) != profile_in(before).get(n)]
-            return held(not changed, "nothing changed", changed, before, update)
+            return expect(not changed, "nothing changed", changed, before, update)
     return None
 
 
 @check("profile-patch-updates-last-edit", on=[UPDATE_PROFILE])
-def _last_edit(exchange: Exchange, history: History) -> Verdict | None:
+def _last_edit(exchange: Exchange, history: History) -> CheckResult | None:
     asked, before = _asked(exchange), history.profile_before(exchange)
     if asked is None or before is None or not asked or not _is_sound(asked):
         return None
     earlier = _instant(profile_in(before).get("last_profile_edit"))
-    later = _instant(exchange.said.get("last_profile_edit"))
-    if not exchange.answer.is_success or (earlier and exchange.at - earlier < 2 * TOLERANCE):
+    later = _instant(exchange.json_object.get("last_profile_edit"))
+    if not exchange.response.is_success or (earlier and exchange.at - earlier < 2 * TOLERANCE):
         return None
     is_moved = later is not None and (earlier is None or later > earlier)
-    return held(is_moved, f"later than {earlier}", later, before)
+    return expect(is_moved, f"later than {earlier}", later, before)
 
 
 def _instant(said: object) -> datetime | None:
@@ -183,7 +198,7 @@ def _instant(said: object) -> datetime | None:
 
 
 @check("associated-email", on=[ASSOCIATED_EMAIL])
-def _associated(exchange: Exchange, history: History) -> Verdict | None:
+def _associated(exchange: Exchange, history: History) -> CheckResult | None:
     asked = exchange.request.query.get("email_hash")
     account = exchange.identity.account
     if (
@@ -195,12 +210,12 @@ def _associated(exchange: Exchange, history: History) -> Verdict | None:
     own = history.known.own_hashes if account == "own" else history.known.others_hashes
     others = history.known.others_hashes if account == "own" else history.known.own_hashes
     if asked in own or asked in others or history.is_made_up(asked):
-        return same(exchange.said.get("associated"), asked in own, "associated")
+        return expect_equal(exchange.json_object.get("associated"), asked in own, "associated")
     return None
 
 
 @check("associated-email-hash-required", on=[ASSOCIATED_EMAIL])
-def _hash_required(exchange: Exchange, _history: History) -> Verdict | None:
+def _hash_required(exchange: Exchange, _history: History) -> CheckResult | None:
     if not exchange.identity.may("avatar-profile:read") or "email_hash" in exchange.request.query:
         return None
-    return refused(exchange)
+    return expect_refused(exchange)

@@ -15,7 +15,14 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import PROFILES, QR_CODE
-from understudy.verify.checks import Verdict, check, held, refused, same, status
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_equal,
+    expect_refused,
+    expect_status,
+)
 from understudy.verify.history import History, profile_in
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -68,7 +75,7 @@ def seen(content: bytes) -> Picture:
 def _picture(exchange: Exchange) -> Picture | None:
     if exchange.status != 200 or exchange.request.method != "GET":  # noqa: PLR2004 - OK
         return None
-    return seen(exchange.answer.body)
+    return seen(exchange.response.body)
 
 
 def _size(exchange: Exchange) -> int | None:
@@ -88,50 +95,50 @@ def _is_readable(exchange: Exchange, picture: Picture) -> bool:
 
 
 @check("qr-png", on=[QR_CODE])
-def _png(exchange: Exchange, _history: History) -> Verdict | None:
+def _png(exchange: Exchange, _history: History) -> CheckResult | None:
     picture = _picture(exchange)
     if picture is None:
         return None
-    is_png = exchange.answer.media_type == "image/png" and exchange.answer.body.startswith(PNG)
-    came = f"{exchange.answer.media_type}, {exchange.answer.body[:8]!r}"
-    return held(is_png and picture.size is not None, "a PNG that can be opened", came)
+    is_png = exchange.response.media_type == "image/png" and exchange.response.body.startswith(PNG)
+    actual = f"{exchange.response.media_type}, {exchange.response.body[:8]!r}"
+    return expect(is_png and picture.size is not None, "a PNG that can be opened", actual)
 
 
 @check("qr-points-to-profile", on=[QR_CODE])
-def _points(exchange: Exchange, history: History) -> Verdict | None:
+def _points(exchange: Exchange, history: History) -> CheckResult | None:
     picture = _picture(exchange)
     if picture is None or not _is_readable(exchange, picture):
         return None
     if not picture.text:
-        return held(
-            condition=False, expected="a code that a decoder reads", came="it reads nothing"
+        return expect(
+            condition=False, expected="a code that a decoder reads", actual="it reads nothing"
         )
     for before in history.of(*PROFILES):
         profile = profile_in(before)
         if profile and exchange.value in {before.value, profile.get("hash")}:
             address = picture.text.partition("?")[0]
-            return same(address, profile.get("profile_url"), "the address", before)
+            return expect_equal(address, profile.get("profile_url"), "the address", before)
     return None
 
 
 @check("qr-size-exact", on=[QR_CODE])
-def _exact(exchange: Exchange, _history: History) -> Verdict | None:
+def _exact(exchange: Exchange, _history: History) -> CheckResult | None:
     picture, size = _picture(exchange), _size(exchange)
     if picture is None or size is None or "size" not in exchange.request.query:
         return None
-    return same(picture.size, (size, size), "the size in pixels")
+    return expect_equal(picture.size, (size, size), "the size in pixels")
 
 
 @check("qr-default-size", on=[QR_CODE])
-def _default(exchange: Exchange, _history: History) -> Verdict | None:
+def _default(exchange: Exchange, _history: History) -> CheckResult | None:
     picture = _picture(exchange)
     if picture is None or "size" in exchange.request.query:
         return None
-    return same(picture.size, (DEFAULT_SIZE, DEFAULT_SIZE), "the size in pixels")
+    return expect_equal(picture.size, (DEFAULT_SIZE, DEFAULT_SIZE), "the size in pixels")
 
 
 @check("qr-versions", on=[QR_CODE])
-def _versions(exchange: Exchange, history: History) -> Verdict | None:
+def _versions(exchange: Exchange, history: History) -> CheckResult | None:
     picture = _picture(exchange)
     if picture is None or not _is_readable(exchange, picture):
         return None
@@ -142,22 +149,22 @@ def _versions(exchange: Exchange, history: History) -> Verdict | None:
     is_dotted = exchange.request.query["version"] == "3"
     dots, squares = (picture.dark, other.dark) if is_dotted else (other.dark, picture.dark)
     least, most = DOTS
-    came = f"version 3 is {dots / squares:.2f} as dark as version 1"
-    return held(least < dots / squares < most, "dots in version 3, squares in 1", came, before)
+    actual = f"version 3 is {dots / squares:.2f} as dark as version 1"
+    return expect(least < dots / squares < most, "dots in version 3, squares in 1", actual, before)
 
 
 @check("qr-version-values", on=[QR_CODE])
-def _version_values(exchange: Exchange, _history: History) -> Verdict | None:
+def _version_values(exchange: Exchange, _history: History) -> CheckResult | None:
     given = exchange.request.query.get("version")
     if given is None or exchange.request.method != "GET" or len(exchange.request.pairs) > 1:
         return None
     if given in {"1", "3"}:
-        return status(exchange, 200)
-    return refused(exchange) if given.isascii() and given.isdecimal() else None
+        return expect_status(exchange, 200)
+    return expect_refused(exchange) if given.isascii() and given.isdecimal() else None
 
 
 @check("qr-utm-parameters", on=[QR_CODE])
-def _utm(exchange: Exchange, _history: History) -> Verdict | None:
+def _utm(exchange: Exchange, _history: History) -> CheckResult | None:
     picture = _picture(exchange)
     given = {
         name: [text]
@@ -167,11 +174,11 @@ def _utm(exchange: Exchange, _history: History) -> Verdict | None:
     if picture is None or not given or not picture.text or not _is_readable(exchange, picture):
         return None
     carried = parse_qs(split(picture.text).query)
-    return held(given.items() <= carried.items(), f"{given} in the address", carried)
+    return expect(given.items() <= carried.items(), f"{given} in the address", carried)
 
 
 @check("qr-centre-icon", on=[QR_CODE])
-def _icon(exchange: Exchange, history: History) -> Verdict | None:
+def _icon(exchange: Exchange, history: History) -> CheckResult | None:
     picture = _picture(exchange)
     if picture is None or not _is_readable(exchange, picture):
         return None
@@ -179,7 +186,7 @@ def _icon(exchange: Exchange, history: History) -> Verdict | None:
     others = (_twin(exchange, history, "type", {kind: other}) for other in ICONS if other != kind)
     twins = [twin for twin in others if twin is not None]
     alike = [twin for twin in twins if _centre(twin) == picture.centre]
-    return held(not alike, "another centre", "the same centre", *twins) if twins else None
+    return expect(not alike, "another centre", "the same centre", *twins) if twins else None
 
 
 def _centre(exchange: Exchange) -> bytes:
@@ -188,40 +195,40 @@ def _centre(exchange: Exchange) -> bytes:
 
 
 @check("qr-type-values", on=[QR_CODE])
-def _type_values(exchange: Exchange, _history: History) -> Verdict | None:
+def _type_values(exchange: Exchange, _history: History) -> CheckResult | None:
     given = exchange.request.query.get("type")
     if given is None or len(exchange.request.pairs) > 1 or exchange.request.method != "GET":
         return None
     if given in {"user", "service", "none"}:
-        return status(exchange, 200)
-    return refused(exchange) if given.isalpha() and given.isascii() else None
+        return expect_status(exchange, 200)
+    return expect_refused(exchange) if given.isalpha() and given.isascii() else None
 
 
 @check("qr-unknown-hash", on=[QR_CODE])
-def _unknown(exchange: Exchange, history: History) -> Verdict | None:
+def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
     if not history.is_made_up(exchange.value) or exchange.request.pairs:
         return None
-    return held(exchange.status == 200, "a picture all the same", f"status {exchange.status}")  # noqa: PLR2004 - OK
+    return expect(exchange.status == 200, "a picture all the same", f"status {exchange.status}")  # noqa: PLR2004 - OK
 
 
 @check("qr-no-authentication", on=[QR_CODE])
-def _no_authentication(exchange: Exchange, history: History) -> Verdict | None:
+def _no_authentication(exchange: Exchange, history: History) -> CheckResult | None:
     if not history.is_public(exchange.value) or exchange.request.pairs:
         return None
     if exchange.request.method != "GET" or exchange.request.header("accept") not in {"", "*/*"}:
         return None
-    return status(exchange, 200)
+    return expect_status(exchange, 200)
 
 
 @check("qr-size-bounds", on=[QR_CODE])
-def _bounds(exchange: Exchange, history: History) -> Verdict | None:
+def _bounds(exchange: Exchange, history: History) -> CheckResult | None:
     given = exchange.request.query.get("size", "")
     is_alone = len(exchange.request.pairs) == 1 and exchange.request.method == "GET"
     if not (is_alone and re.fullmatch(r"-?\d{1,9}", given, re.ASCII)):
         return None
     if 1 <= int(given) <= LARGEST:
-        return status(exchange, 200) if history.is_public(exchange.value) else None
-    return status(exchange, 400)
+        return expect_status(exchange, 200) if history.is_public(exchange.value) else None
+    return expect_status(exchange, 400)
 
 
 def _twin(

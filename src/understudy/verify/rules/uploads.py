@@ -9,7 +9,15 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
-from understudy.verify.checks import Verdict, accepted, check, held, refused, same, status
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_accepted,
+    expect_equal,
+    expect_refused,
+    expect_status,
+)
 from understudy.verify.history import History, avatars_in
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
@@ -85,76 +93,76 @@ def _is_good(sent: Sent | None) -> bool:
 
 
 @check("avatar-upload-multipart", on=[UPLOAD_AVATAR])
-def _multipart(exchange: Exchange, history: History) -> Verdict | None:
+def _multipart(exchange: Exchange, history: History) -> CheckResult | None:
     sent = _upload(exchange, history)
     if _is_good(sent):
-        return accepted(exchange)
+        return expect_accepted(exchange)
     is_able = exchange.identity.may("avatar-profile:manage")
     is_form = exchange.request.header("content-type").lower().startswith("multipart/")
-    return refused(exchange) if is_able and not is_form else None
+    return expect_refused(exchange) if is_able and not is_form else None
 
 
 @check("avatar-upload-returns-avatar", on=[UPLOAD_AVATAR, LIST_AVATARS])
-def _returned(exchange: Exchange, history: History) -> Verdict | None:
+def _returned(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == UPLOAD_AVATAR:
         if not _is_good(_upload(exchange, history)):
             return None
-        image_id = exchange.said.get("image_id")
+        image_id = exchange.json_object.get("image_id")
         is_new = isinstance(image_id, str) and history.owner_of(image_id) is None
-        came = f"status {exchange.status}, {image_id!r}"
-        return held(exchange.answer.is_success and is_new, "the new avatar", came)
+        actual = f"status {exchange.status}, {image_id!r}"
+        return expect(exchange.response.is_success and is_new, "the new avatar", actual)
     before = history.last(UPLOAD_AVATAR, account=exchange.identity.account)
-    if before is None or not exchange.answer.is_success:
+    if before is None or not exchange.response.is_success:
         return None
-    image_id = str(before.said.get("image_id"))
+    image_id = str(before.json_object.get("image_id"))
     if history.is_gone(image_id):
         return None
     found = [avatar.get("image_id") for avatar in avatars_in(exchange)]
-    return held(image_id in found, "a list that holds the new avatar", found, before)
+    return expect(image_id in found, "a list that holds the new avatar", found, before)
 
 
 @check("avatar-upload-status", on=[UPLOAD_AVATAR])
-def _upload_status(exchange: Exchange, _history: History) -> Verdict | None:
-    return status(exchange, 200) if exchange.answer.is_success else None
+def _upload_status(exchange: Exchange, _history: History) -> CheckResult | None:
+    return expect_status(exchange, 200) if exchange.response.is_success else None
 
 
 @check("upload-image-types", on=[UPLOAD_AVATAR])
-def _types(exchange: Exchange, history: History) -> Verdict | None:
+def _types(exchange: Exchange, history: History) -> CheckResult | None:
     sent = _upload(exchange, history)
     if sent is None or sent.name != "data" or not sent.size:
         return None
     if _is_good(sent):
-        return accepted(exchange)
+        return expect_accepted(exchange)
     if sent.form in TAKEN or sent.size > LARGEST:
         return None  # of an accepted kind, and refused or not for another reason
-    return status(exchange, 400)
+    return expect_status(exchange, 400)
 
 
 @check("upload-square", on=[UPLOAD_AVATAR])
-def _square(exchange: Exchange, history: History) -> Verdict | None:
+def _square(exchange: Exchange, history: History) -> CheckResult | None:
     sent = _upload(exchange, history)
     if sent is None or sent.name != "data" or sent.form not in TAKEN or sent.size > LARGEST:
         return None
-    return None if sent.is_square else status(exchange, 400)
+    return None if sent.is_square else expect_status(exchange, 400)
 
 
 @check("upload-size-limit", on=[UPLOAD_AVATAR])
-def _large(exchange: Exchange, _history: History) -> Verdict | None:
+def _large(exchange: Exchange, _history: History) -> CheckResult | None:
     is_able = exchange.identity.may("avatar-profile:manage")
     is_large = len(exchange.request.body) > TOO_LARGE + 4096
-    return status(exchange, 413) if is_able and is_large else None
+    return expect_status(exchange, 413) if is_able and is_large else None
 
 
 @check("select-avatar", on=[UPLOAD_AVATAR, LIST_AVATARS])
-def _select(exchange: Exchange, history: History) -> Verdict | None:
+def _select(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.operation == LIST_AVATARS:
         return _listed_selection(exchange, history)
-    if not exchange.answer.is_success or "selected" not in exchange.said:
+    if not exchange.response.is_success or "selected" not in exchange.json_object:
         return None
     wish = exchange.request.query.get("select_avatar")
-    said = exchange.said["selected"]
+    said = exchange.json_object["selected"]
     if wish in {"true", "false"}:
-        return same(said, wish == "true", "selected")
+        return expect_equal(said, wish == "true", "selected")
     before = history.avatars_before(exchange)
     is_twin = before is not None and _address(before) == _address(exchange)
     if before is None or not is_twin or wish:
@@ -162,19 +170,19 @@ def _select(exchange: Exchange, history: History) -> Verdict | None:
     if not all("selected" in avatar for avatar in avatars_in(before)):
         return None
     had = any(avatar.get("selected") for avatar in avatars_in(before))
-    return same(said, not had, "selected", before)
+    return expect_equal(said, not had, "selected", before)
 
 
-def _listed_selection(exchange: Exchange, history: History) -> Verdict | None:
+def _listed_selection(exchange: Exchange, history: History) -> CheckResult | None:
     before = history.last(UPLOAD_AVATAR, account=exchange.identity.account)
     if before is None or not history.still_since(before) or _address(before) != _address(exchange):
         return None
-    image_id = str(before.said.get("image_id"))
+    image_id = str(before.json_object.get("image_id"))
     found = {str(a.get("image_id")): a.get("selected") for a in avatars_in(exchange)}
     if image_id not in found:
         return None
-    wanted = before.said.get("selected")
-    return same(found[image_id], wanted, "selected in the list", before)
+    wanted = before.json_object.get("selected")
+    return expect_equal(found[image_id], wanted, "selected in the list", before)
 
 
 def _address(exchange: Exchange) -> str:

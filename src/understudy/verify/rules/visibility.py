@@ -5,7 +5,7 @@ from typing import Any
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
-from understudy.verify.checks import Verdict, check, held
+from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.history import History, profile_in
 from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL
 
@@ -14,35 +14,37 @@ TOKENS = frozenset({"oauth", "api_key"})
 
 
 @check("profile-lookup-open", on=[LOOKUP])
-def _open(exchange: Exchange, history: History) -> Verdict | None:
+def _open(exchange: Exchange, history: History) -> CheckResult | None:
     if exchange.identity.kind != "none" or exchange.request.header("authorization"):
         return None
     if not history.is_public(exchange.value) or exchange.request.method != "GET":
         return None
-    return held(exchange.status == 200, "200 without credentials", f"status {exchange.status}")  # noqa: PLR2004 - OK
+    return expect(exchange.status == 200, "200 without credentials", f"status {exchange.status}")  # noqa: PLR2004 - OK
 
 
 @check("authenticated-only-fields", on=PROFILES)
-def _only_with_token(exchange: Exchange, history: History) -> Verdict | None:
+def _only_with_token(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     if not profile:
         return None
     if exchange.identity.kind == "none":
         shown = [name for name in AUTHENTICATED_ONLY if name in profile]
-        return held(not shown, "no field for callers with a token", f"shown to nobody: {shown}")
+        return expect(not shown, "no field for callers with a token", f"shown to nobody: {shown}")
     if exchange.identity.kind not in TOKENS:
         return None
     if "number_verified_accounts" not in profile:
-        return held(condition=False, expected="number_verified_accounts with a token", came="none")
+        return expect(
+            condition=False, expected="number_verified_accounts with a token", actual="none"
+        )
     twin = _twin(exchange, history, TOKENS)
     if twin is None:
         return None
     ours, theirs = _names(profile), _names(profile_in(twin))
-    return held(ours == theirs, "the same fields with any token", ours ^ theirs, twin)
+    return expect(ours == theirs, "the same fields with any token", ours ^ theirs, twin)
 
 
 @check("profile-lookup-open", "authenticated-only-fields", on=[LOOKUP])
-def _public_is_contained(exchange: Exchange, history: History) -> Verdict | None:
+def _public_is_contained(exchange: Exchange, history: History) -> CheckResult | None:
     """What the public sees is contained in what a token sees, and equal where both see it."""
     profile = profile_in(exchange)
     wanted = frozenset({"none"}) if exchange.identity.kind in TOKENS else TOKENS
@@ -55,12 +57,12 @@ def _public_is_contained(exchange: Exchange, history: History) -> Verdict | None
     differing = [name for name in sorted(names) if public[name] != full.get(name, None)]
     shown = public.get("verified_accounts") or []
     beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
-    came = f"differing: {differing}; accounts that only the public sees: {len(beyond)}"
-    return held(not differing and not beyond, "the public part is contained", came, twin)
+    actual = f"differing: {differing}; accounts that only the public sees: {len(beyond)}"
+    return expect(not differing and not beyond, "the public part is contained", actual, twin)
 
 
 @check("verified-accounts-at-most-four", on=[LOOKUP])
-def _at_most_four(exchange: Exchange, history: History) -> Verdict | None:
+def _at_most_four(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     if not profile or exchange.identity.kind != "none":
         return None
@@ -68,12 +70,12 @@ def _at_most_four(exchange: Exchange, history: History) -> Verdict | None:
     twin = _twin(exchange, history, TOKENS)
     has_more = twin is not None and len(profile_in(twin).get("verified_accounts") or []) > AT_MOST
     if shown > AT_MOST or has_more:
-        return held(shown <= AT_MOST, "four at most", f"{shown} accounts", twin)
+        return expect(shown <= AT_MOST, "four at most", f"{shown} accounts", twin)
     return None
 
 
 @check("number-verified-accounts-counts-hidden", on=PROFILES)
-def _number(exchange: Exchange, history: History) -> Verdict | None:
+def _number(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
     if not isinstance(number, int) or not isinstance(listed, list):
@@ -84,12 +86,12 @@ def _number(exchange: Exchange, history: History) -> Verdict | None:
     if number >= len(listed) and others == number and not has_hidden:
         return None  # as good as no number at all
     is_right = number >= len(listed) and others == number
-    came = f"{number} of {len(listed)} listed, {others} to another"
-    return held(is_right, "one number that counts all", came, twin)
+    actual = f"{number} of {len(listed)} listed, {others} to another"
+    return expect(is_right, "one number that counts all", actual, twin)
 
 
 @check("hidden-accounts-left-out", on=PROFILES)
-def _hidden(exchange: Exchange, history: History) -> Verdict | None:
+def _hidden(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     accounts = [a for a in profile.get("verified_accounts") or () if isinstance(a, dict)]
     hidden = [a for a in accounts if a.get("is_hidden")]
@@ -98,23 +100,25 @@ def _hidden(exchange: Exchange, history: History) -> Verdict | None:
     if not _is_owner(exchange, history):
         if exchange.operation != LOOKUP or exchange.identity.kind == "unknown":
             return None
-        return held(not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown")
+        return expect(
+            not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown"
+        )
     number = profile.get("number_verified_accounts")
-    return held(number == len(accounts), "the owner sees all", f"{len(accounts)} of {number}")
+    return expect(number == len(accounts), "the owner sees all", f"{len(accounts)} of {number}")
 
 
 @check("contact-info-only-when-public", on=[LOOKUP])
-def _contact(exchange: Exchange, history: History) -> Verdict | None:
+def _contact(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     if exchange.value != history.known.hidden_contact_slug or not profile:
         return None
     if exchange.identity.kind not in TOKENS:
         return None
-    return held("contact_info" not in profile, "no contact details", profile.get("contact_info"))
+    return expect("contact_info" not in profile, "no contact details", profile.get("contact_info"))
 
 
 @check("own-profile-is-full", on=[OWN_PROFILE, LOOKUP])
-def _own_is_full(exchange: Exchange, history: History) -> Verdict | None:
+def _own_is_full(exchange: Exchange, history: History) -> CheckResult | None:
     profile = profile_in(exchange)
     account = exchange.identity.account
     if not profile or account is None:
@@ -125,7 +129,7 @@ def _own_is_full(exchange: Exchange, history: History) -> Verdict | None:
         is_same_person = other.get("hash") == profile.get("hash")
         if is_same_person and history.still(before) and before.identity.account == account:
             differing = [n for n in {*other, *profile} if other.get(n) != profile.get(n)]
-            return held(not differing, "all that a lookup gives its owner", differing, before)
+            return expect(not differing, "all that a lookup gives its owner", differing, before)
     return None
 
 

@@ -1,6 +1,6 @@
 """Scenarios: calls in any order, by Hypothesis state machines, each beside a model of what was done.
 
-Every exchange goes through the same gateway and court as a probe's. What breaks a rule ends the
+Every exchange goes through the same gateway and evaluator as a probe's. What breaks a rule ends the
 sequence, Hypothesis shrinks it, and the smallest one becomes the finding's.
 """
 
@@ -72,7 +72,7 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
         _run(machine, chosen)
     if run.broken is None:
         return ""
-    run.court.shorten(run.broken.rule, run.broken.steps)
+    run.evaluator.shorten(run.broken.rule, run.broken.steps)
     return run.broken.rule
 
 

@@ -34,7 +34,7 @@ class AvatarLife(Machine):
         """Uploads a picture."""
         files = {"data": ("understudy.png", picture(), "image/png")}
         query = {"select_avatar": wish}
-        said = self.send("POST", "/me/avatars", "owner", query=query, files=files).said
+        said = self.send("POST", "/me/avatars", "owner", query=query, files=files).json_object
         if "image_id" in said:
             made = {"rating": said.get("rating"), "alt_text": said.get("alt_text")}
             self.held[str(said["image_id"])] = made
@@ -52,7 +52,7 @@ class AvatarLife(Machine):
     def assign(self, data: st.DataObject) -> None:
         """Sets one for an address."""
         image = data.draw(st.sampled_from(sorted(self.held)))
-        hash_ = data.draw(st.sampled_from(self.visit.known.own_hashes))
+        hash_ = data.draw(st.sampled_from(self.client.known.own_hashes))
         path = f"/me/avatars/{image}/email"
         self.send("POST", path, "owner", json={"email_hash": hash_})
 
@@ -68,15 +68,15 @@ class AvatarLife(Machine):
     def read(self) -> None:
         """Lists them."""
         found = avatars_in(self.send("GET", "/me/avatars", "owner"))
-        came = {
+        actual = {
             str(avatar.get("image_id")): {n: avatar.get(n) for n in ("rating", "alt_text")}
             for avatar in found
         }
-        own = {image: said for image, said in came.items() if image not in self.others}
+        own = {image: said for image, said in actual.items() if image not in self.others}
         self.expect("avatar-list-of-caller", sorted(own), sorted(self.held))
         self.expect("avatar-patch-partial", own, self.held)
 
     def teardown(self) -> None:
         """Deletes what is left, so that the next sequence begins as this one did."""
         for image in self.__dict__.get("held", {}):
-            self.visit.send("DELETE", f"/me/avatars/{image}", "owner")
+            self.client.send("DELETE", f"/me/avatars/{image}", "owner")

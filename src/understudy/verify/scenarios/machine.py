@@ -1,4 +1,4 @@
-"""What every scenario is made of: a visit, the exchanges so far, and an end where a rule breaks."""
+"""What every scenario is made of: a client, the exchanges so far, and an end where a rule breaks."""
 
 from typing import Any, ClassVar, NoReturn
 
@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from understudy.deployments.exchange import Exchange
 from understudy.verify.history import History
-from understudy.verify.probe_client import Visit
+from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import Broken, Run
 
 
@@ -23,34 +23,34 @@ class Machine(RuleBasedStateMachine):
     def __init__(self, run: Run, name: str) -> None:
         super().__init__()
         self.run = run
-        run.court.history = History(run.plan.target)  # what came before would blur what broke
-        self.visit = Visit(run.gateway, f"scenario {name}")
+        run.evaluator.history = History(run.plan.target)  # what came before would blur what broke
+        self.client = ProbeClient(run.gateway, f"scenario {name}")
         self.steps: list[Exchange] = []
 
-    def send(self, method: str, path: str, who: str = "nobody", **more: Any) -> Exchange:
+    def send(self, method: str, path: str, who: str = "anonymous", **more: Any) -> Exchange:
         """Sends a request, and ends the scenario where it breaks a rule.
 
         Raises:
             Broken: It does.
         """
-        exchange = self.visit.send(method, path, who, **more)
+        exchange = self.client.send(method, path, who, **more)
         self.steps.append(exchange)
-        for rule, verdict in self.run.court.broken:
+        for rule, verdict in self.run.evaluator.broken:
             if rule.startswith("rate-limit"):
                 continue  # others may use up the same hour
-            self._break(rule, verdict.expected, verdict.came)
+            self._break(rule, verdict.expected, verdict.actual)
         return exchange
 
-    def expect(self, rule: str, came: object, expected: object) -> None:
+    def expect(self, rule: str, actual: object, expected: object) -> None:
         """Holds the deployment to the model.
 
         Raises:
             Broken: It says otherwise.
         """
-        if came != expected:
-            self.run.court.disagree(rule, self.steps[-1], str(expected), str(came))
-            self._break(rule, str(expected), str(came))
+        if actual != expected:
+            self.run.evaluator.disagree(rule, self.steps[-1], str(expected), str(actual))
+            self._break(rule, str(expected), str(actual))
 
-    def _break(self, rule: str, expected: str, came: str) -> NoReturn:
-        self.run.broken = Broken(rule, expected, came, tuple(self.steps))
+    def _break(self, rule: str, expected: str, actual: str) -> NoReturn:
+        self.run.broken = Broken(rule, expected, actual, tuple(self.steps))
         raise self.run.broken

@@ -26,26 +26,26 @@ class ProfileEdits(Machine):
 
     def look(self) -> None:
         """Takes what stands there for what should."""
-        said = self.send("GET", "/me/profile", "owner").said
+        said = self.send("GET", "/me/profile", "owner").json_object
         self.expected = {name: said.get(name) for name in EDITABLE}
 
     @rule(edits=EDITS)
     def update(self, edits: dict[str, str]) -> None:
         """Changes some fields."""
         exchange = self.send("PATCH", "/me/profile", "owner", json=edits)
-        if exchange.answer.is_success:
+        if exchange.response.is_success:
             self.expected |= edits
 
     @rule(edits=EDITS, more=REFUSED)
     def update_what_cannot_be(self, edits: dict[str, str], more: dict[str, object]) -> None:
         """Tries to change more than that; nothing may change."""
         exchange = self.send("PATCH", "/me/profile", "owner", json={**edits, **more})
-        if exchange.answer.is_success:  # another deployment may drop what it does not know
+        if exchange.response.is_success:  # another deployment may drop what it does not know
             self.look()
 
-    @rule(who=st.sampled_from(["owner", "nobody"]))
+    @rule(who=st.sampled_from(["owner", "anonymous"]))
     def read(self, who: str) -> None:
         """Reads it back, as owner and through the public lookup."""
-        exchange = self.send("GET", f"/profiles/{self.visit.known.slug}", who)
-        came = {name: exchange.said.get(name) for name in EDITABLE}
-        self.expect("profile-patch-partial", came, self.expected)
+        exchange = self.send("GET", f"/profiles/{self.client.known.slug}", who)
+        actual = {name: exchange.json_object.get(name) for name in EDITABLE}
+        self.expect("profile-patch-partial", actual, self.expected)

@@ -34,35 +34,37 @@ class TokenLife(Machine):
         self.tokens: list[str] = []
 
     def _post(self, form: list[tuple[str, str]]) -> None:
-        url = f"{self.visit.target.auth_url}/oauth2/token"
-        said = self.send("POST", url, form=form).said
+        url = f"{self.client.target.auth_url}/oauth2/token"
+        said = self.send("POST", url, form=form).json_object
         token = said.get("access_token")
         if isinstance(token, str):
-            self.tokens.append(self.visit.learn(token, frozenset(ALL_SCOPES[:2])))
+            self.tokens.append(self.client.learn(token, frozenset(ALL_SCOPES[:2])))
 
     @rule()
     def approve_a_code(self) -> None:
         """Lets a person approve a code."""
-        self.codes.append(code(self.visit))
+        self.codes.append(code(self.client))
 
     @precondition(lambda self: self.codes)
     @rule(data=st.data())
     def exchange(self, data: st.DataObject) -> None:
         """Exchanges a code, fresh or not."""
-        self._post(form_of(self.visit.app, data.draw(st.sampled_from(self.codes))))
+        self._post(form_of(self.client.app, data.draw(st.sampled_from(self.codes))))
 
     @rule()
     def approve_a_token(self) -> None:
         """Lets a person approve a token for a browser."""
-        told = decide(self.visit, parameters(self.visit.app, response_type="token")).told
+        told = decide(
+            self.client, parameters(self.client.app, response_type="token")
+        ).redirect_parameters
         if "access_token" in told:
             scopes = frozenset(ALL_SCOPES[:2])
-            self.tokens.append(self.visit.learn(told["access_token"], scopes))
+            self.tokens.append(self.client.learn(told["access_token"], scopes))
 
     @rule()
     def use_the_password(self) -> None:
         """Uses the password grant."""
-        self._post(password_form(self.visit.app))
+        self._post(password_form(self.client.app))
 
     @precondition(lambda self: self.tokens)
     @rule(data=st.data())
@@ -70,11 +72,11 @@ class TokenLife(Machine):
         """Reads the own profile with a token, and asks what it is worth."""
         token = data.draw(st.sampled_from(self.tokens))
         self.send("GET", "/me/profile", token)
-        query = {"client_id": self.visit.app.client_id, "token": token}
-        self.send("GET", f"{self.visit.target.auth_url}/oauth2/token-info", query=query)
+        query = {"client_id": self.client.app.client_id, "token": token}
+        self.send("GET", f"{self.client.target.auth_url}/oauth2/token-info", query=query)
 
-    @precondition(lambda self: self.visit.gateway.time.advance is not None)
+    @precondition(lambda self: self.client.gateway.time.advance is not None)
     @rule(span=SPANS)
     def wait(self, span: timedelta) -> None:
         """Lets time pass."""
-        self.visit.advance(span)
+        self.client.advance(span)
