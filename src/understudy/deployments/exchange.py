@@ -15,6 +15,8 @@ from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 
 import orjson
 
+from understudy.interface.secrets import SECRET_NAMES
+
 Headers = tuple[tuple[str, str], ...]
 CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
 
@@ -22,10 +24,12 @@ NO_JSON: Final = object()
 """Stands for a body that is no JSON, as ``null`` is one."""
 
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
-_SECRET_FIELDS: Final = "access_token|client_secret|password|code|token|code_verifier|api_key"
-_IN_FORM: Final = re.compile(rf"\b({_SECRET_FIELDS})=([^&\s\"']+)")
-_IN_JSON: Final = re.compile(r'"(access_token|client_secret|password|api_key)"\s*:\s*"([^"]+)"')
-_IN_HEADER: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
+_FORM_SECRET: Final = re.compile(rf"\b({'|'.join(sorted(SECRET_NAMES))})=([^&\s\"']+)")
+_JSON_SECRET: Final = re.compile(
+    # in JSON, ``code`` is a word of an error and no secret
+    rf'"({"|".join(sorted(SECRET_NAMES - {"code"}))})"\s*:\s*"((?:[^"\\]|\\.)+)"'
+)
+_CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
 MASK: Final = "masked-"
 
 
@@ -227,9 +231,9 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
     """
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, f"${secrets[secret]}")
-    text = _IN_FORM.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]))}", text)
-    text = _IN_JSON.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2])}"', text)
-    return _IN_HEADER.sub(lambda m: f"{m[1]} {_pseudonym(m[2])}", text)
+    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]))}", text)
+    text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2])}"', text)
+    return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2])}", text)
 
 
 def unmasked(text: str, secrets: Mapping[str, str]) -> str:

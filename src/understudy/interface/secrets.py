@@ -1,0 +1,20 @@
+"""Names of the members, fields, parameters and headers whose values are secret.
+
+The one list of them: logs, journals, reports and recordings mask by it, each in its own way.
+"""
+
+from typing import Final
+
+SECRET_NAMES: Final = frozenset(
+    {
+        *("access_token", "api_key", "application_password", "client_secret", "code"),
+        *("code_verifier", "csrf_token", "id_token", "password", "refresh_token", "token"),
+    }
+)
+"""Names of JSON members, form fields and query parameters.
+
+``code`` is a secret in a query or a form; in the JSON of an error it is a word for programs.
+"""
+
+SECRET_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+"""Names of headers, in lower case."""

@@ -1,0 +1,33 @@
+"""Masking: what reports and recordings may show of an exchange."""
+
+import pytest
+
+from understudy.deployments.exchange import is_masked, masked
+from understudy.interface.secrets import SECRET_NAMES
+
+
+@pytest.mark.parametrize("name", sorted(SECRET_NAMES))
+def test_every_secret_of_a_form_or_query_gets_a_pseudonym(name: str) -> None:
+    text = masked(f"client_id=app&{name}=open+sesame&state=7", {})
+    assert "sesame" not in text
+    assert text.startswith("client_id=app&")
+    assert text.endswith("&state=7")
+
+
+@pytest.mark.parametrize("name", sorted(SECRET_NAMES - {"code"}))
+def test_every_secret_of_a_json_body_gets_a_pseudonym(name: str) -> None:
+    text = masked(rf'{{"{name}": "open \"sesame\"", "scope": "auth"}}', {})
+    assert "sesame" not in text
+    assert text.endswith(', "scope": "auth"}')
+
+
+def test_the_code_of_an_error_is_a_word_and_no_secret() -> None:
+    body = '{"error": "There is no such profile.", "code": "not_found"}'
+    assert masked(body, {}) == body
+
+
+def test_a_secret_gets_the_same_pseudonym_wherever_it_stands() -> None:
+    in_form = masked("token=abc", {}).removeprefix("token=")
+    in_header = masked("Bearer abc", {}).removeprefix("Bearer ")
+    assert in_form == in_header
+    assert is_masked(in_form)
