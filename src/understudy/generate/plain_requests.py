@@ -3,17 +3,16 @@
 Where it gives none, a value is made that the schema takes.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from understudy.generate.cases import CaseSite, encoded_variable, variable
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
 from understudy.generate.mutations import credentials, uploads
-from understudy.generate.mutations import resource_api as service
 from understudy.generate.pictures import png
 from understudy.generate.styles import query_pairs, text_of, written
 from understudy.generate.values import Values
+from understudy.interface.operations import LOOKUP, key_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, Parameter
 
@@ -143,7 +142,7 @@ class PlainRequests:
         named = {name for alternative in operation.security for name in alternative}
         if not any(_is_bearer(self._scheme(name)) for name in named):
             return ""
-        is_lookup = (operation.method, shape_of(operation.path)) == service.LOOKUP
+        is_lookup = key_of(operation.method, operation.path) == LOOKUP
         return "optional" if {} in operation.security or is_lookup else "required"
 
     def _scheme(self, name: str) -> Mapping[str, Any]:
@@ -168,11 +167,6 @@ def _each(value: Any) -> list[Any]:
 
 def _is_read(media_type: str) -> bool:
     return is_json(media_type) or media_type in {FORM, MULTIPART}
-
-
-def shape_of(path: str) -> str:
-    """Returns a path with ``{}`` for each parameter, as documents name them differently."""
-    return re.sub(r"\{[^}]*\}", "{}", path)
 
 
 def _is_bearer(scheme: Mapping[str, Any]) -> bool:

@@ -15,11 +15,12 @@ from understudy.generate.mutations import bodies, credentials, forms, parameters
 from understudy.generate.mutations import resource_api as service
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
-from understudy.generate.plain_requests import PlainRequests, body_of, shape_of
+from understudy.generate.plain_requests import PlainRequests, body_of
 from understudy.generate.test_data import TestData
 from understudy.generate.values import Values
+from understudy.interface.operations import AUTHORIZE, key_of
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, operations
+from understudy.openapi.operations import Operation, operations, path_shape
 from understudy.openapi.schemas import Schemas
 
 
@@ -98,7 +99,7 @@ class Planner:
     def _methods(self) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
         for operation in self._operations:
-            shape = shape_of(operation.path)
+            shape = path_shape(operation.path)
             found[shape] = found.get(shape, frozenset()) | {operation.method}
         return found
 
@@ -119,7 +120,7 @@ class Planner:
     def _scene(
         self, operation: Operation
     ) -> tuple[OperationContext, Callable[[OperationContext], Iterator[Mutation]]]:
-        key = (operation.method, shape_of(operation.path))
+        key = key_of(operation.method, operation.path)
         names = tuple(p.name for p in operation.parameters if p.location == "path")
         draft = self._plain.draft(operation)
         scene = OperationContext(operation, self._values, draft, _accepted(operation))
@@ -133,7 +134,7 @@ class Planner:
         of_server = signing_in.prose(key, self._known)
         if of_server is None:
             return scene, _nothing
-        is_page = key == signing_in.AUTHORIZE
+        is_page = key == AUTHORIZE
         accepted = scene.accepted._replace(location="without error") if is_page else scene.accepted
         said = replace(
             scene, base=of_server.base(draft), accepted=accepted, is_ours=True, **of_server.scene
@@ -155,7 +156,7 @@ class Planner:
                 yield from uploads.turns(scene, schema, name)
         if media_type:
             yield from protocol.content_types(scene, media_type)
-        yield from protocol.turns(scene, self._methods[shape_of(operation.path)])
+        yield from protocol.turns(scene, self._methods[path_shape(operation.path)])
         access = self._plain.access(operation)
         if access:
             yield from credentials.turns(scene, is_required=access == "required")

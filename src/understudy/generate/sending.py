@@ -12,11 +12,12 @@ from urllib.parse import quote, urlencode
 
 from understudy.deployments.exchange import Exchange, Request
 from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
-from understudy.deployments.target import ALL, Target
+from understudy.deployments.target import ALL_SCOPES, Target
 from understudy.generate import pictures
 from understudy.generate.cases import Case
 from understudy.generate.test_data import TestData
 from understudy.interface.operations import DELETE_AVATAR
+from understudy.interface.scopes import AUTH
 from understudy.verify.findings import ANSWERS, DOCUMENT
 from understudy.verify.history import LEFT_OPEN
 from understudy.verify.probe_client import ProbeClient
@@ -210,7 +211,7 @@ class Firing:
             "client_id": self.subjects.client_id,
             "redirect_uri": self.subjects.redirect_uri,
             "response_type": "code",
-            "scope[0]": "auth",
+            "scope[0]": AUTH,
         }
         path = f"{AUTHORIZE_PATH}?{urlencode(asked)}&{self._approval}"
         try:
@@ -249,7 +250,9 @@ class Firing:
         except (NotPermitted, Refusal):
             return {}
         token = said.get("access_token")
-        return {"client_token": self._visit.learn(token, ALL)} if isinstance(token, str) else {}
+        return (
+            {"client_token": self._visit.learn(token, ALL_SCOPES)} if isinstance(token, str) else {}
+        )
 
 
 def _encoded(text: str) -> str:

@@ -152,4 +152,4 @@ def _expected(plan: OperationPlan, decisive: Mutation | None, told: Sequence[Mut
 def _digest(request: CaseRequest) -> str:
     if len(request.body or b"") > LARGE:  # written out, ten megabytes would be forty
         request = request._replace(body=hashlib.sha256(request.body or b"").digest())
-    return hashlib.sha256(repr(request).encode("utf-8", "replace")).hexdigest()[:12]
+    return hashlib.sha256(repr(tuple(request)).encode("utf-8", "replace")).hexdigest()[:12]

@@ -61,6 +61,8 @@ class TestData:
             can.
     """
 
+    __test__ = False  # pytest would take a class of this name for tests
+
     slug: str = "ada"
     email: str = "ada@example.com"
     image_id: str = "288781428e4dfa058dcb4ccb157f0b79"

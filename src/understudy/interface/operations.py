@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import PATH_PARAMETER, Operation, path_shape
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"
@@ -92,7 +92,7 @@ class Routes:
 
 def key_of(method: str, template: str) -> str:
     """Returns the name that rules call an operation by."""
-    return f"{method} {PATH_PARAMETER.sub('{}', template)}"
+    return f"{method} {path_shape(template)}"
 
 
 def _patterns(found: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:

@@ -13,6 +13,12 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 PATH_PARAMETER = re.compile(r"\{([^}]*)\}")
 """What a path template holds in braces: a name."""
 
+
+def path_shape(template: str) -> str:
+    """Returns a path template with ``{}`` for each parameter, as documents name them differently."""
+    return PATH_PARAMETER.sub("{}", template)
+
+
 LOCATIONS = ("path", "query", "header", "cookie")
 
 # OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import TargetApplication
+from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.verify.browsing import Wish, go_through
 from understudy.verify.probe_client import ProbeClient
 
-ALL_SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
 LATELY = timedelta(minutes=3)
 """An age at which a code is good for long enough still."""
 
@@ -25,8 +25,8 @@ def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str,
         "client_id": app.client_id,
         "redirect_uri": app.redirect_uri,
         "response_type": "code",
-        "scope[0]": "auth",
-        "scope[1]": "avatar-profile:read",
+        "scope[0]": AUTH,
+        "scope[1]": READ_PROFILE,
         "state": STATE,
     }
     asked |= changes
@@ -122,9 +122,7 @@ def post(probe_client: ProbeClient, form: Sequence[tuple[str, str]], **more: Any
     return probe_client.auth("POST", "/oauth2/token", form=form, **more)
 
 
-def token_in(
-    probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str] = ALL_SCOPES
-) -> str:
+def token_in(probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str] = SCOPES) -> str:
     """Returns the token of an answer or a redirect, and makes it known.
 
     Raises:

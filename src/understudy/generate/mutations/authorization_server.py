@@ -9,11 +9,7 @@ from understudy.generate.mutations.changes import Apply
 from understudy.generate.mutations.mutation import Mutation
 from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.test_data import TestData
-
-AUTHORIZE = ("GET", "/oauth2/authorize")
-TOKEN = ("POST", "/oauth2/token")
-TOKEN_INFO = ("GET", "/oauth2/token-info")
-KNOWN = frozenset({AUTHORIZE, TOKEN, TOKEN_INFO})
+from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
 
 
 class Prose(NamedTuple):
@@ -30,7 +26,7 @@ class Prose(NamedTuple):
     oddities: Callable[[OperationContext], Iterator[Mutation]]
 
 
-def prose(key: tuple[str, str], known: TestData) -> Prose | None:
+def prose(key: str, known: TestData) -> Prose | None:
     """Returns what the interface says of an operation, or None where it is not the interface's."""
     if key == AUTHORIZE:
         scene, oddities = authorize.scene_of(known), authorize.oddities_of(known)

@@ -14,8 +14,7 @@ from understudy.generate.mutations.operation_context import (
     ValueSemantics,
 )
 from understudy.generate.test_data import TestData
-
-SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 
 _BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
 """Rule authorize-error-redirect."""
@@ -27,8 +26,8 @@ def base(known: TestData, draft: Draft) -> Draft:
         "client_id": known.client_id,
         "redirect_uri": known.redirect_uri,
         "response_type": "code",
-        "scope[0]": SCOPES[0],
-        "scope[1]": SCOPES[1],
+        "scope[0]": AUTH,
+        "scope[1]": READ_PROFILE,
         "state": "af0ifjsldkj",
     }
     return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in asked.items()))
@@ -173,7 +172,7 @@ def _flows(scene: OperationContext) -> Iterator[Mutation]:
 
 
 def _scopes(scene: OperationContext) -> Iterator[Mutation]:
-    auth, read, manage = SCOPES
+    auth, read, manage = AUTH, READ_PROFILE, MANAGE_PROFILE
 
     def asked(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
         made = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)

@@ -11,21 +11,20 @@ from understudy.generate.mutations.credentials import HEADER, SLOT, sending
 from understudy.generate.mutations.mutation import Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
 from understudy.generate.test_data import TestData
-
-LOOKUP = ("GET", "/profiles/{}")
-QR_CODE = ("GET", "/qr-code/{}")
-LIST_AVATARS = ("GET", "/me/avatars")
-UPLOAD_AVATAR = ("POST", "/me/avatars")
-DELETE_AVATAR = ("DELETE", "/me/avatars/{}")
-UPDATE_AVATAR = ("PATCH", "/me/avatars/{}")
-SET_AVATAR = ("POST", "/me/avatars/{}/email")
-OWN_PROFILE = ("GET", "/me/profile")
-UPDATE_PROFILE = ("PATCH", "/me/profile")
-ASSOCIATED_EMAIL = ("GET", "/me/associated-email")
-
-READING = (LIST_AVATARS, OWN_PROFILE, ASSOCIATED_EMAIL)
-EDITING = (UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR, UPDATE_PROFILE)
-KNOWN = frozenset({LOOKUP, QR_CODE, *READING, *EDITING})
+from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    AVATAR_CHANGES,
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    LOOKUP,
+    ME,
+    OWN_PROFILE,
+    QR_CODE,
+    READS,
+    SET_AVATAR,
+    UPDATE_AVATAR,
+    UPLOAD_AVATAR,
+)
 
 EMAIL_SLOTS = {
     LIST_AVATARS: "query selected_email_hash",
@@ -58,15 +57,15 @@ class Prose(NamedTuple):
     oddities: Callable[[OperationContext], Iterator[Mutation]]
 
 
-def prose(key: tuple[str, str], path_names: tuple[str, ...], known: TestData) -> Prose | None:
+def prose(key: str, path_names: tuple[str, ...], known: TestData) -> Prose | None:
     """Returns what the interface says of an operation, or None where it is not the interface's.
 
     Args:
-        key: Method, and path with ``{}`` for each parameter.
+        key: The operation, as ``interface.operations`` names it.
         path_names: What the document in force calls the parameters of the path.
         known: What cases are about.
     """
-    if key not in KNOWN:
+    if key not in {LOOKUP, QR_CODE, *ME}:
         return None
     name = path_names[0] if path_names else ""
     slot = f"path {name}"
@@ -82,14 +81,14 @@ def prose(key: tuple[str, str], path_names: tuple[str, ...], known: TestData) ->
             yield from identifiers.turns(scene, slot, name, known)
         if key in EMAIL_SLOTS:
             yield from identifiers.email_turns(scene, EMAIL_SLOTS[key], known)
-        if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
+        if key in AVATAR_CHANGES:
             yield from _image_ids(scene, slot, name, known)
         yield from _tokens(scene, key)
 
     return Prose(base, meanings, oddities)
 
 
-def _meanings(key: tuple[str, str], slot: str, known: TestData) -> dict[str, ValueSemantics]:
+def _meanings(key: str, slot: str, known: TestData) -> dict[str, ValueSemantics]:
     hashes = frozenset({known.email_hash, known.second_hash} - {""})
     found, chosen = hashes | {known.slug}, hashes | {""}
     foreign = ValueSemantics("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
@@ -99,7 +98,7 @@ def _meanings(key: tuple[str, str], slot: str, known: TestData) -> dict[str, Val
     foreign_email = ValueSemantics("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
     anything = ValueSemantics("valid", rule("associated-email"))
     utm = ValueSemantics("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
-    by_key: dict[tuple[str, str], dict[str, ValueSemantics]] = {
+    by_key: dict[str, dict[str, ValueSemantics]] = {
         LOOKUP: {slot: ValueSemantics("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
         QR_CODE: {
             slot: ValueSemantics("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
@@ -116,10 +115,10 @@ def _meanings(key: tuple[str, str], slot: str, known: TestData) -> dict[str, Val
     return by_key.get(key, {})
 
 
-def _base(key: tuple[str, str], draft: Draft, name: str, known: TestData) -> Draft:
+def _base(key: str, draft: Draft, name: str, known: TestData) -> Draft:
     if key in {LOOKUP, QR_CODE}:
         return draft.with_place(name, encoded(known.slug))
-    if key in {DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR}:
+    if key in AVATAR_CHANGES:
         draft = draft.with_place(name, encoded(known.image_id))
     if key == SET_AVATAR:
         return draft.with_json(("email_hash",), known.email_hash)
@@ -159,7 +158,7 @@ def _image_ids(
     )
 
 
-def _tokens(scene: OperationContext, key: tuple[str, str]) -> Iterator[Mutation]:
+def _tokens(scene: OperationContext, key: str) -> Iterator[Mutation]:
     def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Mutation:
         said = f"Authorization: {what}"
         apply = sending(f"Bearer {variable(name)}")
@@ -206,12 +205,12 @@ def _tokens(scene: OperationContext, key: tuple[str, str]) -> Iterator[Mutation]
             (),
         )
     yield with_token("an API key", "api_key", "me-needs-oauth-token", unauthorized)
-    if key in {UPDATE_AVATAR, DELETE_AVATAR, SET_AVATAR}:
+    if key in AVATAR_CHANGES:
         yield with_token(
             "another person's token", "other_token", "foreign-avatars-invisible", NOT_FOUND
         )
     yield with_token(
         "a token with the scope auth alone", "auth_token", "scope-per-operation", FORBIDDEN
     )
-    may_read: tuple[str, ...] = () if key in READING else FORBIDDEN
+    may_read: tuple[str, ...] = () if key in READS else FORBIDDEN
     yield with_token("a token that may only read", "read_token", "scope-per-operation", may_read)

@@ -6,10 +6,10 @@ from typing import Any
 from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import changes
-from understudy.generate.mutations.authorize import SCOPES
 from understudy.generate.mutations.mutation import Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
 from understudy.generate.test_data import TestData
+from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 
 def token_base(known: TestData, draft: Draft) -> Draft:
@@ -68,7 +68,7 @@ def grants(known: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
         yield from _grant_types(scene)
         yield from _codes(scene, known)
         yield from _client_credentials(scene)
-        for text in ("auth", "auth avatar-profile:read", " ".join(SCOPES)):
+        for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
             yield scene.accepted_turn(
                 "body scope",
                 "scope",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from understudy.errors import StartupError
-from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import PATH_PARAMETER, Operation, path_shape
 
 Handler = Callable[..., Any]
 """Takes a Call, path arguments by position, query arguments and the body by keyword; gives an
@@ -46,7 +46,7 @@ class Binding:
 
 def shape(method: str, path: str) -> tuple[str, str]:
     """Returns method and path with the names of path parameters left out."""
-    return method, PATH_PARAMETER.sub("{}", path)
+    return method, path_shape(path)
 
 
 def keyword_name(name: str) -> str:

@@ -2,8 +2,9 @@
 
 from urllib.parse import quote, urlsplit
 
+from understudy.interface.scopes import SCOPES
 from understudy.verify.browsing import go_through
-from understudy.verify.granting import ALL_SCOPES, STATE, ask, decide, info, parameters, token_in
+from understudy.verify.granting import STATE, ask, decide, info, parameters, token_in
 from understudy.verify.history import MADE_UP
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, part, probe
@@ -135,7 +136,7 @@ def the_implicit_flow(probe_client: ProbeClient) -> Parts:
     """Lets a person approve a token for a browser, and asks about it."""
     redirect = decide(probe_client, parameters(probe_client.app, response_type="token"))
     yield redirect
-    yield info(probe_client, token_in(probe_client, redirect, ALL_SCOPES[:2]))
+    yield info(probe_client, token_in(probe_client, redirect, SCOPES[:2]))
     yield decide(probe_client, parameters(probe_client.app, response_type="token", state=None))
 
 

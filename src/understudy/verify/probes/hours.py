@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
+from understudy.interface.scopes import SCOPES
 from understudy.verify.granting import (
-    ALL_SCOPES,
     code,
     decide,
     form_of,
@@ -142,7 +142,7 @@ def codes_that_grow_old(client: ProbeClient) -> None:
 )
 def tokens_that_grow_old(client: ProbeClient) -> None:
     """Gets a token by each grant, and uses them shortly before two weeks, after, and a year on."""
-    scopes = ALL_SCOPES[:2]
+    scopes = SCOPES[:2]
     redirect = decide(client, parameters(client.app, response_type="token"))
     implicit = token_in(client, redirect, scopes)
     by_code = token_in(client, post(client, form_of(client.app, code(client))), scopes)

@@ -3,8 +3,8 @@
 import base64
 import hashlib
 
+from understudy.interface.scopes import SCOPES
 from understudy.verify.granting import (
-    ALL_SCOPES,
     code,
     code_in,
     decide,
@@ -48,7 +48,7 @@ def a_code_and_its_token(probe_client: ProbeClient) -> Parts:
     form = form_of(probe_client.app, code_in(redirect))
     answer = post(probe_client, form)
     yield answer
-    token = token_in(probe_client, answer, ALL_SCOPES[:2])
+    token = token_in(probe_client, answer, SCOPES[:2])
     yield post(probe_client, form)
     yield probe_client.get("/me/profile", token)
 
@@ -73,7 +73,7 @@ def exchanges_that_do_not_fit(probe_client: ProbeClient) -> Parts:
     yield post(probe_client, form_of(probe_client.app, f"{MADE_UP}-code"))
     answer = post(probe_client, form_of(probe_client.app, given))
     yield answer
-    yield probe_client.get("/me/profile", token_in(probe_client, answer, ALL_SCOPES[:2]))
+    yield probe_client.get("/me/profile", token_in(probe_client, answer, SCOPES[:2]))
 
 
 @probe(
@@ -97,7 +97,7 @@ def _an_implicit_token(probe_client: ProbeClient) -> str:
     redirect = next(given, None) or decide(
         probe_client, parameters(probe_client.app, response_type="token")
     )
-    return token_in(probe_client, redirect, ALL_SCOPES[:2])
+    return token_in(probe_client, redirect, SCOPES[:2])
 
 
 _PROOF = part("pkce-honoured")

@@ -162,7 +162,7 @@ def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
         exchange.status == 200
         or is_granted(exchange)
         or "error" not in exchange.redirect_parameters
-    )  # noqa: PLR2004 - a page
+    )
     actual = _came(exchange)
     return expect(is_taken and not exchange.response.is_refusal, "they change nothing", actual)
 
@@ -176,7 +176,7 @@ def _empty(exchange: Exchange, history: History) -> CheckResult | None:
     if "response_type" in empty:
         return expect(
             not is_granted(exchange) and exchange.status != 200, "missing", _came(exchange)
-        )  # noqa: PLR2004 - a page
+        )
     is_left_out = "state" not in exchange.redirect_parameters or "state" not in empty
     actual = _came(exchange)
     return expect(is_left_out and not exchange.response.is_refusal, "as if left out", actual)

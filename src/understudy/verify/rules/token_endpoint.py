@@ -213,4 +213,4 @@ def _slowed(exchange: Exchange, history: History) -> CheckResult | None:
         return None
     return expect(
         exchange.status == 429, "429 after ten wrong attempts", f"status {exchange.status}"
-    )  # noqa: PLR2004 - limits
+    )

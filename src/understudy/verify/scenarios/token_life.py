@@ -9,8 +9,8 @@ from typing import ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from understudy.interface.scopes import SCOPES
 from understudy.verify.granting import (
-    ALL_SCOPES,
     code,
     decide,
     form_of,
@@ -38,7 +38,7 @@ class TokenLife(Machine):
         said = self.send("POST", url, form=form).json_object
         token = said.get("access_token")
         if isinstance(token, str):
-            self.tokens.append(self.client.learn(token, frozenset(ALL_SCOPES[:2])))
+            self.tokens.append(self.client.learn(token, frozenset(SCOPES[:2])))
 
     @rule()
     def approve_a_code(self) -> None:
@@ -58,7 +58,7 @@ class TokenLife(Machine):
             self.client, parameters(self.client.app, response_type="token")
         ).redirect_parameters
         if "access_token" in told:
-            scopes = frozenset(ALL_SCOPES[:2])
+            scopes = frozenset(SCOPES[:2])
             self.tokens.append(self.client.learn(told["access_token"], scopes))
 
     @rule()
