@@ -8,7 +8,7 @@ import pytest
 
 from understudy.cli.log_lines import log_lines
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 
 

@@ -77,7 +77,7 @@ def verify(*arguments: str) -> Result:
 
 def plan_of(target: str, **more: Any) -> Plan:
     options: dict[str, Any] = {**verifying.DEFAULTS, "target": Path(target), **more}
-    return verifying.plan_of(verifying.wish_of(options, {}), lambda _event: None)
+    return verifying.plan_of(verifying.preferences_of(options, {}), lambda _event: None)
 
 
 def shown(admin: AdminClient) -> datetime:

@@ -10,7 +10,7 @@ from understudy.deployments.clock import Time
 from understudy.deployments.target import Credentials, Known, Permit, Target, TargetApplication
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import Addresses
+from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
 
 SITE = "http://127.0.0.1:8080"

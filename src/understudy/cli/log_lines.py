@@ -6,9 +6,9 @@ from datetime import datetime
 import click
 import orjson
 
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.masking import masked_query
-from understudy.mock.engine.recording import Record
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.settings import Log
 
 Write = Callable[[str], None]
@@ -17,7 +17,7 @@ COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
 """Class of a status to its colour."""
 
 
-def log_lines(log: Log, write: Write, *, is_terminal: bool) -> Record | None:
+def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
     """Returns what writes a line for each exchange, or None where nothing is wanted.
 
     Args:

@@ -90,7 +90,7 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
 @click.option("--seed", default=0, show_envvar=True, help="Of identifiers and made-up answers.")
 @click.option(
     "--validate-responses",
-    "holding",
+    "response_validation",
     type=click.Choice(["refuse", "warn", "off"]),
     envvar="UNDERSTUDY_VALIDATE_RESPONSES",
     show_envvar=True,
@@ -145,7 +145,7 @@ def run(settings: Settings) -> None:
     from understudy.cli.banner import banner
     from understudy.mock.app import Mock
     from understudy.mock.engine import server
-    from understudy.mock.engine.exchange import Addresses, is_local
+    from understudy.mock.engine.request_context import Addresses, is_local
 
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")

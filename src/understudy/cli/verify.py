@@ -100,7 +100,7 @@ def verify(**options: Any) -> None:
 
         ask_for_target(options["target"] or Path("target.toml"))
         return
-    wish = verifying.wish_of(options, os.environ)
+    wish = verifying.preferences_of(options, os.environ)
     if options["is_plan"]:
         verifying.print_plan(wish)
         return

@@ -84,7 +84,7 @@ class Wish:
     environment: Mapping[str, str]
 
 
-def wish_of(options: Mapping[str, Any], environment: Mapping[str, str]) -> Wish:
+def preferences_of(options: Mapping[str, Any], environment: Mapping[str, str]) -> Wish:
     """Returns what was asked for, with its files read.
 
     Raises:

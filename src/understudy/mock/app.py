@@ -7,36 +7,36 @@ from starlette.types import Receive, Scope, Send
 
 from understudy.errors import Problem, StartupError, nearest
 from understudy.interface.rules import Rule, choose, load_rules, switches
-from understudy.mock.admin.resources import handlers
+from understudy.mock.admin.handlers import handlers
 from understudy.mock.authserver import admin as application_admin
 from understudy.mock.authserver import resources as authorization
 from understudy.mock.authserver.client_advice import witness
-from understudy.mock.authserver.errors import error_answer as authorization_error
-from understudy.mock.engine import admin
+from understudy.mock.authserver.errors import error_response as authorization_error
+from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.exchange import HERE, Addresses
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
-from understudy.mock.engine.published import PATH, publish, with_published
-from understudy.mock.engine.recording import Record
-from understudy.mock.engine.registry import Worlds
-from understudy.mock.engine.stack import Site, stack
+from understudy.mock.engine.journaling import RequestListener
+from understudy.mock.engine.request_context import HERE, Addresses
+from understudy.mock.engine.stack import SiteConfig, stack
+from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading as seeding
 from understudy.mock.pages.parts import Part
 from understudy.mock.pages.site import pages
 from understudy.mock.service import resources
-from understudy.mock.settings import Holding, Settings
+from understudy.mock.service.published import PATH, publish, with_published
+from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.sqlite import StateKeeper
+from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.tokens import authenticate
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.loader import Document, load
 
-CLOSED = ("/oauth2/token", admin.BASE_PATH)
+CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
 """What no page of another origin may call: one takes the client secret (interface, Code grant, 4)."""
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
@@ -57,7 +57,7 @@ class Mock:
     def __init__(
         self,
         settings: Settings,
-        record: Record | None = None,
+        record: RequestListener | None = None,
         addresses: Addresses = HERE,
     ) -> None:
         self._settings = settings
@@ -76,7 +76,7 @@ class Mock:
         )
         self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
         if settings.state is not None:
-            keeper = StateKeeper(settings.state, COLLECTIONS, self.world.baseline)
+            keeper = SqliteStore(settings.state, COLLECTIONS, self.world.baseline)
             keeper.restore(self.worlds)
         self._build()
 
@@ -119,7 +119,7 @@ class Mock:
         return slug
 
     def _build(self) -> None:
-        own: Holding = "refuse" if self._settings.document is None else "warn"
+        own: ResponseValidation = "refuse" if self._settings.document is None else "warn"
         resource = resource_api(load(self.document))
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(load(self._openapi / "authorization.yaml"))
@@ -135,14 +135,14 @@ class Mock:
         is_single = self._settings.single_port
         approver = self._approver()
         parts: tuple[Part, ...] = ("people", "authorization")
-        common = Site(
+        common = SiteConfig(
             apis=(resource, authserver, web, administration)
             if is_single
             else (resource, web, administration),
             worlds=self.worlds,
             elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
             choose=self._choose,
-            holding=self._settings.holding or own,
+            response_validation=self._settings.response_validation or own,
             records=[witness] if self._record is None else [witness, self._record],
             closed=CLOSED,
             addresses=Addresses("", self._addresses.authorization),
@@ -175,7 +175,7 @@ def resource_api(document: Document) -> Api:
         document=document,
         base_path=base_path,
         handlers={**resources.HANDLERS, ("GET", PATH): publish(document, base_path)},
-        error_answer=resource_error,
+        error_response=resource_error,
         authenticate=authenticate,
         scopes=resources.SCOPES,
         limited=resources.LIMITED,
@@ -190,7 +190,7 @@ def web_api(document: Document) -> Api:
         document=document,
         base_path="",
         handlers=resources.WEB_HANDLERS,
-        error_answer=resource_error,
+        error_response=resource_error,
     )
 
 
@@ -200,7 +200,7 @@ def authorization_api(document: Document) -> Api:
         document=document,
         base_path="",
         handlers=authorization.HANDLERS,
-        error_answer=authorization_error,
+        error_response=authorization_error,
         pages=authorization.PAGES,
     )
 
@@ -209,8 +209,8 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     """Returns the mock's own admin API."""
     return Api(
         document=document,
-        base_path=admin.BASE_PATH,
+        base_path=admin_guard.BASE_PATH,
         handlers={**steering, **application_admin.HANDLERS},
-        error_answer=admin.admin_error,
+        error_response=admin_guard.admin_error,
         is_steering=True,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 Log = Literal["auto", "text", "json", "off"]
-Holding = Literal["refuse", "warn", "off"]
+ResponseValidation = Literal["refuse", "warn", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Settings:
     choices: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     auto_approve: str | None = None
-    holding: Holding | None = None
+    response_validation: ResponseValidation | None = None
     require_world: bool = False
     journal: int = 1000
     state: Path | None = None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from understudy.mock.engine import server
-from understudy.mock.engine.exchange import Addresses
+from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
 
 

@@ -31,7 +31,7 @@ def _understudy(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
 
     path = request.config.getoption("--understudy-target")
     options = {**verifying.DEFAULTS, "target": Path(path) if path else None, "cases": 0}
-    wish = verifying.wish_of(options, os.environ)
+    wish = verifying.preferences_of(options, os.environ)
     plan = verifying.plan_of(wish, lambda _event: None)
     run = start(plan)
     yield run, wish

@@ -8,7 +8,7 @@ from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 from understudy.errors import BadRequest, TooManyRequests
 from understudy.mock.authserver.approval import CODE_LIFETIME, approve
 from understudy.mock.authserver.authorize import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.errors import InvalidClient, OAuthError, error_answer
+from understudy.mock.authserver.errors import InvalidClient, OAuthError, error_response
 from understudy.mock.authserver.grants.authorization_code import REMEMBERED
 from understudy.mock.authserver.token import issue_token
 from understudy.mock.store.applications import CODES, SPENT_CODES
@@ -126,7 +126,7 @@ def test_pkce_is_honoured_when_it_was_asked_for(call, world, method):
 def test_a_wrong_client_is_a_401(call, code):
     error = refused(call, exchange(code, client_secret="wrong"))
     assert isinstance(error, InvalidClient)
-    assert error_answer(error).status == 401
+    assert error_response(error).status == 401
 
 
 def test_http_basic_alone_is_refused_with_the_cure(call, code):
@@ -155,7 +155,7 @@ def test_guessing_a_secret_is_slowed_until_a_minute_has_passed(call, time, code)
 def test_no_refusal_repeats_what_was_secret(call, code):
     secrets = {"client_secret": "hush-secret", "code": "hush-code", "code_verifier": "hush" * 11}
     for name, text in secrets.items():
-        answer = error_answer(refused(call, exchange(code, **{name: text})))
+        answer = error_response(refused(call, exchange(code, **{name: text})))
         assert text not in str(answer.body)
 
 
@@ -166,7 +166,7 @@ def test_a_secret_from_a_browser_is_noted(call, code):
 
 
 def test_what_the_engine_refuses_has_the_shape_and_status_of_the_rfc():
-    answer = error_answer(BadRequest("grant_type: given more than once.", code="repeated_field"))
+    answer = error_response(BadRequest("grant_type: given more than once.", code="repeated_field"))
     assert (answer.status, answer.body["error"]) == (400, "invalid_request")
     assert dict(answer.headers)["cache-control"] == "no-store"
 

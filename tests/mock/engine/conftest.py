@@ -20,10 +20,10 @@ from understudy.interface.rules import Switch, choose
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.parameters import ABSENT
-from understudy.mock.engine.registry import Worlds
-from understudy.mock.engine.stack import Site, stack
+from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.stack import SiteConfig, stack
+from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import DEFAULT, World
 from understudy.openapi.loader import load
 
@@ -72,7 +72,7 @@ def authenticate(_world: World, token: str, now: datetime) -> Principal | None:
     return None if expired else PRINCIPALS.get(token)
 
 
-def error_answer(problem: Problem) -> HandlerResponse:
+def error_response(problem: Problem) -> HandlerResponse:
     body = {"error": problem.message, "code": problem.code}
     return HandlerResponse(body, problem.status, headers=problem.headers)
 
@@ -162,7 +162,7 @@ class Service:
             "document": document,
             "base_path": document.base_path,
             "handlers": HANDLERS,
-            "error_answer": error_answer,
+            "error_response": error_response,
             "authenticate": authenticate,
             "scopes": {("GET", "/shelf/own"): frozenset({"auth", "read"})},
             "limited": frozenset({("GET", "/shelf")}),
@@ -180,7 +180,7 @@ class Service:
             "records": (self.recorded.append,),
             **self.site,
         }
-        self.application: ASGIApp = stack(Site(**site))
+        self.application: ASGIApp = stack(SiteConfig(**site))
 
     def ask(self, method: str, target: str, **request: Any) -> httpx.Response:
         """Sends one request, as a client would."""

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from understudy.errors import Problem, StartupError
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.document_responses import sample_response
 from understudy.mock.engine.endpoint import endpoints
-from understudy.mock.engine.samples import sample_answer
 from understudy.openapi.loader import load
 from understudy.openapi.yaml_files import read_yaml
 
@@ -60,7 +60,7 @@ def outcome(path: Path) -> str:
     except StartupError as refusal:
         return str(refusal)
     for endpoint in found:
-        sample_answer(endpoint.operation, endpoint.schemas, 0)
+        sample_response(endpoint.operation, endpoint.schemas, 0)
         endpoint.judge.completed(HandlerResponse({}), 0)
     return f"{path} serves"
 

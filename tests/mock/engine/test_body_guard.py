@@ -7,7 +7,7 @@ import pytest
 
 from understudy.errors import BadRequest, ContentTooLarge
 from understudy.mock.engine.body_guard import DRAINED_BYTES, MAX_BODY_BYTES, BodyGuard
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 
 MEGABYTE = 1024 * 1024
@@ -17,7 +17,7 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
     """Sends a body, and returns the exchange and how many messages were read of it."""
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"1") for name in headers or (b"transfer-encoding",)]}
-    exchange = RequestContext(scope, dict(scope["headers"]), World("test", {}))
+    context = RequestContext(scope, dict(scope["headers"]), World("test", {}))
     read = 0
 
     async def receive() -> dict[str, Any]:
@@ -29,7 +29,7 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
         return None
 
     asyncio.run(BodyGuard(nothing)(scope, receive, nothing))
-    return exchange, read
+    return context, read
 
 
 def chunk(size: int, *, more: bool = True) -> dict[str, Any]:
@@ -37,20 +37,20 @@ def chunk(size: int, *, more: bool = True) -> dict[str, Any]:
 
 
 def test_a_body_in_pieces_is_one_body() -> None:
-    exchange, _ = guarded(
+    context, _ = guarded(
         [chunk(2), {"type": "http.request", "more_body": True}, chunk(1, more=False)]
     )
-    assert exchange.body == b"aaa"
+    assert context.body == b"aaa"
 
 
 def test_a_body_of_just_the_limit_is_taken() -> None:
-    exchange, _ = guarded([chunk(MAX_BODY_BYTES, more=False)])
-    assert len(exchange.body) == MAX_BODY_BYTES
+    context, _ = guarded([chunk(MAX_BODY_BYTES, more=False)])
+    assert len(context.body) == MAX_BODY_BYTES
 
 
 def test_a_body_that_no_header_announces_is_not_waited_for() -> None:
-    exchange, read = guarded([], b"host")
-    assert (exchange.body, read) == (b"", 0)
+    context, read = guarded([], b"host")
+    assert (context.body, read) == (b"", 0)
 
 
 def test_a_client_that_goes_away_is_a_bad_request() -> None:

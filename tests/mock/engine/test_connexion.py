@@ -13,7 +13,7 @@ from understudy.mock.engine._connexion import (
     route_of,
     routed,
 )
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.openapi.operations import operations
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from understudy.errors import MockRefusal
-from understudy.mock.engine.preferences import RequestPreferences, wish_of
+from understudy.mock.engine.preferences import RequestPreferences, preferences_of
 
 
 def test_a_request_that_wishes_nothing_keeps_its_query() -> None:
-    assert wish_of("", "a=1&b=%20&c") == (None, "a=1&b=%20&c")
+    assert preferences_of("", "a=1&b=%20&c") == (None, "a=1&b=%20&c")
 
 
 @pytest.mark.parametrize(
@@ -24,23 +24,23 @@ def test_a_request_that_wishes_nothing_keeps_its_query() -> None:
     ],
 )
 def test_the_header_is_read_as_rfc_7240_writes_it(header: str, wish: RequestPreferences) -> None:
-    found, _ = wish_of(header, "")
+    found, _ = preferences_of(header, "")
     assert found is not None
     assert found._replace(applied="") == wish
 
 
 def test_preferences_that_others_define_are_left_alone() -> None:
-    assert wish_of("return=minimal, respond-async, wait=10", "") == (None, "")
+    assert preferences_of("return=minimal, respond-async, wait=10", "") == (None, "")
 
 
 def test_the_query_has_twins_that_win_and_are_taken_out() -> None:
-    wish, query = wish_of("code=500", "a=1&__code=404&b=2")
+    wish, query = preferences_of("code=500", "a=1&__code=404&b=2")
     assert wish is not None
     assert (wish.code, wish.applied, query) == (404, "code=404", "a=1&b=2")
 
 
 def test_other_names_with_two_underscores_are_the_clients_own_business() -> None:
-    assert wish_of("", "__cache_buster_9=1") == (None, "__cache_buster_9=1")
+    assert preferences_of("", "__cache_buster_9=1") == (None, "__cache_buster_9=1")
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_other_names_with_two_underscores_are_the_clients_own_business() -> None
 )
 def test_what_is_not_understood_is_said_so(header: str, query: str, reason: str) -> None:
     with pytest.raises(MockRefusal, match=reason.replace("?", r"\?")) as refusal:
-        wish_of(header, query)
+        preferences_of(header, query)
     assert refusal.value.status == 400

@@ -214,7 +214,7 @@ def test_undeclared_query_parameters_pass_and_are_noted(serve) -> None:
     service = serve()
     service.get("/v1/notes?source=app&size=1")
     service.get("/v1/notes/latest?source=app")
-    assert [exchange.undeclared_query for exchange in service.recorded] == [("source",)] * 2
+    assert [context.undeclared_query for context in service.recorded] == [("source",)] * 2
     assert "source" in service.recorded[0].notes[0]
 
 

@@ -46,7 +46,7 @@ def test_an_answer_that_breaks_the_document_is_refused_as_a_problem_of_the_mock(
 
 
 def test_an_answer_that_breaks_the_document_is_marked_where_it_may_pass(serve) -> None:
-    service = answering(serve, BREAKING, holding="warn")
+    service = answering(serve, BREAKING, response_validation="warn")
     response = service.get(TYPED)
     assert (response.status_code, response.json()) == (200, BREAKING.body)
     assert response.headers["x-mock-violation"] == "response"
@@ -54,7 +54,7 @@ def test_an_answer_that_breaks_the_document_is_marked_where_it_may_pass(serve) -
 
 
 def test_nothing_is_held_where_that_is_off(serve) -> None:
-    response = answering(serve, BREAKING, holding="off").get(TYPED)
+    response = answering(serve, BREAKING, response_validation="off").get(TYPED)
     assert response.json() == BREAKING.body
     assert "x-mock-violation" not in response.headers
 

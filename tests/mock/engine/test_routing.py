@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from understudy.mock.engine.exchange import Addresses
+from understudy.mock.engine.request_context import Addresses
 
 DOUBLE = """
 openapi: 3.0.3
@@ -185,7 +185,7 @@ def test_a_single_request_chooses_another_reading(serve) -> None:
     service = serve(choices={"scopes": "ignored"})
     service.get("/v1/notes", headers={"X-Mock-Choose": "rate-limits=off, , scopes=checked"})
     service.get("/v1/notes")
-    chosen = [dict(exchange.choices) for exchange in service.recorded]
+    chosen = [dict(context.choices) for context in service.recorded]
     assert chosen == [{"rate-limits": "off", "scopes": "checked"}, {"scopes": "ignored"}]
 
 

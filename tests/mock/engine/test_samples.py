@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.samples import complete, sample_answer
+from understudy.mock.engine.document_responses import complete, sample_response
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas
@@ -29,7 +29,7 @@ def schemas(schema: Any, version: str = "3.0.3") -> tuple[Schemas, Node]:
 def answer(responses: dict[str, Any]) -> HandlerResponse:
     raw = {"openapi": "3.0.3", "paths": {"/a": {"get": {"responses": responses}}}}
     document = Document(Path("api.yaml"), raw)
-    return sample_answer(operations(document)[0], Schemas(document), 7)
+    return sample_response(operations(document)[0], Schemas(document), 7)
 
 
 def content(media_type: str, **said: Any) -> dict[str, Any]:

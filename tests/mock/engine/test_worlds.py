@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.mock.engine.worlds import Change, Collection, World
+from understudy.mock.engine.worlds import Collection, RecordChange, World
 
 NOTES: Collection[str] = Collection("notes")
 OTHER: Collection[str] = Collection("other")
@@ -69,5 +69,5 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
 
 def test_a_change_is_a_value_that_can_be_carried_out_anywhere() -> None:
     world = World("one", BASELINE)
-    world.apply(Change("notes", "a", None))
+    world.apply(RecordChange("notes", "a", None))
     assert world.get(NOTES, "a") is None

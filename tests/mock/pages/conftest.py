@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 from understudy.mock.pages.site import pages
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile

@@ -11,7 +11,7 @@ from tests.quality.reference.serving import served
 Client = Callable[..., httpx.Client]
 
 
-class Hands:
+class ClockSetting:
     """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class Hands:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
+def clock() -> ClockSetting:
+    return ClockSetting()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.journal import Exercised
-from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.world_selection import Worlds
 
 
 class Declared(NamedTuple):

@@ -5,7 +5,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH
@@ -28,22 +28,22 @@ class Explainer:
         self._rules = rules
         self._switches = switches
 
-    def explain(self, exchange: RequestContext) -> dict[str, Any]:
+    def explain(self, context: RequestContext) -> dict[str, Any]:
         """Returns why an exchange went as it did."""
-        ids = exchange.refusal.rules if exchange.refusal else _rules_of(exchange)
+        ids = context.refusal.rules if context.refusal else _rules_of(context)
         said: dict[str, Any] = {
-            "operation": _operation(exchange),
-            "world": exchange.world.name,
-            "identity": exchange.identity,
-            "person": exchange.principal.person if exchange.principal else None,
-            "about": _about(exchange),
+            "operation": _operation(context),
+            "world": context.world.name,
+            "identity": context.identity,
+            "person": context.principal.person if context.principal else None,
+            "about": _about(context),
             "rules": self._said(ids),
-            "switches": self._in_force(exchange, ids),
-            "fault": exchange.fault,
-            "notes": exchange.notes,
+            "switches": self._in_force(context, ids),
+            "fault": context.fault,
+            "notes": context.notes,
         }
-        if exchange.refusal is not None:
-            problem = exchange.refusal.problem
+        if context.refusal is not None:
+            problem = context.refusal.problem
             breach = problem.breach
             said["refusal"] = {
                 "status": problem.status,
@@ -58,9 +58,9 @@ class Explainer:
         found = [rules[name] for name in ids if name in rules]
         return [{"id": r.id, "statement": r.statement, "section": r.section} for r in found]
 
-    def _in_force(self, exchange: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
+    def _in_force(self, context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
         """Returns the switches of these rules, and those that were turned."""
-        turned = exchange.choices
+        turned = context.choices
         return [
             {
                 "name": switch.name,
@@ -72,24 +72,24 @@ class Explainer:
         ]
 
 
-def _operation(exchange: RequestContext) -> dict[str, str] | None:
-    if exchange.endpoint is None:
+def _operation(context: RequestContext) -> dict[str, str] | None:
+    if context.endpoint is None:
         return None
-    operation = exchange.endpoint.operation
+    operation = context.endpoint.operation
     return {
         "id": operation.operation_id,
         "method": operation.method,
-        "path": exchange.endpoint.api.base_path + operation.path,
+        "path": context.endpoint.api.base_path + operation.path,
         "document": operation.pointer,
     }
 
 
-def _about(exchange: RequestContext) -> dict[str, Any] | None:
+def _about(context: RequestContext) -> dict[str, Any] | None:
     """Returns whose data it was about, and where that comes from."""
-    world = exchange.world
-    texts = [text.lower() for text in exchange.path_arguments.values()]
+    world = context.world
+    texts = [text.lower() for text in context.path_arguments.values()]
     slugs = [world.get(SLUGS_BY_HASH, text) if is_hash(text) else text for text in texts]
-    person = exchange.principal.person if exchange.principal else None
+    person = context.principal.person if context.principal else None
     for slug in (*slugs, person):
         if slug is not None and world.get(PEOPLE, slug) is not None:
             return {
@@ -104,9 +104,9 @@ def _is_changed(world: World, slug: str) -> bool:
     return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
 
 
-def _rules_of(exchange: RequestContext) -> tuple[str, ...]:
+def _rules_of(context: RequestContext) -> tuple[str, ...]:
     """Returns the rules that the handler holds, and what it calls."""
-    handler = exchange.endpoint.binding.handler if exchange.endpoint else None
+    handler = context.endpoint.binding.handler if context.endpoint else None
     if not isinstance(handler, FunctionType):
         return ()
     found: dict[str, None] = {}

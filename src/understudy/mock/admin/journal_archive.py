@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from understudy import http_archive as har
-from understudy.mock.admin.shapes import header, target
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.admin.journal_entries import header, target
 from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
+from understudy.mock.engine.request_context import RequestContext
 
 
 def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
@@ -15,31 +15,31 @@ def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:
     return har.archive("understudy", map(_entry, exchanges))
 
 
-def _entry(exchange: RequestContext) -> dict[str, Any]:
+def _entry(context: RequestContext) -> dict[str, Any]:
     return har.entry(
-        exchange.started.isoformat(),
-        round(exchange.seconds * 1000, 3),
-        _request(exchange),
-        _response(exchange),
-        comment="; ".join(exchange.notes),
+        context.started.isoformat(),
+        round(context.seconds * 1000, 3),
+        _request(context),
+        _response(context),
+        comment="; ".join(context.notes),
     )
 
 
-def _request(exchange: RequestContext) -> dict[str, Any]:
-    headers = masked_headers(exchange.sent_headers)
-    query = masked_query(exchange.query.decode("latin-1"))
-    masked = masked_body(exchange.body, header(headers, "content-type"))
+def _request(context: RequestContext) -> dict[str, Any]:
+    headers = masked_headers(context.sent_headers)
+    query = masked_query(context.query.decode("latin-1"))
+    masked = masked_body(context.body, header(headers, "content-type"))
     return har.request(
-        exchange.method,
-        exchange.site_url + target(exchange),
+        context.method,
+        context.site_url + target(context),
         headers,
         parse_qsl(query, keep_blank_values=True),
-        har.posted_text(masked) if exchange.body else None,
-        len(exchange.body),
+        har.posted_text(masked) if context.body else None,
+        len(context.body),
     )
 
 
-def _response(exchange: RequestContext) -> dict[str, Any]:
-    headers = masked_headers(exchange.answer_headers)
-    masked = masked_body(exchange.answer, header(headers, "content-type"))
-    return har.response(exchange.status, headers, har.text(masked), len(exchange.answer))
+def _response(context: RequestContext) -> dict[str, Any]:
+    headers = masked_headers(context.response_headers)
+    masked = masked_body(context.response_body, header(headers, "content-type"))
+    return har.response(context.status, headers, har.text(masked), len(context.response_body))

@@ -11,11 +11,11 @@ import orjson
 from understudy.errors import BadRequest, NotFound, nearest
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.journal_archive import archive
-from understudy.mock.admin.matching import Pattern, matches
-from understudy.mock.admin.shapes import logged, request
+from understudy.mock.admin.journal_entries import logged, request
+from understudy.mock.admin.request_patterns import Pattern, matches
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.request_context import RequestContext
 from understudy.openapi.paths import fill
 
 HEARTBEAT = 15.0
@@ -75,7 +75,7 @@ class RequestsAdmin:
         found = self._found(call, pattern)
         if since is not None:
             start = _instant(since)
-            found = [exchange for exchange in found if exchange.started >= start]
+            found = [context for context in found if context.started >= start]
         newest = found[::-1][:limit]
         return HandlerResponse(
             {"requests": [logged(e) for e in newest], "meta": {"total": len(found)}}
@@ -96,7 +96,7 @@ class RequestsAdmin:
             BadRequest: There is no such operation, or an expression is none.
         """
         return HandlerResponse(
-            {"requests": [logged(exchange) for exchange in self._found(call, body)]}
+            {"requests": [logged(context) for context in self._found(call, body)]}
         )
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
@@ -106,32 +106,30 @@ class RequestsAdmin:
             NotFound: It is unknown, or forgotten.
         """
         journal = call.world.journal
-        exchange = journal.get(number)
-        if exchange is None:
+        context = journal.get(number)
+        if context is None:
             first = journal.total - len(journal) + 1
             known = f"{first} to {journal.total}" if len(journal) else "none"
             msg = f"There is no request {number} in this world; it remembers {known}."
             raise NotFound(msg)
-        return HandlerResponse(
-            {**logged(exchange), "explanation": self._explainer.explain(exchange)}
-        )
+        return HandlerResponse({**logged(context), "explanation": self._explainer.explain(context)})
 
     def list_near_misses(self, call: Call) -> HandlerResponse:
         """Answers ``GET /requests/unmatched/near-misses``: what was probably meant."""
         return HandlerResponse(
             {
                 "nearMisses": [
-                    {"request": request(exchange), **near}
-                    for exchange in _unmatched(call)
-                    for near in self._near(exchange)
+                    {"request": request(context), **near}
+                    for context in _unmatched(call)
+                    for near in self._near(context)
                 ]
             }
         )
 
-    def _near(self, exchange: RequestContext) -> list[dict[str, Any]]:
+    def _near(self, context: RequestContext) -> list[dict[str, Any]]:
         def distance(method: str, path: str) -> float:
-            similar = SequenceMatcher(None, exchange.path, fill(path, exchange.path)).ratio()
-            return round(1 - (similar if method == exchange.method else similar * 0.9), 3)
+            similar = SequenceMatcher(None, context.path, fill(path, context.path)).ratio()
+            return round(1 - (similar if method == context.method else similar * 0.9), 3)
 
         ranked = sorted(
             (distance(method, path), name, method, path)
@@ -154,7 +152,7 @@ class RequestsAdmin:
             hint = nearest(operation, list(self._operations)) or "."
             msg = f"operation: there is no {operation!r}{hint}"
             raise BadRequest(msg)
-        return [exchange for exchange in call.world.journal if matches(exchange, pattern)]
+        return [context for context in call.world.journal if matches(context, pattern)]
 
 
 def delete_requests(call: Call) -> HandlerResponse:
@@ -165,7 +163,7 @@ def delete_requests(call: Call) -> HandlerResponse:
 
 def list_unmatched(call: Call) -> HandlerResponse:
     """Answers ``GET /requests/unmatched``."""
-    return HandlerResponse({"requests": [logged(exchange) for exchange in _unmatched(call)]})
+    return HandlerResponse({"requests": [logged(context) for context in _unmatched(call)]})
 
 
 def get_har(call: Call) -> HandlerResponse:
@@ -181,9 +179,9 @@ def stream_requests(call: Call) -> HandlerResponse:
 async def _events(call: Call) -> AsyncIterator[bytes]:
     waiting: asyncio.Queue[RequestContext] = asyncio.Queue(WAITING)
 
-    def listen(exchange: RequestContext) -> None:
+    def listen(context: RequestContext) -> None:
         if not waiting.full():
-            waiting.put_nowait(exchange)
+            waiting.put_nowait(context)
 
     listeners = call.world.journal.listeners
     listeners.append(listen)
@@ -191,17 +189,17 @@ async def _events(call: Call) -> AsyncIterator[bytes]:
         yield b": following\n\n"
         while True:
             try:
-                exchange = await asyncio.wait_for(waiting.get(), HEARTBEAT)
+                context = await asyncio.wait_for(waiting.get(), HEARTBEAT)
             except TimeoutError:
                 yield b": still there\n\n"
                 continue
-            yield b"id: %d\ndata: %s\n\n" % (exchange.number, orjson.dumps(logged(exchange)))
+            yield b"id: %d\ndata: %s\n\n" % (context.number, orjson.dumps(logged(context)))
     finally:
         listeners.remove(listen)
 
 
 def _unmatched(call: Call) -> Sequence[RequestContext]:
-    return [exchange for exchange in call.world.journal if not exchange.is_matched]
+    return [context for context in call.world.journal if not context.is_matched]
 
 
 def _instant(text: str) -> datetime:

@@ -8,7 +8,7 @@ from understudy.errors import BadRequest, StartupError
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.registry import COOKIE, HEADER, Worlds
+from understudy.mock.engine.world_selection import COOKIE, HEADER, Worlds
 from understudy.mock.engine.worlds import Snapshot, World
 from understudy.mock.fixtures.listing import listing
 from understudy.mock.fixtures.subset import only

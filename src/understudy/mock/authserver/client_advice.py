@@ -4,10 +4,10 @@ from urllib.parse import parse_qs
 
 from understudy.errors import TooManyRequests
 from understudy.mock.authserver.scopes import AUTH
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.windows import WINDOW, Window
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.applications import CODES, USED_SCOPES, VERDICTS, ClientAdvice
+from understudy.mock.store.applications import CLIENT_ADVICE, CODES, USED_SCOPES, ClientAdvice
 from understudy.mock.store.tokens import TOKENS, Token
 
 ADVICE = {
@@ -32,10 +32,10 @@ def note(world: World, client_id: str, fault: str, notes: list[str]) -> None:
     """
     notes.append(f"{client_id}: {ADVICE[fault]}")
     key = f"{client_id} {fault}"
-    before = world.get(VERDICTS, key)
+    before = world.get(CLIENT_ADVICE, key)
     count = 1 if before is None else before.count + 1
     seen = world.clock.now()
-    world.put(VERDICTS, key, ClientAdvice(client_id, fault, ADVICE[fault], count, seen))
+    world.put(CLIENT_ADVICE, key, ClientAdvice(client_id, fault, ADVICE[fault], count, seen))
 
 
 def witness(exchange: RequestContext) -> None:
@@ -81,7 +81,7 @@ def _witness_scopes(exchange: RequestContext, token: Token) -> None:
 
 def verdicts(world: World, client_id: str) -> list[ClientAdvice]:
     """Returns every verdict on a client, codes that ended unexchanged among them."""
-    found = [verdict for _, verdict in world.items(VERDICTS) if verdict.client_id == client_id]
+    found = [verdict for _, verdict in world.items(CLIENT_ADVICE) if verdict.client_id == client_id]
     now = world.clock.now()
     wasted = [
         code

@@ -77,7 +77,7 @@ class RefusedRedirect(Exception):
 
 
 @upholds("token-error-shape", "token-not-cached")
-def error_answer(problem: Problem) -> HandlerResponse:
+def error_response(problem: Problem) -> HandlerResponse:
     """Returns a refusal in the authorization server's shape (RFC 6749, 5.2).
 
     What the engine refuses by the document (a field that is missing, a body of another type) is an

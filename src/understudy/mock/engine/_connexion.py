@@ -25,7 +25,7 @@ with warnings.catch_warnings():
     from connexion import ConnexionMiddleware
     from connexion.middleware.routing import RoutingMiddleware
 
-Layer = Callable[[ASGIApp], ASGIApp]
+Middleware = Callable[[ASGIApp], ASGIApp]
 
 
 class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
@@ -45,7 +45,7 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
 
 
 def routed(
-    apis: Mapping[str, Sequence[Operation]], layers: Sequence[Layer], dispatch: ASGIApp
+    apis: Mapping[str, Sequence[Operation]], layers: Sequence[Middleware], dispatch: ASGIApp
 ) -> ASGIApp:
     """Puts Connexion around a dispatcher.
 
@@ -71,7 +71,7 @@ def route_of(scope: Scope) -> tuple[str | None, str | None]:
     return found.get("api_base_path"), found.get("operation_id")
 
 
-ROUTING: Layer = Routing
+ROUTING: Middleware = Routing
 
 
 def as_problem(error: Exception) -> Problem | None:

@@ -15,7 +15,7 @@ Authenticate = Callable[[World, str, datetime], Principal | None]
 """Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
 
 
-ErrorAnswer = Callable[[Problem], HandlerResponse]
+ErrorResponse = Callable[[Problem], HandlerResponse]
 
 
 def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
@@ -46,7 +46,7 @@ class Api:
     document: Document
     base_path: str
     handlers: Handlers
-    error_answer: ErrorAnswer
+    error_response: ErrorResponse
     authenticate: Authenticate = nobody
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     limited: frozenset[tuple[str, str]] = frozenset()

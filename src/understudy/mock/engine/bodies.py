@@ -14,8 +14,8 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Upload
-from understudy.mock.engine.messages import breach, faults, say
 from understudy.mock.engine.parameters import ABSENT, convert, parse_query
+from understudy.mock.engine.validation_errors import breach, faults, say
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import MediaType, RequestBody
 from understudy.openapi.schemas import Schemas

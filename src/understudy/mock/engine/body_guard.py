@@ -3,7 +3,7 @@
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest, ContentTooLarge
-from understudy.mock.engine.exchange import exchange_of
+from understudy.mock.engine.request_context import context_of
 
 MAX_BODY_BYTES = 11 * 1024 * 1024
 """An upload of 10 MB and what multipart puts around it."""
@@ -29,9 +29,9 @@ class BodyGuard:
             ContentTooLarge: It is larger than the mock takes.
             BadRequest: The client went away in the middle.
         """
-        exchange = exchange_of(scope)
-        if b"content-length" in exchange.headers or b"transfer-encoding" in exchange.headers:
-            exchange.body = await _read(receive)
+        context = context_of(scope)
+        if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
+            context.body = await _read(receive)
         await self._app(scope, receive, send)
 
 

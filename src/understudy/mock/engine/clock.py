@@ -18,7 +18,7 @@ def written(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Hands(NamedTuple):
+class ClockSetting(NamedTuple):
     """Where a clock was put, and how it runs from there.
 
     Attributes:
@@ -46,7 +46,7 @@ class Clock:
 
     def __init__(self, read: Callable[[], datetime] = machine_time) -> None:
         self._read = read
-        self._hands: Hands | None = None
+        self._hands: ClockSetting | None = None
         self.now = read  # until it is moved, a world's time costs nothing
 
     @property
@@ -57,7 +57,7 @@ class Clock:
     def put(self, instant: datetime | None = None, rate: float | None = None) -> None:
         """Shows another instant, runs at another rate, or both."""
         shown = self.now() if instant is None else instant
-        self._hands = Hands(self._read(), shown, self.rate if rate is None else rate)
+        self._hands = ClockSetting(self._read(), shown, self.rate if rate is None else rate)
         self.now = self._moved
 
     def advance(self, span: timedelta) -> None:
@@ -78,12 +78,12 @@ class Clock:
         self.now = self._read
 
     @property
-    def hands(self) -> Hands | None:
+    def hands(self) -> ClockSetting | None:
         """What a clock of the same world needs to show the same; None where it was not moved."""
         return self._hands
 
     @hands.setter
-    def hands(self, hands: Hands | None) -> None:
+    def hands(self, hands: ClockSetting | None) -> None:
         self.reset()
         if hands is not None:
             self._hands = hands

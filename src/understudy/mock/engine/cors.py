@@ -6,7 +6,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine.exchange import exchange_of
+from understudy.mock.engine.request_context import context_of
 
 _CLOSED = (
     "a browser sent this for a page, which cannot read the answer: no cross-origin header here, "
@@ -35,11 +35,11 @@ class Cors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, with or without cross-origin headers."""
-        exchange = exchange_of(scope)
+        context = context_of(scope)
         app = self._app
-        if b"origin" in exchange.headers:
-            if self._is_closed(exchange.path):
-                exchange.notes.append(_CLOSED)
+        if b"origin" in context.headers:
+            if self._is_closed(context.path):
+                context.notes.append(_CLOSED)
             else:
                 app = self._open
         await app(scope, receive, send)

@@ -9,13 +9,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import BadRequest
 from understudy.mock.engine._connexion import route_of
 from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.document_responses import sample_response
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import RequestContext, exchange_of
-from understudy.mock.engine.samples import sample_answer
-from understudy.mock.engine.sending import mock_problem, send_answer, stream_answer
+from understudy.mock.engine.request_context import RequestContext, context_of
+from understudy.mock.engine.response_sending import problem_response, send_response, stream_response
 from understudy.openapi.skeleton import path_texts, routing_id
 
-Holding = Literal["refuse", "warn", "off"]
+ResponseValidation = Literal["refuse", "warn", "off"]
 """What happens to an answer of ours that breaks the document."""
 
 
@@ -37,11 +37,11 @@ class Route:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Looks the operation up and goes on."""
-        exchange = exchange_of(scope)
+        context = context_of(scope)
         endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if endpoint is not None:
-            exchange.endpoint = endpoint
-            exchange.path_arguments = path_texts(endpoint.operation, scope["path_params"])
+            context.endpoint = endpoint
+            context.path_arguments = path_texts(endpoint.operation, scope["path_params"])
         await self._app(scope, receive, send)
 
 
@@ -53,9 +53,9 @@ class Dispatcher:
         holding: What happens to an answer of ours that breaks the document.
     """
 
-    def __init__(self, elsewhere: ASGIApp, holding: Holding) -> None:
+    def __init__(self, elsewhere: ASGIApp, response_validation: ResponseValidation) -> None:
         self._elsewhere = elsewhere
-        self._holding = holding
+        self._response_validation = response_validation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request.
@@ -63,58 +63,58 @@ class Dispatcher:
         Raises:
             Problem: The handler refused, or the request lacks what it cannot do without.
         """
-        exchange = exchange_of(scope)
-        endpoint = exchange.endpoint
+        context = context_of(scope)
+        endpoint = context.endpoint
         if endpoint is None or endpoint.is_page:
             await self._elsewhere(scope, receive, send)
             return
-        answer = await _call(exchange, endpoint)
+        answer = await _call(context, endpoint)
         status = endpoint.judge.status(answer.status)
         if status != answer.status:
             answer = answer._replace(status=status)
         if isinstance(answer.body, AsyncIterator):
-            await stream_answer(receive, send, answer)
+            await stream_response(receive, send, answer)
             return
-        if self._holding != "off":
-            answer = self._held(exchange, endpoint, answer)
-        await send_answer(send, answer, exchange.extra_headers)
+        if self._response_validation != "off":
+            answer = self._validated(context, endpoint, answer)
+        await send_response(send, answer, context.extra_headers)
 
-    def _held(
-        self, exchange: RequestContext, endpoint: Endpoint, answer: HandlerResponse
+    def _validated(
+        self, context: RequestContext, endpoint: Endpoint, answer: HandlerResponse
     ) -> HandlerResponse:
         fault = endpoint.judge.fault(answer)
         if fault is None:
             return answer
         operation = endpoint.operation
-        completed = endpoint.judge.completed(answer, exchange.world.identifiers.seed)
+        completed = endpoint.judge.completed(answer, context.world.identifiers.seed)
         if endpoint.judge.fault(completed) is None:
-            exchange.notes.append(f"completed from the document, which wants more: {fault}")
+            context.notes.append(f"completed from the document, which wants more: {fault}")
             return completed
         note = f"the answer to {operation.method} {operation.path} breaks the document: {fault}"
-        exchange.notes.append(note)
-        if self._holding == "warn":
+        context.notes.append(note)
+        if self._response_validation == "warn":
             return answer._replace(headers=(*answer.headers, ("x-mock-violation", "response")))
-        return mock_problem(500, "The mock's own answer breaks the document", note)
+        return problem_response(500, "The mock's own answer breaks the document", note)
 
 
-async def _call(exchange: RequestContext, endpoint: Endpoint) -> HandlerResponse:
+async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     binding = endpoint.binding
     if binding.handler is None:
-        seed = exchange.world.identifiers.seed
-        return sample_answer(endpoint.operation, endpoint.schemas, seed)
-    authorization = exchange.headers.get(b"authorization")
+        seed = context.world.identifiers.seed
+        return sample_response(endpoint.operation, endpoint.schemas, seed)
+    authorization = context.headers.get(b"authorization")
     call = Call(
-        exchange.world,
-        exchange.resource_url,
-        exchange.choices,
-        exchange.principal,
-        exchange.notes,
+        context.world,
+        context.resource_url,
+        context.choices,
+        context.principal,
+        context.notes,
         None if authorization is None else authorization.decode("latin-1"),
-        exchange.undeclared_query,
-        exchange.authorization_url,
-        exchange.client,
+        context.undeclared_query,
+        context.authorization_url,
+        context.client,
     )
-    arguments = exchange.arguments
+    arguments = context.arguments
     keywords: dict[str, Any] = {
         keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
     }

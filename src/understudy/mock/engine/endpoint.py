@@ -8,7 +8,7 @@ from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.handlers import Binding, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
-from understudy.mock.engine.responses import ResponseJudge
+from understudy.mock.engine.response_validation import ResponseValidator
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
@@ -40,7 +40,7 @@ class Endpoint:
     is_page: bool
     parameters: tuple[ParameterReader, ...]
     body: BodyReader | None
-    judge: ResponseJudge
+    judge: ResponseValidator
 
 
 @lru_cache(maxsize=16)
@@ -81,7 +81,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 schemas,
                 aliases.get(shape(operation.method, operation.path), ()),
             ),
-            judge=ResponseJudge(operation, schemas),
+            judge=ResponseValidator(operation, schemas),
         )
         for operation, binding in zip(found, bindings, strict=True)
     )

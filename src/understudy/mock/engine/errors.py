@@ -14,8 +14,8 @@ from understudy.interface.rules import upholds
 from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.exchange import RequestContext, exchange_of
-from understudy.mock.engine.sending import mock_problem, send_answer
+from understudy.mock.engine.request_context import RequestContext, context_of
+from understudy.mock.engine.response_sending import problem_response, send_response
 from understudy.openapi.paths import Paths
 
 _log = logging.getLogger(__name__)
@@ -37,31 +37,31 @@ class Errors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and answers what comes back as an exception."""
-        exchange = exchange_of(scope)
+        context = context_of(scope)
         try:
             await self._app(scope, receive, send)
         except Exception as error:
             problem = as_problem(error)
             if problem is None:
-                _log.exception("%s %s failed inside the mock", exchange.method, exchange.path)
+                _log.exception("%s %s failed inside the mock", context.method, context.path)
                 problem = _failure(error)
-            exchange.refused(problem)
-            if exchange.status:
+            context.refused(problem)
+            if context.status:
                 return  # it is on its way; the server closes the connection
-            await send_answer(send, self._answer(exchange, problem), exchange.extra_headers)
+            await send_response(send, self._answer(context, problem), context.extra_headers)
 
-    def _answer(self, exchange: RequestContext, problem: Problem) -> HandlerResponse:
+    def _answer(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
-            return mock_problem(problem.status, problem.title, problem.message)
+            return problem_response(problem.status, problem.title, problem.message)
         if isinstance(problem, MethodNotAllowed) and not problem.message:
-            problem = self._method_not_allowed(exchange)
+            problem = self._method_not_allowed(context)
         if isinstance(problem, NotFound) and not problem.message:
-            hint = self._paths.hint(exchange.path)
-            msg = f"There is nothing at {exchange.path}{hint or '.'}"
+            hint = self._paths.hint(context.path)
+            msg = f"There is nothing at {context.path}{hint or '.'}"
             problem = NotFound(msg, code="unknown_path")
-        endpoint = exchange.endpoint
-        api = endpoint.api if endpoint else self._api_of(self._paths.based(exchange.path))
-        return api.error_answer(problem)
+        endpoint = context.endpoint
+        api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
+        return api.error_response(problem)
 
     def _api_of(self, path: str) -> Api:
         """Returns whose error shape a path wears that led to no operation."""
@@ -73,9 +73,9 @@ class Errors:
         return self._apis[0]
 
     @upholds("token-post-only")
-    def _method_not_allowed(self, exchange: RequestContext) -> MethodNotAllowed:
-        allowed = ", ".join(self._paths.allowed(self._paths.based(exchange.path)))
-        msg = f"{exchange.method} is not allowed at {exchange.path}; it takes {allowed}."
+    def _method_not_allowed(self, context: RequestContext) -> MethodNotAllowed:
+        allowed = ", ".join(self._paths.allowed(self._paths.based(context.path)))
+        msg = f"{context.method} is not allowed at {context.path}; it takes {allowed}."
         return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
 
 

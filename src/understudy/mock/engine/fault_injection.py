@@ -7,13 +7,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.document_responses import declared_response
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import RequestContext, exchange_of
 from understudy.mock.engine.fault_effects import Inapplicable, Reply, affected
 from understudy.mock.engine.faults import Strike
-from understudy.mock.engine.preferences import HEADER, TWIN, RequestPreferences, wish_of
-from understudy.mock.engine.samples import declared_answer
-from understudy.mock.engine.sending import send_answer
+from understudy.mock.engine.preferences import HEADER, TWIN, RequestPreferences, preferences_of
+from understudy.mock.engine.request_context import RequestContext, context_of
+from understudy.mock.engine.response_sending import send_response
 from understudy.mock.engine.worlds import World
 
 ABORT = "understudy.abort"
@@ -39,15 +39,15 @@ class FaultInjection:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Goes on, and does to the answer what was asked for."""
-        exchange = exchange_of(scope)
-        endpoint = exchange.endpoint
-        is_wished = HEADER in exchange.headers or _TWIN in exchange.query
-        is_possible = is_wished or exchange.world.faults
+        context = context_of(scope)
+        endpoint = context.endpoint
+        is_wished = HEADER in context.headers or _TWIN in context.query
+        is_possible = is_wished or context.world.faults
         if not is_possible or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
-        wish = _wish(exchange) or RequestPreferences()
-        strike = _strike(exchange, wish)
+        wish = _wish(context) or RequestPreferences()
+        strike = _strike(context, wish)
         if strike is None and not wish.is_answer:
             await self._app(scope, receive, _with_headers(send, wish))
             return
@@ -55,15 +55,15 @@ class FaultInjection:
         await asyncio.sleep(strike.delay)
         stale = None
         if strike.effect == "stale-field":
-            stale = await self._as_in_the_fixtures(exchange, scope, receive)
-        answer = _instead(exchange, endpoint, strike, wish)
-        reply = await self._reply(exchange, endpoint, answer, scope, receive)
-        reply = _struck(exchange, endpoint, reply, strike, stale)
+            stale = await self._as_in_the_fixtures(context, scope, receive)
+        answer = _instead(context, endpoint, strike, wish)
+        reply = await self._reply(context, endpoint, answer, scope, receive)
+        reply = _struck(context, endpoint, reply, strike, stale)
         await _deliver(strike, reply, scope, receive, _with_headers(send, wish, strike))
 
     async def _reply(
         self,
-        exchange: RequestContext,
+        context: RequestContext,
         endpoint: Endpoint,
         answer: HandlerResponse | None,
         scope: Scope,
@@ -72,23 +72,23 @@ class FaultInjection:
         """Returns the whole answer before any of it is sent."""
         caught = _Caught()
         if answer is not None:
-            await send_answer(caught, answer, exchange.extra_headers)
+            await send_response(caught, answer, context.extra_headers)
             return caught.reply
         try:
             await self._app(scope, receive, caught)
         except Problem as problem:
-            refusal = endpoint.api.error_answer(problem)
-            exchange.refused(problem)
+            refusal = endpoint.api.error_response(problem)
+            context.refused(problem)
             caught = _Caught()
-            await send_answer(caught, refusal, exchange.extra_headers)
+            await send_response(caught, refusal, context.extra_headers)
         return caught.reply
 
     async def _as_in_the_fixtures(
-        self, exchange: RequestContext, scope: Scope, receive: Receive
+        self, context: RequestContext, scope: Scope, receive: Receive
     ) -> object:
         """Returns the answer's body as it would be if nothing had ever been written."""
-        world = exchange.world
-        exchange.world = World(world.name, world.baseline, world.clock, choices=world.choices)
+        world = context.world
+        context.world = World(world.name, world.baseline, world.clock, choices=world.choices)
         caught = _Caught()
         try:
             await self._app(scope, receive, caught)
@@ -96,8 +96,8 @@ class FaultInjection:
         except (Problem, ValueError):
             return None
         finally:
-            exchange.world = world
-            exchange.notes.clear()
+            context.world = world
+            context.notes.clear()
 
 
 class _Caught:
@@ -119,42 +119,42 @@ class _Caught:
         return Reply(self._status, self._headers, self._body)
 
 
-def _wish(exchange: RequestContext) -> RequestPreferences | None:
-    header = exchange.headers.get(HEADER, b"").decode("latin-1")
-    wish, query = wish_of(header, exchange.query.decode("latin-1"))
-    exchange.query = query.encode("latin-1")
+def _wish(context: RequestContext) -> RequestPreferences | None:
+    header = context.headers.get(HEADER, b"").decode("latin-1")
+    wish, query = preferences_of(header, context.query.decode("latin-1"))
+    context.query = query.encode("latin-1")
     return wish
 
 
-def _strike(exchange: RequestContext, wish: RequestPreferences) -> Strike | None:
+def _strike(context: RequestContext, wish: RequestPreferences) -> Strike | None:
     """Returns what strikes: the request's own wish, or the first of the world's faults."""
     if wish.fault is not None or wish.delay:
         return Strike("Prefer", wish.delay, None, wish.fault, wish.field)
-    world = exchange.world
-    endpoint = exchange.endpoint
+    world = context.world
+    endpoint = context.endpoint
     operation = endpoint.operation.operation_id if endpoint else None
-    person = exchange.principal.person if exchange.principal else None
-    headers = {n.decode("latin-1"): t.decode("latin-1") for n, t in exchange.headers.items()}
+    person = context.principal.person if context.principal else None
+    headers = {n.decode("latin-1"): t.decode("latin-1") for n, t in context.headers.items()}
     for key, fault in tuple(world.faults.items()):
         if fault.fits(operation, person, headers):
             world.faults[key], strike = fault.draw(world.identifiers.seed)
             world.note_change()
             if strike is not None:
-                exchange.fault = strike.fault
-                exchange.notes.append(f"struck by the fault {strike.fault}")
+                context.fault = strike.fault
+                context.notes.append(f"struck by the fault {strike.fault}")
                 return strike
     return None
 
 
 def _instead(
-    exchange: RequestContext, endpoint: Endpoint, strike: Strike, wish: RequestPreferences
+    context: RequestContext, endpoint: Endpoint, strike: Strike, wish: RequestPreferences
 ) -> HandlerResponse | None:
     """Returns what is answered instead of asking a handler, or None."""
     status = strike.status or wish.code
     if not (strike.status or wish.is_answer):
         return None
-    seed = exchange.world.identifiers.seed if wish.seed is None else wish.seed
-    found = declared_answer(
+    seed = context.world.identifiers.seed if wish.seed is None else wish.seed
+    found = declared_response(
         endpoint.operation,
         endpoint.schemas,
         seed,
@@ -166,41 +166,41 @@ def _instead(
         if status is None:
             msg = f"The document has no example {wish.example!r} for this operation."
             raise MockRefusal(400, "No such example", msg)
-        return _refusal(exchange, endpoint, status)
+        return _refusal(context, endpoint, status)
     return found
 
 
-def _refusal(exchange: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
+def _refusal(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
     """Returns a status in the API's own error shape, with the headers that go with it."""
     if status < REFUSALS:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
     headers: Headers = ()
     if status == TooManyRequests.status:
-        quota = endpoint.api.quota(exchange.principal)
-        reset = int(exchange.started.timestamp()) + 3600
+        quota = endpoint.api.quota(context.principal)
+        reset = int(context.started.timestamp()) + 3600
         headers = (
             ("x-ratelimit-limit", str(quota)),
             ("x-ratelimit-remaining", "0"),
             ("x-ratelimit-reset", str(reset)),
         )
-    return endpoint.api.error_answer(problem)._replace(status=status, headers=headers)
+    return endpoint.api.error_response(problem)._replace(status=status, headers=headers)
 
 
 def _struck(
-    exchange: RequestContext, endpoint: Endpoint, reply: Reply, strike: Strike, stale: object
+    context: RequestContext, endpoint: Endpoint, reply: Reply, strike: Strike, stale: object
 ) -> Reply:
     if strike.effect is None:
         return reply
     if strike.effect == "fail-after":
-        answer = _refusal(exchange, endpoint, 500)
+        answer = _refusal(context, endpoint, 500)
         body = orjson.dumps(answer.body)
         length = (b"content-length", str(len(body)).encode())
         return Reply(500, [(b"content-type", b"application/json"), length], body)
     try:
         return affected(reply, strike.effect, strike.field, stale)
     except Inapplicable as reason:
-        exchange.notes.append(f"{strike.effect} struck nothing: {reason}")
+        context.notes.append(f"{strike.effect} struck nothing: {reason}")
         note = f"{strike.effect} struck nothing: {reason}".encode("latin-1", "replace")
         return reply._replace(headers=[*reply.headers, (b"x-mock-note", note)])
 

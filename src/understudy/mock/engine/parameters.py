@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from understudy.errors import BadRequest
-from understudy.mock.engine.messages import breach, faults, say
+from understudy.mock.engine.validation_errors import breach, faults, say
 from understudy.openapi.operations import Parameter
 from understudy.openapi.schemas import Schemas
 

@@ -55,7 +55,7 @@ class RequestPreferences(NamedTuple):
         return self.code is not None or self.example is not None or self.dynamic
 
 
-def wish_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:
+def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:
     """Reads the wishes of a request.
 
     Args:

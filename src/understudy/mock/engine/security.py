@@ -7,38 +7,38 @@ optional token is either never read or a wrong one silently counts as none.
 from understudy.errors import Forbidden, Headers, Unauthorized
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Principal
-from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.request_context import RequestContext
 
 REALM = 'Bearer realm="understudy"'
 NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
 @upholds("bearer-header", "invalid-token-refused", "qr-no-authentication")
-def authorize(exchange: RequestContext) -> None:
+def authorize(context: RequestContext) -> None:
     """Finds out whom an exchange speaks for.
 
     Raises:
         Unauthorized: A token is needed and there is none, or it does not count (RFC 6750, 3.1).
         Forbidden: The token lacks a scope.
     """
-    endpoint = exchange.endpoint
+    endpoint = context.endpoint
     if endpoint is None or endpoint.access.token == "unread":
         if endpoint is not None and endpoint.access.credentials:
-            _expect_credentials(exchange, endpoint.access.credentials)
+            _expect_credentials(context, endpoint.access.credentials)
         return
-    authorization = exchange.headers.get(b"authorization")
+    authorization = context.headers.get(b"authorization")
     if authorization is None:
         if endpoint.access.token == "required":
             raise Unauthorized(NOT_AUTHORIZED, headers=_challenge())
         return
-    principal = _principal(exchange, authorization)
+    principal = _principal(context, authorization)
     if principal is None:
-        _refuse_token(exchange, is_optional=endpoint.access.token == "optional")
+        _refuse_token(context, is_optional=endpoint.access.token == "optional")
         return
     if endpoint.access.scopes is not None:
-        _expect_scopes(exchange, principal, endpoint.access.scopes)
-    exchange.principal = principal
+        _expect_scopes(context, principal, endpoint.access.scopes)
+    context.principal = principal
 
 
 def bearer_token(authorization: bytes) -> str | None:
@@ -49,30 +49,30 @@ def bearer_token(authorization: bytes) -> str | None:
     return token.strip().decode("latin-1")
 
 
-def _principal(exchange: RequestContext, authorization: bytes) -> Principal | None:
-    if b"authorization" in exchange.repeated_headers:
+def _principal(context: RequestContext, authorization: bytes) -> Principal | None:
+    if b"authorization" in context.repeated_headers:
         msg = "The Authorization header is given more than once; send one."
         raise Unauthorized(msg, code="invalid_request", headers=_challenge("invalid_request"))
     token = bearer_token(authorization)
-    if token is None or exchange.endpoint is None:
+    if token is None or context.endpoint is None:
         return None
-    return exchange.endpoint.api.authenticate(exchange.world, token, exchange.started)
+    return context.endpoint.api.authenticate(context.world, token, context.started)
 
 
-def _refuse_token(exchange: RequestContext, *, is_optional: bool) -> None:
-    if is_optional and exchange.choices.get("invalid-optional-token") == "anonymous":
-        exchange.notes.append("the token does not count; answered as to nobody")
+def _refuse_token(context: RequestContext, *, is_optional: bool) -> None:
+    if is_optional and context.choices.get("invalid-optional-token") == "anonymous":
+        context.notes.append("the token does not count; answered as to nobody")
         return
     raise Unauthorized(NOT_AUTHORIZED, code="invalid_token", headers=_challenge("invalid_token"))
 
 
 @upholds("me-needs-oauth-token", "scope-per-operation")
-def _expect_scopes(exchange: RequestContext, principal: Principal, scopes: frozenset[str]) -> None:
+def _expect_scopes(context: RequestContext, principal: Principal, scopes: frozenset[str]) -> None:
     if principal.kind != "oauth":
         msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."
         raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
     missing = scopes - principal.scopes
-    if missing and exchange.choices.get("scopes") != "ignored":
+    if missing and context.choices.get("scopes") != "ignored":
         listed = " ".join(sorted(missing))
         msg = f"The token was not granted the scope this needs: {listed}."
         challenge = f'{REALM}, error="insufficient_scope", scope="{" ".join(sorted(scopes))}"'
@@ -80,11 +80,11 @@ def _expect_scopes(exchange: RequestContext, principal: Principal, scopes: froze
         raise Forbidden(msg, code="insufficient_scope", headers=headers)
 
 
-def _expect_credentials(exchange: RequestContext, credentials: tuple[tuple[str, str], ...]) -> None:
-    cookies = exchange.headers.get(b"cookie", b"").decode("latin-1")
+def _expect_credentials(context: RequestContext, credentials: tuple[tuple[str, str], ...]) -> None:
+    cookies = context.headers.get(b"cookie", b"").decode("latin-1")
     given = {
-        "header": {name.decode("latin-1") for name in exchange.headers},
-        "query": set(parse_query(exchange.query)) if exchange.query else set(),
+        "header": {name.decode("latin-1") for name in context.headers},
+        "query": set(parse_query(context.query)) if context.query else set(),
         "cookie": {pair.partition("=")[0].strip() for pair in cookies.split(";")},
     }
     for location, name in credentials:

@@ -5,28 +5,28 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 
-from understudy.mock.engine._connexion import ROUTING, Layer, routed
-from understudy.mock.engine.admin import guarding
+from understudy.mock.engine._connexion import ROUTING, Middleware, routed
+from understudy.mock.engine.admin_guard import guarding
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.body_guard import BodyGuard
-from understudy.mock.engine.choosing import Choose, choosing
+from understudy.mock.engine.choices import Choose, choosing
 from understudy.mock.engine.cors import Cors
-from understudy.mock.engine.dispatcher import Dispatcher, Holding, Route
+from understudy.mock.engine.dispatcher import Dispatcher, ResponseValidation, Route
 from understudy.mock.engine.endpoint import Endpoint, endpoints
 from understudy.mock.engine.errors import Errors
-from understudy.mock.engine.exchange import HERE, Addresses
 from understudy.mock.engine.fault_injection import FaultInjection
-from understudy.mock.engine.rate_limit import hold_quota
-from understudy.mock.engine.recording import Record, Recording, expect_world
-from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.journaling import JournalMiddleware, RequestListener, expect_world
+from understudy.mock.engine.rate_limit import enforce_quota
+from understudy.mock.engine.request_context import HERE, Addresses
+from understudy.mock.engine.request_validation import validate
 from understudy.mock.engine.security import authorize
 from understudy.mock.engine.steps import Steps
-from understudy.mock.engine.validation import validate
+from understudy.mock.engine.world_selection import Worlds
 from understudy.openapi.paths import Paths
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SiteConfig:
     """What is served at one address.
 
     Attributes:
@@ -45,14 +45,14 @@ class Site:
     worlds: Worlds
     elsewhere: ASGIApp
     choose: Choose
-    holding: Holding = "refuse"
-    records: Sequence[Record] = ()
+    response_validation: ResponseValidation = "refuse"
+    records: Sequence[RequestListener] = ()
     closed: Sequence[str] = ()
     addresses: Addresses = HERE
     admin_token: str | None = None
 
 
-def stack(site: Site) -> ASGIApp:
+def stack(site: SiteConfig) -> ASGIApp:
     """Builds the layers of a site around its dispatcher.
 
     Raises:
@@ -63,8 +63,8 @@ def stack(site: Site) -> ASGIApp:
         found.setdefault(api.base_path, []).extend(endpoints(api))
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
-    layers: list[Layer] = [
-        lambda app: Recording(app, site.worlds, paths, site.records, site.addresses),
+    layers: list[Middleware] = [
+        lambda app: JournalMiddleware(app, site.worlds, paths, site.records, site.addresses),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
         lambda app: Steps(app, guarding(site.admin_token), expect_world, choosing(site.choose)),
@@ -73,6 +73,6 @@ def stack(site: Site) -> ASGIApp:
         lambda app: Route(app, found),
         lambda app: Steps(app, authorize),
         FaultInjection,
-        lambda app: Steps(app, hold_quota, validate),
+        lambda app: Steps(app, enforce_quota, validate),
     ]
-    return routed(operations, layers, Dispatcher(site.elsewhere, site.holding))
+    return routed(operations, layers, Dispatcher(site.elsewhere, site.response_validation))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.mock.engine.exchange import RequestContext, exchange_of
+from understudy.mock.engine.request_context import RequestContext, context_of
 
 Step = Callable[[RequestContext], None]
 """Adds to the exchange what it finds out; raises a Problem to refuse."""
@@ -28,7 +28,7 @@ class Steps:
         Raises:
             Problem: A step refused.
         """
-        exchange = exchange_of(scope)
+        context = context_of(scope)
         for step in self._steps:
-            step(exchange)
+            step(context)
         await self._app(scope, receive, send)

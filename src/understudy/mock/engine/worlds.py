@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from understudy.mock.engine.clock import Clock, Hands
+from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
@@ -26,7 +26,7 @@ class Collection(Generic[Record]):
     type: Any = Any
 
 
-class Change(NamedTuple):
+class RecordChange(NamedTuple):
     """One record of one collection, replaced by another or (None) removed."""
 
     collection: str
@@ -55,7 +55,7 @@ class Snapshot(NamedTuple):
 
     baseline: Baseline
     overlay: Mapping[str, Mapping[str, Any]]
-    hands: Hands | None
+    hands: ClockSetting | None
     seed: int
     issued: int
     choices: Mapping[str, str]
@@ -64,10 +64,10 @@ class Snapshot(NamedTuple):
     faults: Mapping[str, Fault]
 
 
-class Keeper(Protocol):
+class WorldStore(Protocol):
     """Makes what happens in worlds outlast the process."""
 
-    def changed(self, world: "World", change: Change) -> None:
+    def changed(self, world: "World", change: RecordChange) -> None:
         """Takes one change; it lasts once ``keep`` has returned."""
 
     def steered(self, world: "World") -> None:
@@ -118,7 +118,7 @@ class World:
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal[Any] = field(default_factory=Journal)
-    keeper: "Keeper | None" = None
+    keeper: "WorldStore | None" = None
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -157,14 +157,14 @@ class World:
 
     def put(self, collection: Collection[Record], key: str, record: Record) -> None:
         """Adds a record or replaces the one at this key."""
-        self.apply(Change(collection.name, key, record))
+        self.apply(RecordChange(collection.name, key, record))
 
     def remove(self, collection: Collection[Record], key: str) -> None:
         """Removes the record at this key; removing what is not there changes nothing."""
         if self.get(collection, key) is not None:
-            self.apply(Change(collection.name, key, None))
+            self.apply(RecordChange(collection.name, key, None))
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: RecordChange) -> None:
         """Carries out one change: the only place where the state of a world changes."""
         changed = self._overlay.setdefault(change.collection, {})
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
@@ -179,11 +179,11 @@ class World:
         if self.keeper is not None:
             self.keeper.steered(self)
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[RecordChange]:
         """Yields what differs from the baseline."""
         for collection, records in self._overlay.items():
             for key, record in records.items():
-                yield Change(collection, key, record)
+                yield RecordChange(collection, key, record)
 
     def snapshot(self) -> Snapshot:
         """Returns what the world is now; it costs what was changed, not what the world holds."""

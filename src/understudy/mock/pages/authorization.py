@@ -33,7 +33,7 @@ from understudy.mock.authserver.authorize import (
 )
 from understudy.mock.authserver.client_advice import note
 from understudy.mock.authserver.errors import RefusedPage, RefusedRedirect
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
 from understudy.mock.pages.bridge import address, exchange, let_form_lead_to
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session

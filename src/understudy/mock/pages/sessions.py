@@ -5,7 +5,7 @@ import hmac
 from flask import Response, abort, request
 from msgspec.structs import replace
 
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import bridge
 from understudy.mock.store.applications import SESSIONS, Session
 from understudy.mock.store.people import PEOPLE, Person

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
-from understudy.mock.engine.exchange import RequestContext, exchange_of
+from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.pages.parts import Part
 from understudy.mock.pages.profile import find
 
@@ -30,7 +30,7 @@ def pages(base_path: str, parts: Sequence[Part], auto_approve: str | None = None
     """
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
-        exchange = exchange_of(scope)
+        exchange = context_of(scope)
         path: str = scope["path"]
         is_form = "authorization" in parts and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:

@@ -118,5 +118,5 @@ USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[st
 CONSENTS: Collection[Consent] = Collection("consents", Consent)
 """What the page's form sends back, to the page."""
 
-VERDICTS: Collection[ClientAdvice] = Collection("verdicts", ClientAdvice)
+CLIENT_ADVICE: Collection[ClientAdvice] = Collection("verdicts", ClientAdvice)
 """client_id, a space and the fault to the verdict."""

@@ -5,17 +5,17 @@ from typing import Any
 from understudy.mock.engine.worlds import Collection
 from understudy.mock.store.applications import (
     APPLICATIONS,
+    CLIENT_ADVICE,
     CODES,
     CONSENTS,
     SESSIONS,
     SPENT_CODES,
     USED_SCOPES,
-    VERDICTS,
 )
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
 from understudy.mock.store.tokens import TOKENS
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS),
-    *(APPLICATIONS, CODES, SPENT_CODES, CONSENTS, SESSIONS, USED_SCOPES, VERDICTS),
+    *(APPLICATIONS, CODES, SPENT_CODES, CONSENTS, SESSIONS, USED_SCOPES, CLIENT_ADVICE),
 )

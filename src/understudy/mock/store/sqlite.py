@@ -17,11 +17,18 @@ import msgspec
 from msgspec import Struct
 
 from understudy.errors import StartupError
-from understudy.mock.engine.clock import Hands
+from understudy.mock.engine.clock import ClockSetting
 from understudy.mock.engine.faults import Fault
-from understudy.mock.engine.registry import Worlds
 from understudy.mock.engine.windows import Window
-from understudy.mock.engine.worlds import DEFAULT, Baseline, Change, Collection, Snapshot, World
+from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.engine.worlds import (
+    DEFAULT,
+    Baseline,
+    Collection,
+    RecordChange,
+    Snapshot,
+    World,
+)
 
 FILE = "worlds.sqlite"
 VERSION = 1
@@ -43,7 +50,7 @@ Blobs = dict[str, dict[str, bytes | None]]
 class _Steering(Struct):
     """What a world is beside its records."""
 
-    hands: Hands | None
+    hands: ClockSetting | None
     seed: int
     issued: int
     choices: dict[str, str]
@@ -60,7 +67,7 @@ class _Kept(Struct):
     steering: _Steering
 
 
-class StateKeeper:
+class SqliteStore:
     """Keeps every world of a mock.
 
     Args:
@@ -108,7 +115,7 @@ class StateKeeper:
             self.began(worlds.default, worlds.beginning(), None)
             self.keep(worlds.default)
 
-    def changed(self, world: World, change: Change) -> None:
+    def changed(self, world: World, change: RecordChange) -> None:
         """Takes one change."""
         record = None if change.record is None else self._encode(change.record)
         values = (world.name, change.collection, change.key, record)

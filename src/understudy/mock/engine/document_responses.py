@@ -18,12 +18,12 @@ from understudy.openapi.schemas import Schemas
 JSON = "application/json"
 
 
-def sample_answer(operation: Operation, schemas: Schemas, seed: int) -> HandlerResponse:
+def sample_response(operation: Operation, schemas: Schemas, seed: int) -> HandlerResponse:
     """Answers an operation from the document alone: its first success, by example or by schema."""
-    return declared_answer(operation, schemas, seed) or HandlerResponse(None, 200)
+    return declared_response(operation, schemas, seed) or HandlerResponse(None, 200)
 
 
-def declared_answer(
+def declared_response(
     operation: Operation,
     schemas: Schemas,
     seed: int,

@@ -12,7 +12,7 @@ NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
 
 
-async def send_answer(send: Send, answer: HandlerResponse, extra: Headers = ()) -> None:
+async def send_response(send: Send, answer: HandlerResponse, extra: Headers = ()) -> None:
     """Sends an answer.
 
     Args:
@@ -34,7 +34,7 @@ async def send_answer(send: Send, answer: HandlerResponse, extra: Headers = ()) 
     await send({"type": "http.response.body", "body": content})
 
 
-async def stream_answer(receive: Receive, send: Send, answer: HandlerResponse) -> None:
+async def stream_response(receive: Receive, send: Send, answer: HandlerResponse) -> None:
     """Sends an answer that goes on until it ends by itself, or the client leaves."""
     headers = [(b"content-type", answer.media_type.encode()), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
@@ -61,7 +61,7 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-def mock_problem(status: int, title: str, detail: str) -> HandlerResponse:
+def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
     """Returns what production could never say, as problem+json (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}
     return HandlerResponse(body, status, "application/problem+json")

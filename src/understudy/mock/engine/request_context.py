@@ -69,15 +69,13 @@ class RequestContext:
         fault: Id of the fault that struck it.
         refusal: What it was refused with, if it was.
         status: The answer's, once sent.
-        answer_headers: The answer's, once sent.
+        response_headers: The answer's, once sent.
         answer: The beginning of the answer's body.
         seconds: How long it took.
         number: Its place in the world's journal, from 1.
     """
 
     __slots__ = (
-        "answer",
-        "answer_headers",
         "arguments",
         "authorization_url",
         "body",
@@ -97,6 +95,8 @@ class RequestContext:
         "refusal",
         "repeated_headers",
         "resource_url",
+        "response_body",
+        "response_headers",
         "seconds",
         "sent_headers",
         "site_url",
@@ -138,8 +138,8 @@ class RequestContext:
         self.fault: str | None = None
         self.refusal: RefusalReason | None = None
         self.status = 0
-        self.answer_headers: Sequence[tuple[bytes, bytes]] = ()
-        self.answer = b""
+        self.response_headers: Sequence[tuple[bytes, bytes]] = ()
+        self.response_body = b""
         self.seconds = 0.0
         self.number = 0
         scope[_KEY] = self
@@ -196,7 +196,7 @@ def is_local(host: str) -> bool:
         return False
 
 
-def exchange_of(scope: Scope) -> RequestContext:
+def context_of(scope: Scope) -> RequestContext:
     """Returns the exchange that a request's scope belongs to."""
     found: RequestContext = scope[_KEY]
     return found

@@ -11,11 +11,11 @@ from understudy.mock.admin.faults import FaultsAdmin
 from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
-from understudy.mock.engine.admin import HANDLERS
+from understudy.mock.engine.admin_guard import HANDLERS
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.endpoint import Endpoint, endpoints
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.world_selection import Worlds
 
 _IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "unread": ("anonymous",),

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from understudy.errors import Forbidden, Problem, UnsupportedMediaType
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.exchange import RequestContext, is_local
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.request_context import RequestContext, is_local
+from understudy.mock.engine.response_sending import problem_response
 from understudy.mock.engine.security import bearer_token
-from understudy.mock.engine.sending import mock_problem
 from understudy.mock.engine.steps import Step
 
 BASE_PATH = "/__admin"
@@ -29,27 +29,27 @@ def guarding(token: str | None = None) -> Step:
         token: What lets in callers who are not on this machine; without one nobody else is.
     """
 
-    def guard_admin(exchange: RequestContext) -> None:
-        if not exchange.path.startswith(BASE_PATH):
+    def guard_admin(context: RequestContext) -> None:
+        if not context.path.startswith(BASE_PATH):
             return
-        if not _is_known(exchange, token):
-            fault = _fault(exchange, token)
+        if not _is_known(context, token):
+            fault = _fault(context, token)
             if fault is not None:
                 raise Forbidden(fault)
-        if exchange.method in _WRITES and exchange.headers.get(b"content-length", b"0") != b"0":
-            _expect_no_simple_type(exchange)
+        if context.method in _WRITES and context.headers.get(b"content-length", b"0") != b"0":
+            _expect_no_simple_type(context)
 
     return guard_admin
 
 
-def _is_known(exchange: RequestContext, token: str | None) -> bool:
-    given = bearer_token(exchange.headers.get(b"authorization", b""))
+def _is_known(context: RequestContext, token: str | None) -> bool:
+    given = bearer_token(context.headers.get(b"authorization", b""))
     return token is not None and given is not None and compare_digest(given, token)
 
 
-def _expect_no_simple_type(exchange: RequestContext) -> None:
+def _expect_no_simple_type(context: RequestContext) -> None:
     """Refuses bodies that a page may send anywhere without being asked (Fetch, simple requests)."""
-    kind = exchange.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    kind = context.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind not in _TYPES:
         msg = (
             f"A body of type {kind.decode('latin-1')!r} is not taken here; "
@@ -58,9 +58,9 @@ def _expect_no_simple_type(exchange: RequestContext) -> None:
         raise UnsupportedMediaType(msg)
 
 
-def _fault(exchange: RequestContext, token: str | None) -> str | None:
-    host = exchange.headers.get(b"host", b"").decode("latin-1")
-    if not is_local(exchange.client):
+def _fault(context: RequestContext, token: str | None) -> str | None:
+    host = context.headers.get(b"host", b"").decode("latin-1")
+    if not is_local(context.client):
         return (
             "The admin API answers callers on this machine only; others send its token: "
             "Authorization: Bearer, and what the mock showed when it started."
@@ -70,10 +70,10 @@ def _fault(exchange: RequestContext, token: str | None) -> str | None:
         )
     if not is_local(urlsplit(f"//{host}").hostname or ""):
         return f"The Host {host!r} is no name of this machine; call 127.0.0.1 or localhost."
-    origin = exchange.headers.get(b"origin")
+    origin = context.headers.get(b"origin")
     if origin is not None and urlsplit(origin.decode("latin-1")).netloc != host:
         return "The admin API takes nothing from a page of another origin."
-    site = exchange.headers.get(b"sec-fetch-site", b"none")
+    site = context.headers.get(b"sec-fetch-site", b"none")
     if site not in {b"none", b"same-origin"}:
         return "The admin API takes nothing from a page of another site."
     return None
@@ -82,7 +82,9 @@ def _fault(exchange: RequestContext, token: str | None) -> str | None:
 def admin_error(problem: Problem) -> HandlerResponse:
     """Returns a refusal as problem+json: production could never say it."""
     title = type(problem).__name__
-    return mock_problem(problem.status, title, problem.message)._replace(headers=problem.headers)
+    return problem_response(problem.status, title, problem.message)._replace(
+        headers=problem.headers
+    )
 
 
 def get_health(_call: Call) -> HandlerResponse:

@@ -14,7 +14,15 @@ from typing import NamedTuple
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
-from understudy.mock.engine.worlds import DEFAULT, MARK, PREFIX, Baseline, Keeper, Snapshot, World
+from understudy.mock.engine.worlds import (
+    DEFAULT,
+    MARK,
+    PREFIX,
+    Baseline,
+    Snapshot,
+    World,
+    WorldStore,
+)
 
 HEADER = b"x-mock-world"
 COOKIE = "mock_world"
@@ -25,7 +33,7 @@ _SWEEPING = timedelta(seconds=1)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
-class Selection(NamedTuple):
+class WorldSelection(NamedTuple):
     """The world that a request means.
 
     Attributes:
@@ -39,21 +47,21 @@ class Selection(NamedTuple):
     is_said: bool = True
 
 
-def selection(path: str, headers: Mapping[bytes, bytes]) -> Selection:
+def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
     """Returns which world a request names: in its path, else a header, a cookie or a token."""
     if path.startswith(PREFIX):
         name, slash, rest = path.removeprefix(PREFIX).partition("/")
-        return Selection(name, slash + rest or "/")
+        return WorldSelection(name, slash + rest or "/")
     named = headers.get(HEADER)
     if named is not None:
-        return Selection(named.decode("latin-1").strip(), path)
+        return WorldSelection(named.decode("latin-1").strip(), path)
     cookie = headers.get(b"cookie")
     if cookie is not None and COOKIE.encode() in cookie:
-        return Selection(_cookie(cookie.decode("latin-1")), path)
+        return WorldSelection(_cookie(cookie.decode("latin-1")), path)
     authorization = headers.get(b"authorization", b"")
     if MARK.encode() in authorization:
-        return Selection(_minted(authorization.decode("latin-1")), path, is_said=False)
-    return Selection(None, path)
+        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_said=False)
+    return WorldSelection(None, path)
 
 
 def _cookie(text: str) -> str | None:
@@ -95,7 +103,7 @@ class Worlds:
 
     def __init__(self, default: World, *, is_named: bool = False, capacity: int = CAPACITY) -> None:
         self.default = default
-        self.keeper: Keeper | None = None
+        self.keeper: WorldStore | None = None
         self._capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
         self._beginnings = {default.name: default.snapshot()}

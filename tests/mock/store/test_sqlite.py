@@ -8,7 +8,7 @@ from tests.mock.admin.conftest import Driver, Time
 
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings
-from understudy.mock.store.sqlite import FILE, StateKeeper
+from understudy.mock.store.sqlite import FILE, SqliteStore
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def started(tmp_path: Path):
 
     def end(driver: Driver) -> None:
         keeper = driver.mock.worlds.keeper
-        assert isinstance(keeper, StateKeeper)
+        assert isinstance(keeper, SqliteStore)
         keeper.close()
         driver.close()
 
@@ -76,13 +76,13 @@ def test_worlds_that_are_made_later_get_other_names(started) -> None:
 def test_two_mocks_cannot_keep_their_worlds_in_one_place(started, tmp_path: Path) -> None:
     started()
     with pytest.raises(StartupError, match="Does another mock use it"):
-        StateKeeper(tmp_path, (), {})
+        SqliteStore(tmp_path, (), {})
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("a letter to a friend " * 100)
     with pytest.raises(StartupError, match="is no database"):
-        StateKeeper(tmp_path, (), {})
+        SqliteStore(tmp_path, (), {})
 
 
 def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
         database.execute("PRAGMA user_version = 77")
     database.close()
     with pytest.raises(StartupError, match="another version"):
-        StateKeeper(tmp_path, (), {})
+        SqliteStore(tmp_path, (), {})
 
 
 def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StartupError, match="--state"):
-        StateKeeper(tmp_path / "file" / "state", (), {})
+        SqliteStore(tmp_path / "file" / "state", (), {})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from understudy.errors import MockRefusal, StartupError
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.steps import Step
 
 HEADER = b"x-mock-choose"
@@ -19,13 +19,13 @@ def choosing(choose: Choose) -> Step:
         choose: Reads the texts.
     """
 
-    def take_choices(exchange: RequestContext) -> None:
-        header = exchange.headers.get(HEADER)
+    def take_choices(context: RequestContext) -> None:
+        header = context.headers.get(HEADER)
         if header is None:
             return
         texts = [text.strip() for text in header.decode("latin-1").split(",") if text.strip()]
         try:
-            exchange.choices = {**exchange.choices, **choose(texts)}
+            context.choices = {**context.choices, **choose(texts)}
         except StartupError as error:
             raise MockRefusal(400, "No such choice", str(error)) from error
 

@@ -1,13 +1,13 @@
 """Holds the mock's own answers to the document: the status, the media type and the schema."""
 
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.messages import first_fault
-from understudy.mock.engine.samples import complete
+from understudy.mock.engine.document_responses import complete
+from understudy.mock.engine.validation_errors import first_fault
 from understudy.openapi.operations import Operation, Response
 from understudy.openapi.schemas import Schemas
 
 
-class ResponseJudge:
+class ResponseValidator:
     """Judges the answers of one operation.
 
     Args:

@@ -6,67 +6,67 @@ from understudy.errors import NotAcceptable, UnsupportedMediaType
 from understudy.interface.rules import upholds
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.exchange import RequestContext
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.parameters import ABSENT, Texts, location_texts, parse_query
+from understudy.mock.engine.request_context import RequestContext
 
 
-def validate(exchange: RequestContext) -> None:
+def validate(context: RequestContext) -> None:
     """Reads every argument of an exchange into ``exchange.arguments``.
 
     Raises:
         Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
             that the operation answers is acceptable to the client.
     """
-    endpoint = exchange.endpoint
+    endpoint = context.endpoint
     if endpoint is None or endpoint.is_page:
         return
-    _negotiate(exchange, endpoint)
+    _negotiate(context, endpoint)
     texts: dict[str, Texts] = {}
     for parameter in endpoint.parameters:
         location = parameter.location
         if location not in texts:
-            texts[location] = _texts(exchange, location)
+            texts[location] = _texts(context, location)
         value = parameter.read(texts[location])
         if value is not ABSENT:
-            exchange.arguments[parameter.name] = value
-    if exchange.query:
-        _note_unknown(exchange, endpoint, texts.get("query") or parse_query(exchange.query))
+            context.arguments[parameter.name] = value
+    if context.query:
+        _note_unknown(context, endpoint, texts.get("query") or parse_query(context.query))
     if endpoint.body is not None:
-        value = _body(exchange, endpoint.body)
+        value = _body(context, endpoint.body)
         if value is not ABSENT:
-            exchange.arguments[BODY] = value
+            context.arguments[BODY] = value
 
 
-def _texts(exchange: RequestContext, location: str) -> Texts:
+def _texts(context: RequestContext, location: str) -> Texts:
     if location == "query":
-        return parse_query(exchange.query) if exchange.query else {}
-    return location_texts(location, path=exchange.path_arguments, headers=exchange.headers)
+        return parse_query(context.query) if context.query else {}
+    return location_texts(location, path=context.path_arguments, headers=context.headers)
 
 
 @upholds("unknown-query-parameters-accepted")
-def _note_unknown(exchange: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
+def _note_unknown(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
     """Notes query parameters the document does not know; real clients send them, so they pass."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
     unknown = [name for name in texts if name.partition("[")[0] not in known]
     if unknown:
-        exchange.undeclared_query = tuple(unknown)
-        exchange.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
+        context.undeclared_query = tuple(unknown)
+        context.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
 
 
-def _body(exchange: RequestContext, reader: BodyReader) -> Any:
-    if exchange.headers.get(b"content-encoding", b"identity") != b"identity":
+def _body(context: RequestContext, reader: BodyReader) -> Any:
+    if context.headers.get(b"content-encoding", b"identity") != b"identity":
         msg = "A compressed body is not taken here; send it without Content-Encoding."
         raise UnsupportedMediaType(msg, code="unsupported_encoding")
     return reader.read(
-        exchange.body,
-        exchange.headers.get(b"content-type", b""),
-        drop_unknown=exchange.choices.get("unknown-profile-members") == "ignore",
+        context.body,
+        context.headers.get(b"content-type", b""),
+        drop_unknown=context.choices.get("unknown-profile-members") == "ignore",
     )
 
 
-def _negotiate(exchange: RequestContext, endpoint: Endpoint) -> None:
-    accept = exchange.headers.get(b"accept")
+def _negotiate(context: RequestContext, endpoint: Endpoint) -> None:
+    accept = context.headers.get(b"accept")
     if not accept or b"*/*" in accept or not endpoint.judge.media_types:
         return
     offered = endpoint.judge.media_types

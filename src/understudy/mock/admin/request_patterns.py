@@ -8,71 +8,69 @@ from urllib.parse import parse_qsl
 import orjson
 
 from understudy.errors import BadRequest
-from understudy.mock.admin.shapes import operation_id
-from understudy.mock.engine.exchange import RequestContext
+from understudy.mock.admin.journal_entries import operation_id
+from understudy.mock.engine.request_context import RequestContext
 
 Pattern = Mapping[str, Any]
 
 
-def matches(exchange: RequestContext, pattern: Pattern) -> bool:
+def matches(context: RequestContext, pattern: Pattern) -> bool:
     """Tells whether an exchange fits a pattern in every respect that the pattern names.
 
     Raises:
         BadRequest: A regular expression is none.
     """
-    return all(_TESTS[name](exchange, wanted) for name, wanted in pattern.items())
+    return all(_TESTS[name](context, wanted) for name, wanted in pattern.items())
 
 
-def _url(exchange: RequestContext) -> str:
-    query = exchange.query.decode("latin-1")
-    return f"{exchange.path}?{query}" if query else exchange.path
+def _url(context: RequestContext) -> str:
+    query = context.query.decode("latin-1")
+    return f"{context.path}?{query}" if query else context.path
 
 
-def _method(exchange: RequestContext, wanted: str) -> bool:
-    return wanted in {"ANY", exchange.method}
+def _method(context: RequestContext, wanted: str) -> bool:
+    return wanted in {"ANY", context.method}
 
 
-def _status(exchange: RequestContext, wanted: Any) -> bool:
-    return (
-        str(exchange.status) == str(wanted) or str(wanted).upper() == f"{exchange.status // 100}XX"
-    )
+def _status(context: RequestContext, wanted: Any) -> bool:
+    return str(context.status) == str(wanted) or str(wanted).upper() == f"{context.status // 100}XX"
 
 
-def _headers(exchange: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
+def _headers(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
     given = {
-        name.decode("latin-1"): text.decode("latin-1") for name, text in exchange.headers.items()
+        name.decode("latin-1"): text.decode("latin-1") for name, text in context.headers.items()
     }
     return all(_fits(given.get(name.lower()), text) for name, text in wanted.items())
 
 
-def _query(exchange: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
-    given = dict(parse_qsl(exchange.query.decode("latin-1"), keep_blank_values=True))
+def _query(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
+    given = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
     return all(_fits(given.get(name), text) for name, text in wanted.items())
 
 
-def _body(exchange: RequestContext, wanted: list[Pattern]) -> bool:
-    text = exchange.body.decode("utf-8", "replace")
+def _body(context: RequestContext, wanted: list[Pattern]) -> bool:
+    text = context.body.decode("utf-8", "replace")
     return all(_fits(text, pattern) for pattern in wanted)
 
 
-def _person(exchange: RequestContext, wanted: str) -> bool:
-    return exchange.principal is not None and exchange.principal.person == wanted
+def _person(context: RequestContext, wanted: str) -> bool:
+    return context.principal is not None and context.principal.person == wanted
 
 
 _TESTS: Mapping[str, Callable[[RequestContext, Any], bool]] = {
     "method": _method,
-    "url": lambda exchange, wanted: _url(exchange) == wanted,
-    "urlPath": lambda exchange, wanted: exchange.path == wanted,
-    "urlPattern": lambda exchange, wanted: _is_like(wanted, _url(exchange)),
-    "urlPathPattern": lambda exchange, wanted: _is_like(wanted, exchange.path),
+    "url": lambda context, wanted: _url(context) == wanted,
+    "urlPath": lambda context, wanted: context.path == wanted,
+    "urlPattern": lambda context, wanted: _is_like(wanted, _url(context)),
+    "urlPathPattern": lambda context, wanted: _is_like(wanted, context.path),
     "headers": _headers,
     "queryParameters": _query,
     "bodyPatterns": _body,
-    "operation": lambda exchange, wanted: operation_id(exchange) == wanted,
+    "operation": lambda context, wanted: operation_id(context) == wanted,
     "status": _status,
     "person": _person,
-    "identity": lambda exchange, wanted: exchange.identity == wanted,
-    "fault": lambda exchange, wanted: exchange.fault == wanted,
+    "identity": lambda context, wanted: context.identity == wanted,
+    "fault": lambda context, wanted: context.fault == wanted,
 }
 
 

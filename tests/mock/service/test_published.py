@@ -1,6 +1,6 @@
 """The document in force is published beside what it describes."""
 
-from understudy.mock.engine.published import PATH, publish, with_published
+from understudy.mock.service.published import PATH, publish, with_published
 from understudy.openapi.loader import load
 
 

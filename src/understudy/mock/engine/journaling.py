@@ -6,20 +6,20 @@ from time import perf_counter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import MockRefusal
-from understudy.mock.engine.admin import BASE_PATH
-from understudy.mock.engine.exchange import Addresses, RequestContext
-from understudy.mock.engine.registry import Worlds
+from understudy.mock.engine.admin_guard import BASE_PATH
+from understudy.mock.engine.request_context import Addresses, RequestContext
+from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
 
-Record = Callable[[RequestContext], None]
+RequestListener = Callable[[RequestContext], None]
 """Takes a finished exchange."""
 
 KEPT = 64 * 1024
 """Bytes of a body that the journal keeps."""
 
 
-class Recording:
+class JournalMiddleware:
     """Records every exchange, whatever becomes of it.
 
     Args:
@@ -35,7 +35,7 @@ class Recording:
         app: ASGIApp,
         worlds: Worlds,
         paths: Paths,
-        records: Sequence[Record],
+        records: Sequence[RequestListener],
         addresses: Addresses,
     ) -> None:
         self._app = app
@@ -48,53 +48,53 @@ class Recording:
         """Goes on, and records what came of it. What is not HTTP is not answered."""
         if scope["type"] != "http":
             return
-        exchange = self._exchange(scope)
-        scope["path"] = self._paths.based(exchange.path)
+        context = self._context(scope)
+        scope["path"] = self._paths.based(context.path)
         started = perf_counter()
 
         async def noticing(message: Message) -> None:
-            _notice(exchange, message)
+            _notice(context, message)
             await send(message)
 
         try:
             await self._app(scope, receive, noticing)
         finally:
-            exchange.seconds = perf_counter() - started
+            context.seconds = perf_counter() - started
             for record in self._records:
-                record(exchange)
-            if not exchange.path.startswith(BASE_PATH):
-                _remember(exchange)
-            _keep(exchange.world)  # what was noticed once the answer was on its way
+                record(context)
+            if not context.path.startswith(BASE_PATH):
+                _remember(context)
+            _keep(context.world)  # what was noticed once the answer was on its way
 
-    def _exchange(self, scope: Scope) -> RequestContext:
+    def _context(self, scope: Scope) -> RequestContext:
         headers = dict(scope["headers"])
         try:
             world, scope["path"] = self._worlds.of(scope["path"], headers)
         except MockRefusal as refusal:  # told within, where refusals get their shape
-            exchange = RequestContext(scope, headers, self._worlds.default, self._addresses)
-            exchange.refused(refusal)
-            return exchange
+            context = RequestContext(scope, headers, self._worlds.default, self._addresses)
+            context.refused(refusal)
+            return context
         return RequestContext(scope, headers, world, self._addresses)
 
 
-def expect_world(exchange: RequestContext) -> None:
+def expect_world(context: RequestContext) -> None:
     """Refuses a request whose world is not there, or that should have named one.
 
     Raises:
         MockRefusal: It is one.
     """
-    if exchange.refusal is not None:
-        raise exchange.refusal.problem
+    if context.refusal is not None:
+        raise context.refusal.problem
 
 
-def _notice(exchange: RequestContext, message: Message) -> None:
+def _notice(context: RequestContext, message: Message) -> None:
     """Takes what is about to be sent; before an answer begins, what it tells of is made to last."""
     if message["type"] == "http.response.start":
-        _keep(exchange.world)
-        exchange.status = message["status"]
-        exchange.answer_headers = message["headers"]
-    elif len(exchange.answer) < KEPT:
-        exchange.answer += message.get("body", b"")
+        _keep(context.world)
+        context.status = message["status"]
+        context.response_headers = message["headers"]
+    elif len(context.response_body) < KEPT:
+        context.response_body += message.get("body", b"")
 
 
 def _keep(world: World) -> None:
@@ -102,9 +102,9 @@ def _keep(world: World) -> None:
         world.keeper.keep(world)
 
 
-def _remember(exchange: RequestContext) -> None:
+def _remember(context: RequestContext) -> None:
     """Puts what is worth keeping of an exchange into its world's journal."""
-    exchange.body = exchange.body[:KEPT]
-    exchange.answer = exchange.answer[:KEPT]
-    exchange.arguments = {}  # uploads are large, and the body says it all
-    exchange.world.journal.add(exchange)
+    context.body = context.body[:KEPT]
+    context.response_body = context.response_body[:KEPT]
+    context.arguments = {}  # uploads are large, and the body says it all
+    context.world.journal.add(context)

@@ -1,0 +1,86 @@
+"""An exchange of the journal as JSON: WireMock's shape where it has one, and ours beside it."""
+
+import base64
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
+from understudy.mock.engine.request_context import RequestContext
+
+
+def logged(context: RequestContext) -> dict[str, Any]:
+    """Returns an exchange with its secrets masked."""
+    said: dict[str, Any] = {
+        "id": context.number,
+        "request": request(context),
+        "response": response(context),
+        "wasMatched": context.is_matched,
+        "timing": {"totalTime": round(context.seconds * 1000, 3)},
+        "world": context.world.name,
+        "operation": operation_id(context),
+        "identity": context.identity,
+        "person": context.principal.person if context.principal else None,
+        "fault": context.fault,
+        "notes": context.notes,
+    }
+    return said
+
+
+def operation_id(context: RequestContext) -> str | None:
+    """Returns what an exchange called; None where nothing matched."""
+    return context.endpoint.operation.operation_id if context.endpoint else None
+
+
+def target(context: RequestContext) -> str:
+    """Returns path and query, as they were asked for within the world."""
+    query = masked_query(context.query.decode("latin-1"))
+    return f"{context.path}?{query}" if query else context.path
+
+
+def request(context: RequestContext) -> dict[str, Any]:
+    """Returns the request, as WireMock's journal has it."""
+    headers = masked_headers(context.sent_headers)
+    query = masked_query(context.query.decode("latin-1"))
+    parameters: dict[str, dict[str, Any]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters.setdefault(name, {"key": name, "values": []})["values"].append(value)
+    return {
+        "url": target(context),
+        "absoluteUrl": context.site_url + target(context),
+        "method": context.method,
+        "clientIp": context.client,
+        "headers": dict(headers),
+        "queryParams": parameters,
+        "loggedDate": _milliseconds(context.started),
+        "loggedDateString": written(context.started),
+        **_body(masked_body(context.body, header(headers, "content-type"))),
+    }
+
+
+def response(context: RequestContext) -> dict[str, Any]:
+    """Returns the answer, as WireMock's journal has it."""
+    headers = masked_headers(context.response_headers)
+    return {
+        "status": context.status,
+        "headers": dict(headers),
+        **_body(masked_body(context.response_body, header(headers, "content-type"))),
+    }
+
+
+def header(headers: list[tuple[str, str]], name: str) -> str:
+    """Returns the value of a header; empty where it is not given."""
+    return next((text for given, text in headers if given.lower() == name), "")
+
+
+def _body(content: bytes) -> dict[str, str]:
+    encoded = base64.b64encode(content).decode()
+    try:
+        return {"body": content.decode(), "bodyAsBase64": encoded}
+    except UnicodeDecodeError:
+        return {"bodyAsBase64": encoded}
+
+
+def _milliseconds(instant: datetime) -> int:
+    return int(instant.timestamp() * 1000)
