@@ -186,6 +186,6 @@ def test_a_broken_fixture_is_one_line(base):
 
 
 def test_json_waits_neither_for_faker_nor_for_rich(monkeypatch):
-    for name in ("faker", "rich", "rich.console", "understudy.mock.fixtures.inventing"):
+    for name in ("faker", "rich", "rich.console", "understudy.mock.fixtures.invented_people"):
         monkeypatch.setitem(sys.modules, name, None)
     assert run("--json").exit_code == 0

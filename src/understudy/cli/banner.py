@@ -5,7 +5,7 @@ import textwrap
 import click
 
 from understudy.mock.app import Mock
-from understudy.mock.fixtures.tour import curl_lines
+from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 

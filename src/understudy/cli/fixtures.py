@@ -80,7 +80,7 @@ def _made(count: int | None, seed: int, *, is_nasty: bool) -> dict[str, Iterator
     made: dict[str, Iterator[Person]] = {}
     if count is not None:
         # Faker takes 0.2 s to import, which a listing need not wait for.
-        from understudy.mock.fixtures.inventing import people
+        from understudy.mock.fixtures.invented_people import people
 
         made[f"invented-{seed}"] = people(count, seed)
     if is_nasty:

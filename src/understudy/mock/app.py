@@ -8,10 +8,9 @@ from starlette.types import Receive, Scope, Send
 from understudy.errors import Problem, StartupError, nearest
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.authserver import admin as application_admin
-from understudy.mock.authserver import resources as authorization
+from understudy.mock.authserver import applications_admin, authorization_operations
 from understudy.mock.authserver.client_advice import witness
-from understudy.mock.authserver.errors import error_response as authorization_error
+from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
@@ -23,10 +22,10 @@ from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.stack import SiteConfig, stack
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
-from understudy.mock.fixtures import loading as seeding
-from understudy.mock.pages.parts import Part
-from understudy.mock.pages.site import pages
-from understudy.mock.service import resources
+from understudy.mock.fixtures import loading
+from understudy.mock.pages.page_groups import Part
+from understudy.mock.pages.page_routing import pages
+from understudy.mock.service import resource_operations
 from understudy.mock.service.published import PATH, publish, with_published
 from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.collections import COLLECTIONS
@@ -69,7 +68,7 @@ class Mock:
         self.document = settings.document or self._openapi / "service.yaml"
         self.world = World(
             "default",
-            seeding.load(self.fixtures),
+            loading.load(self.fixtures),
             identifiers=Identifiers(settings.seed),
             choices=settings.choices,
             journal=Journal(settings.journal),
@@ -95,7 +94,7 @@ class Mock:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
         before = self.world.baseline
-        self.worlds.refit(before, seeding.load(self.fixtures))
+        self.worlds.refit(before, loading.load(self.fixtures))
         try:
             self._build()
         except Exception:
@@ -164,7 +163,9 @@ class Mock:
 
 def resource_error(problem: Problem) -> HandlerResponse:
     """Returns a refusal in the interface's Error shape."""
-    return HandlerResponse(resources.error_body(problem), problem.status, headers=problem.headers)
+    return HandlerResponse(
+        resource_operations.error_body(problem), problem.status, headers=problem.headers
+    )
 
 
 def resource_api(document: Document) -> Api:
@@ -174,13 +175,13 @@ def resource_api(document: Document) -> Api:
     return Api(
         document=document,
         base_path=base_path,
-        handlers={**resources.HANDLERS, ("GET", PATH): publish(document, base_path)},
+        handlers={**resource_operations.HANDLERS, ("GET", PATH): publish(document, base_path)},
         error_response=resource_error,
         authenticate=authenticate,
-        scopes=resources.SCOPES,
-        limited=resources.LIMITED,
-        quota=resources.quota,
-        aliases=resources.ALIASES,
+        scopes=resource_operations.SCOPES,
+        limited=resource_operations.LIMITED,
+        quota=resource_operations.quota,
+        aliases=resource_operations.ALIASES,
     )
 
 
@@ -189,7 +190,7 @@ def web_api(document: Document) -> Api:
     return Api(
         document=document,
         base_path="",
-        handlers=resources.WEB_HANDLERS,
+        handlers=resource_operations.WEB_HANDLERS,
         error_response=resource_error,
     )
 
@@ -199,9 +200,9 @@ def authorization_api(document: Document) -> Api:
     return Api(
         document=document,
         base_path="",
-        handlers=authorization.HANDLERS,
+        handlers=authorization_operations.HANDLERS,
         error_response=authorization_error,
-        pages=authorization.PAGES,
+        pages=authorization_operations.PAGES,
     )
 
 
@@ -210,7 +211,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     return Api(
         document=document,
         base_path=admin_guard.BASE_PATH,
-        handlers={**steering, **application_admin.HANDLERS},
+        handlers={**steering, **applications_admin.HANDLERS},
         error_response=admin_guard.admin_error,
         is_steering=True,
     )

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, OTHER, SERVER
 
-from understudy.mock.authserver.authorize import judge, parameters_of, return_address
-from understudy.mock.authserver.errors import RefusedPage, RefusedRedirect
+from understudy.mock.authserver.authorization_request import judge, parameters_of, return_address
+from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 
 APPLICATIONS = {app.client_id: app for app in (SERVER, OTHER)}
 

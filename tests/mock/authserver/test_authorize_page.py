@@ -16,7 +16,7 @@ from tests.mock.authserver.conftest import (
 )
 
 from understudy.mock.authserver import applications
-from understudy.mock.pages.authorization import _printable
+from understudy.mock.pages.sign_in import _printable
 from understudy.mock.store.applications import CODES
 from understudy.mock.store.tokens import TOKENS
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.mock.authserver.scopes import fault, requested
+from understudy.mock.authserver.requested_scopes import fault, requested
 
 
 @pytest.mark.parametrize(

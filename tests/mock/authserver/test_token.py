@@ -7,10 +7,10 @@ from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 
 from understudy.errors import BadRequest, TooManyRequests
 from understudy.mock.authserver.approval import CODE_LIFETIME, approve
-from understudy.mock.authserver.authorize import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.errors import InvalidClient, OAuthError, error_response
+from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
 from understudy.mock.authserver.grants.authorization_code import REMEMBERED
-from understudy.mock.authserver.token import issue_token
+from understudy.mock.authserver.oauth_errors import InvalidClient, OAuthError, error_response
+from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.store.applications import CODES, SPENT_CODES
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import SLUGS_BY_HASH

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from tests.mock.authserver.conftest import OTHER, SERVER
 
-from understudy.mock.authserver.errors import OAuthError
+from understudy.mock.authserver.oauth_errors import OAuthError
 from understudy.mock.authserver.token_info import validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue, revoke, revoke_all
 from understudy.mock.store.tokens import TOKENS

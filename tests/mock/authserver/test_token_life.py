@@ -11,9 +11,9 @@ from tests.mock.authserver.conftest import CALLBACK, OTHER, SERVER, START, Time
 
 from understudy.mock.authserver import applications
 from understudy.mock.authserver.approval import CODE_LIFETIME, approve
-from understudy.mock.authserver.authorize import AuthorizationRequest, ReturnAddress
-from understudy.mock.authserver.errors import OAuthError
-from understudy.mock.authserver.token import issue_token
+from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
+from understudy.mock.authserver.oauth_errors import OAuthError
+from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
 from understudy.mock.engine.call import Call

@@ -10,7 +10,7 @@ import pytest
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
-from understudy.mock.pages.site import pages
+from understudy.mock.pages.page_routing import pages
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile
 from understudy.mock.store.tokens import TOKENS, Token
 

@@ -1,6 +1,6 @@
 import pytest
 
-from understudy.mock.pages.profile import (
+from understudy.mock.pages.public_profile import (
     avatar_alt,
     backdrop,
     is_web_address,

@@ -42,7 +42,7 @@ def test_a_client_that_accepts_anything_gets_the_pages_too(ask: Ask):
 
 
 def test_flask_is_not_imported_before_a_page_is_asked_for():
-    program = "import sys, understudy.mock.pages.site as s; s.pages('/v3', ('people',)); print('flask' in sys.modules)"
+    program = "import sys, understudy.mock.pages.page_routing as s; s.pages('/v3', ('people',)); print('flask' in sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

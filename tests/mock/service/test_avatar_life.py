@@ -11,7 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from understudy.errors import BadRequest, NotFound
 from understudy.mock.engine.call import Call, Principal, Upload
 from understudy.mock.engine.worlds import World
-from understudy.mock.service import avatars, me, web
+from understudy.mock.service import avatars, linked_pictures, own_profile
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, Email, Person
 from understudy.openapi.bundled import fixtures_directory
@@ -107,13 +107,13 @@ class AvatarLife(RuleBasedStateMachine):
     @invariant()
     def every_address_shows_its_picture_or_none(self):
         for hash_ in HASHES:
-            showing = web.get_avatar(self.call(), hash_, size=8, default="404")
+            showing = linked_pictures.get_avatar(self.call(), hash_, size=8, default="404")
             try:
                 status = asyncio.run(showing).status
             except NotFound:
                 status = 404
             assert status == (200 if self.selected[hash_] else 404)
-            assert me.is_email_associated(self.call(), email_hash=hash_).body["associated"]
+            assert own_profile.is_email_associated(self.call(), email_hash=hash_).body["associated"]
 
 
 AvatarLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

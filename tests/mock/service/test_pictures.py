@@ -8,10 +8,10 @@ import pytest
 from PIL import Image as Pixels
 
 from understudy.errors import BadRequest, ContentTooLarge, Problem
-from understudy.mock.service.pictures import (
+from understudy.mock.service.image_processing import (
     MAX_FRAMES,
     MAX_UPLOAD_BYTES,
-    judge,
+    checked_upload,
     placeholder,
     resize,
 )
@@ -55,14 +55,14 @@ def bomb(side: int) -> bytes:
     ],
 )
 def test_a_square_picture_is_taken_as_it_is(content: bytes, media_type: str) -> None:
-    assert judge(content) == Image(content, media_type)
+    assert checked_upload(content) == Image(content, media_type)
 
 
 @pytest.mark.parametrize(
     ("content", "code", "reason"),
     [
         (b"", "unsupported_image", "is empty"),
-        (b"hello", "unsupported_image", "is no picture"),
+        (b"hello", "unsupported_image", "is not a picture"),
         (b"\xff\xfe\x00\x01", "unsupported_image", "of an unknown kind"),
         (picture("WEBP"), "unsupported_image", "is WebP"),
         (picture("BMP"), "unsupported_image", "is BMP"),
@@ -71,19 +71,19 @@ def test_a_square_picture_is_taken_as_it_is(content: bytes, media_type: str) -> 
         (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "unsupported_image", "is SVG"),
         (b"\0\0\0\x18ftypheic", "unsupported_image", "is HEIC"),
         (b"\0\0\0\x18ftypavif", "unsupported_image", "is AVIF"),
-        (picture("PNG")[:70], "unsupported_image", "broken or cut off"),
-        (picture("JPEG")[:200], "unsupported_image", "broken or cut off"),
-        (b"GIF89a", "unsupported_image", "broken or cut off"),
+        (picture("PNG")[:70], "unsupported_image", "damaged or truncated"),
+        (picture("JPEG")[:200], "unsupported_image", "damaged or truncated"),
+        (b"GIF89a", "unsupported_image", "damaged or truncated"),
         (picture("PNG", (40, 41)), "uncropped_image", "40 x 41"),
         (bomb(30_000), "image_too_large", "more than 40,000,000 pixels"),
         (bomb(7_000), "image_too_large", "7000 x 7000"),
         (animated(MAX_FRAMES + 1), "image_too_large", "frames"),
-        (picture("PNG") + b"\0" * MAX_UPLOAD_BYTES, "image_too_large", "is the most"),
+        (picture("PNG") + b"\0" * MAX_UPLOAD_BYTES, "image_too_large", "are allowed"),
     ],
 )
 def test_anything_else_is_refused_and_told_why(content: bytes, code: str, reason: str) -> None:
     with pytest.raises((BadRequest, ContentTooLarge)) as refusal:
-        judge(content)
+        checked_upload(content)
     problem: Problem = refusal.value
     assert (problem.code, reason in problem.message) == (code, True), problem.message
 
@@ -91,7 +91,7 @@ def test_anything_else_is_refused_and_told_why(content: bytes, code: str, reason
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 @pytest.mark.parametrize("size", [1, 80, 2048])
 def test_a_picture_is_resized_to_the_asked_size_and_stays_of_its_kind(kind: str, size: int) -> None:
-    resized = resize(judge(picture(kind)), size)
+    resized = resize(checked_upload(picture(kind)), size)
     with Pixels.open(BytesIO(resized.content)) as found:
         assert (found.size, found.format) == ((size, size), kind)
 
@@ -103,7 +103,7 @@ def test_a_picture_that_a_camera_held_sideways_is_shown_upright() -> None:
     exif[0x0112] = 3  # upside down
     content = BytesIO()
     half.save(content, "JPEG", exif=exif)
-    with Pixels.open(BytesIO(resize(judge(content.getvalue()), 40).content)) as found:
+    with Pixels.open(BytesIO(resize(checked_upload(content.getvalue()), 40).content)) as found:
         pixels = found.convert("L").tobytes()
     upper, lower = pixels[: 40 * 15], pixels[40 * 25 :]
     assert min(upper) > 200

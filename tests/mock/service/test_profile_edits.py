@@ -10,11 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from understudy.mock.engine.call import Call, Principal
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.worlds import World
-from understudy.mock.service import me, profiles
+from understudy.mock.service import own_profile, profiles
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-EDITS = st.fixed_dictionaries({}, optional=dict.fromkeys(me.EDITABLE, st.text(max_size=12)))
+EDITS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(own_profile.EDITABLE, st.text(max_size=12))
+)
 
 
 class ProfileEdits(RuleBasedStateMachine):
@@ -27,7 +29,7 @@ class ProfileEdits(RuleBasedStateMachine):
         self.before = Person("mia", "the caller", (Email("mia@example.com"),), profile)
         baseline: dict[str, Any] = {PEOPLE.name: {"mia": self.before}, SLUGS_BY_HASH.name: {}}
         self.world = World("edits", baseline, clock=Clock(lambda: self.now))
-        self.expected = dict.fromkeys(me.EDITABLE, "") | {"display_name": "Mia"}
+        self.expected = dict.fromkeys(own_profile.EDITABLE, "") | {"display_name": "Mia"}
         self.edited: str | None = None
 
     def call(self) -> Call:
@@ -36,16 +38,16 @@ class ProfileEdits(RuleBasedStateMachine):
 
     @rule(edits=EDITS)
     def update(self, edits):
-        said = me.update_own_profile(self.call(), body=edits).body
+        said = own_profile.update_own_profile(self.call(), body=edits).body
         self.expected |= edits
         if edits:
             self.edited = self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
-        assert said == me.get_own_profile(self.call()).body
+        assert said == own_profile.get_own_profile(self.call()).body
 
     @rule(edits=EDITS, extra=st.sampled_from(["hash", "timezone", "verified_accounts"]))
     def update_with_a_member_that_only_a_newer_document_lets_through(self, edits, extra):
         call = self.call()
-        me.update_own_profile(call, body={**edits, extra: "changed"})
+        own_profile.update_own_profile(call, body={**edits, extra: "changed"})
         assert extra in call.notes[0]
         self.update(edits)
 
@@ -56,7 +58,7 @@ class ProfileEdits(RuleBasedStateMachine):
     @invariant()
     def lookup_says_what_the_model_says(self):
         said = profiles.get_profile(self.call(), "mia").body
-        assert {name: said[name] for name in me.EDITABLE} == self.expected
+        assert {name: said[name] for name in own_profile.EDITABLE} == self.expected
         assert said.get("last_profile_edit") == self.edited
         assert said["timezone"] == "Europe/Oslo"
 

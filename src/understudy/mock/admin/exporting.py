@@ -2,7 +2,7 @@
 
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.fixtures.exporting import exported, imported
+from understudy.mock.fixtures.archive import exported, imported
 
 
 def export_world(call: Call) -> HandlerResponse:

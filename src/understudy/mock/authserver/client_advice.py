@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs
 
 from understudy.errors import TooManyRequests
-from understudy.mock.authserver.scopes import AUTH
+from understudy.mock.authserver.requested_scopes import AUTH
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.windows import WINDOW, Window
 from understudy.mock.engine.worlds import World

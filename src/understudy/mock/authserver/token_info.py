@@ -1,7 +1,7 @@
 """Token validation (interface, Token validation)."""
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver.errors import INVALID_REQUEST, NO_STORE, OAuthError
+from understudy.mock.authserver.oauth_errors import INVALID_REQUEST, NO_STORE, OAuthError
 from understudy.mock.authserver.token_lifecycle import account_number
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.tokens import TOKENS, is_valid

@@ -12,7 +12,7 @@ from understudy.mock.authserver import applications
 from understudy.mock.authserver.client_advice import verdicts
 from understudy.mock.authserver.token_lifecycle import revoke
 from understudy.mock.pages import sessions
-from understudy.mock.pages.bridge import address, exchange
+from understudy.mock.pages.wsgi_bridge import address, exchange
 from understudy.mock.store.applications import Application, Session
 
 blueprint = Blueprint("dashboard", __name__, url_prefix="/apps")

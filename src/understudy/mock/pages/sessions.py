@@ -6,7 +6,7 @@ from flask import Response, abort, request
 from msgspec.structs import replace
 
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.pages import bridge
+from understudy.mock.pages import wsgi_bridge
 from understudy.mock.store.applications import SESSIONS, Session
 from understudy.mock.store.people import PEOPLE, Person
 
@@ -41,7 +41,7 @@ def end(exchange: RequestContext, session: Session) -> None:
 
 def keep(response: Response, session: Session) -> Response:
     """Sets the cookie: out of a script's reach, and not sent with another site's form."""
-    path = f"{bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
+    path = f"{wsgi_bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
     response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path=path)
     return response
 

@@ -1,1 +1,1 @@
-"""The avatar and profile service: handlers of the resource API."""
+"""Implements the resource API of the avatar and profile service: its handlers and policies."""

@@ -1,4 +1,4 @@
-"""The caller's avatars (interface, Authenticated avatar operations)."""
+"""Handles the avatars of the caller's account (interface, Authenticated avatar operations)."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse, Upload
 from understudy.mock.service import representations
-from understudy.mock.service.people import caller, own_hash
+from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -24,19 +24,19 @@ from understudy.mock.store.people import (
 IMAGE_ID_DIGITS = 32
 
 UPLOAD_NAMES = ("data", "image")
-"""The interface's name of the file field, and the one that newer documents give it."""
+"""Names of the file field: the interface's, and the one that newer documents use."""
 
 
 @upholds("avatar-list-of-caller")
 def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerResponse:
-    """Answers ``GET /me/avatars``.
+    """Lists the caller's avatars (``GET /me/avatars``).
 
     Raises:
-        Forbidden: The hash is not of one of the caller's e-mails.
+        Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     person = caller(call)
-    place = _chosen_email(call, person, selected_email_hash)
-    return HandlerResponse([_said(call, person, avatar, place) for avatar in person.avatars])
+    index = _email_index(call, person, selected_email_hash)
+    return HandlerResponse([_avatar_body(call, person, avatar, index) for avatar in person.avatars])
 
 
 @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
@@ -47,16 +47,18 @@ async def upload_avatar(
     select_avatar: bool | None = None,
     body: Mapping[str, Any],
 ) -> HandlerResponse:
-    """Answers ``POST /me/avatars``.
+    """Adds an uploaded avatar to the account (``POST /me/avatars``).
 
     Raises:
-        BadRequest: The file is missing, no picture, or not square.
-        ContentTooLarge: It has too many bytes.
-        Forbidden: The hash is not of one of the caller's e-mails.
+        BadRequest: The file is missing, not a picture, or not square.
+        ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
+        Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
-    place = _chosen_email(call, caller(call), selected_email_hash)
-    image = await asyncio.to_thread(_judged, _file(body))
-    person = caller(call)  # as it is now: others may have changed it while the picture was judged
+    index = _email_index(call, caller(call), selected_email_hash)
+    image = await asyncio.to_thread(_checked_image, _uploaded_file(body))
+    person = caller(
+        call
+    )  # read again: another request may have changed it while the thread checked the picture
     avatar = Avatar(
         image_id=call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS),
         image="",
@@ -64,33 +66,33 @@ async def upload_avatar(
     )
     avatar = replace(avatar, image=avatar.image_id)
     person = replace(person, avatars=(*person.avatars, avatar))
-    if _is_to_be_selected(person.emails[place], select_avatar):
-        person = _with_selected(person, place, avatar.image_id)
+    if _selects_new_avatar(person.emails[index], select_avatar):
+        person = _with_selected(person, index, avatar.image_id)
     call.world.put(IMAGES, avatar.image_id, image)
     call.world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
     call.world.put(PEOPLE, person.slug, person)
     status = int(call.choices.get("avatar-upload-status", "200"))
-    return HandlerResponse(_said(call, person, avatar, place), status)
+    return HandlerResponse(_avatar_body(call, person, avatar, index), status)
 
 
 @upholds("avatar-delete-no-content", "avatar-delete-status", "avatar-delete-unselects")
 def delete_avatar(call: Call, image_hash: str) -> HandlerResponse:
-    """Answers ``DELETE /me/avatars/{imageHash}``.
+    """Deletes an avatar and unselects it (``DELETE /me/avatars/{imageHash}``).
 
     Raises:
         NotFound: The caller has no such avatar.
     """
     person = caller(call)
-    gone = _own_avatar(person, image_hash)
-    avatars = tuple(avatar for avatar in person.avatars if avatar is not gone)
+    deleted = _own_avatar(person, image_hash)
+    avatars = tuple(avatar for avatar in person.avatars if avatar is not deleted)
     emails = tuple(
-        replace(email, avatar=None) if email.avatar == gone.image_id else email
+        replace(email, avatar=None) if email.avatar == deleted.image_id else email
         for email in person.emails
     )
     call.world.put(PEOPLE, person.slug, replace(person, avatars=avatars, emails=emails))
-    call.world.remove(SLUGS_BY_IMAGE_ID, gone.image_id)
-    if gone.image == gone.image_id:  # uploaded: no fixture image, and nobody else's
-        call.world.remove(IMAGES, gone.image)
+    call.world.remove(SLUGS_BY_IMAGE_ID, deleted.image_id)
+    if deleted.image == deleted.image_id:  # an upload; fixture images are shared by people
+        call.world.remove(IMAGES, deleted.image)
     return HandlerResponse(status=int(call.choices.get("avatar-delete-status", "204")))
 
 
@@ -98,7 +100,7 @@ def delete_avatar(call: Call, image_hash: str) -> HandlerResponse:
 def update_avatar(
     call: Call, image_hash: str, *, body: Mapping[str, Any] | None = None
 ) -> HandlerResponse:
-    """Answers ``PATCH /me/avatars/{imageHash}``.
+    """Changes rating or alt text of an avatar (``PATCH /me/avatars/{imageHash}``).
 
     Raises:
         NotFound: The caller has no such avatar.
@@ -110,60 +112,60 @@ def update_avatar(
     if avatar != before:
         now = representations.timestamp(call.world.clock.now())
         avatar = replace(avatar, updated_date=now)
-        avatars = tuple(avatar if held is before else held for held in person.avatars)
+        avatars = tuple(avatar if other is before else other for other in person.avatars)
         person = replace(person, avatars=avatars)
         call.world.put(PEOPLE, person.slug, person)
-    return HandlerResponse(_said(call, person, avatar, 0))
+    return HandlerResponse(_avatar_body(call, person, avatar, 0))
 
 
 @upholds("avatar-email-assign", "avatar-email-status", "avatar-email-unknown-hash")
 def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) -> HandlerResponse:
-    """Answers ``POST /me/avatars/{imageId}/email``.
+    """Selects an avatar for an e-mail address (``POST /me/avatars/{imageId}/email``).
 
     Raises:
         NotFound: The caller has no such avatar.
-        Forbidden: The hash is not of one of the caller's e-mails.
+        Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     person = caller(call)
     avatar = _own_avatar(person, image_id)
-    place = own_hash(person, body["email_hash"])
-    if place is None:
+    index = own_email_index(person, body["email_hash"])
+    if index is None:
         raise _foreign_email(body["email_hash"])
-    call.world.put(PEOPLE, person.slug, _with_selected(person, place, avatar.image_id))
+    call.world.put(PEOPLE, person.slug, _with_selected(person, index, avatar.image_id))
     return HandlerResponse(status=int(call.choices.get("avatar-email-status", "204")))
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit")
-def _judged(upload: Upload) -> Image:
-    from understudy.mock.service.pictures import judge  # noqa: PLC0415 - Pillow would slow every start
+def _checked_image(upload: Upload) -> Image:
+    from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return judge(upload.content)
+    return checked_upload(upload.content)
 
 
-def _file(body: Mapping[str, Any]) -> Upload:
-    found = next((body[name] for name in UPLOAD_NAMES if name in body), None)
-    if not isinstance(found, Upload):
-        msg = f"{UPLOAD_NAMES[0]}: the picture is missing; send it as a file of that name."
+def _uploaded_file(body: Mapping[str, Any]) -> Upload:
+    upload = next((body[name] for name in UPLOAD_NAMES if name in body), None)
+    if not isinstance(upload, Upload):
+        msg = f"{UPLOAD_NAMES[0]}: the picture is missing; send it as the file field of that name."
         raise BadRequest(msg, code="missing_file")
-    return found
+    return upload
 
 
 @upholds("unknown-selected-email-hash")
-def _chosen_email(call: Call, person: Person, given: str) -> int:
-    """Returns which e-mail "selected" is about: the primary, unless another is named."""
-    if not given:
+def _email_index(call: Call, person: Person, hash_: str) -> int:
+    """Returns the index of the e-mail address that ``selected`` refers to; the primary is 0."""
+    if not hash_:
         return 0
-    place = own_hash(person, given)
-    if place is not None:
-        return place
+    index = own_email_index(person, hash_)
+    if index is not None:
+        return index
     if call.choices.get("unknown-selected-email-hash") == "ignore":
-        call.notes.append("selected_email_hash is not the caller's; read as left out")
+        call.notes.append("selected_email_hash is not the caller's, so it was ignored")
         return 0
-    raise _foreign_email(given)
+    raise _foreign_email(hash_)
 
 
-def _foreign_email(given: str) -> Forbidden:
-    msg = f"{given!r} is not the hash of an e-mail of this account."
+def _foreign_email(hash_: str) -> Forbidden:
+    msg = f"{hash_!r} is not the hash of an e-mail address of this account."
     return Forbidden(msg, code="unknown_email")
 
 
@@ -172,22 +174,22 @@ def _own_avatar(person: Person, image_id: str) -> Avatar:
     for avatar in person.avatars:
         if avatar.image_id == image_id.lower():
             return avatar
-    msg = f"There is no avatar {image_id!r} in this account; GET /me/avatars lists them."
+    msg = f"This account has no avatar {image_id!r}; GET /me/avatars lists its avatars."
     raise NotFound(msg, code="avatar_not_found")
 
 
 @upholds("select-avatar")
-def _is_to_be_selected(email: Email, wish: bool | None) -> bool:  # noqa: FBT001 - as it is sent
-    return email.avatar is None if wish is None else wish
+def _selects_new_avatar(email: Email, select_avatar: bool | None) -> bool:  # noqa: FBT001 - a parameter's value
+    return email.avatar is None if select_avatar is None else select_avatar
 
 
-def _with_selected(person: Person, place: int, image_id: str) -> Person:
+def _with_selected(person: Person, index: int, image_id: str) -> Person:
     emails = list(person.emails)
-    emails[place] = replace(emails[place], avatar=image_id)
+    emails[index] = replace(emails[index], avatar=image_id)
     return replace(person, emails=tuple(emails))
 
 
 @upholds("avatar-selected-for-email")
-def _said(call: Call, person: Person, avatar: Avatar, place: int) -> dict[str, Any]:
-    selected = person.emails[place].avatar == avatar.image_id
+def _avatar_body(call: Call, person: Person, avatar: Avatar, index: int) -> dict[str, Any]:
+    selected = person.emails[index].avatar == avatar.image_id
     return representations.avatar(avatar, call.site_url, selected=selected)

@@ -1,25 +1,25 @@
-"""Public profile lookup (interface, Public and optionally authenticated)."""
+"""Looks profiles up for anyone (interface, Public and optionally authenticated)."""
 
 from understudy.errors import Forbidden, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import representations
-from understudy.mock.service.people import find
+from understudy.mock.service.person_lookup import find_person
 
 
 @upholds("profile-unknown-404")
 def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
-    """Answers ``GET /profiles/{profileIdentifier}``.
+    """Returns a profile, complete with a token (``GET /profiles/{profileIdentifier}``).
 
     Raises:
-        NotFound: There is no such profile, or its owner switched it off.
+        NotFound: There is no such profile, or it is disabled.
         Forbidden: The profile is private.
     """
-    person = find(call.world, profile_identifier)
+    person = find_person(call.world, profile_identifier)
     if person is None or person.visibility == "disabled":
-        raise _unknown(profile_identifier)
+        raise _not_found(profile_identifier)
     principal = call.principal
-    # an API key speaks for no user, not even for the one who made it
+    # an API key authenticates no user, not even the one who created it
     is_owner = (
         principal is not None and principal.kind == "oauth" and principal.person == person.slug
     )
@@ -30,7 +30,7 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=is_owner))
 
 
-def _unknown(identifier: str) -> NotFound:
+def _not_found(identifier: str) -> NotFound:
     msg = f"There is no profile for {identifier!r}; give the SHA-256 hash of an e-mail, or a slug."
     return NotFound(msg, code="profile_not_found")
 
@@ -38,6 +38,6 @@ def _unknown(identifier: str) -> NotFound:
 @upholds("profile-private")
 def _private(call: Call, identifier: str) -> Forbidden | NotFound:
     if call.choices.get("private-profile-lookup") == "404":
-        return _unknown(identifier)
+        return _not_found(identifier)
     msg = f"The profile of {identifier!r} is private."
     return Forbidden(msg, code="private_profile")

@@ -1,30 +1,27 @@
 """Draws QR codes at an exact size in pixels.
 
-segno finds the modules (ISO/IEC 18004), Pillow paints them at a whole number of pixels each and the
-rest becomes a wider quiet zone, as modules of uneven width are what decoders stumble over.
+segno computes the modules (ISO/IEC 18004). Pillow paints each of them at a whole number of pixels,
+and the remaining pixels widen the quiet zone: decoders fail on modules of uneven width.
 """
 
 from functools import lru_cache
 from io import BytesIO
-from typing import Literal
 
 import segno
 from PIL import Image, ImageDraw
 
 from understudy.errors import BadRequest
+from understudy.mock.service.qr_options import DOTS, CentreIcon
 
-Icon = Literal["user", "service", "none"]
 Matrix = tuple[bytearray, ...]
-
-DOTS = 3  # interface, qr-code: version 3 is modern dots, 1 the standard one
 
 QUIET_ZONE = 4  # modules; ISO/IEC 18004
 NARROW_QUIET_ZONE = 2
-"""Under NARROW pixels, where wider modules help more than a wide margin."""
+"""Modules, for codes under NARROW pixels, where wider modules help more than a wide margin."""
 
 NARROW = 100
 ICON_SHARE = 0.2
-"""Of the code's side; less than a twentieth of its area, where level H forgives three tenths."""
+"""Share of the code's side: under 5 % of its area, where error correction level H restores 30 %."""
 
 FINDER = 7  # modules of a finder pattern's side
 
@@ -32,21 +29,21 @@ _BLACK, _WHITE = 0, 255
 
 
 @lru_cache(maxsize=512)
-def draw(text: str, *, size: int, version: int, icon: Icon) -> bytes:
+def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:
     """Draws a QR code.
 
     Args:
-        text: What a decoder reads.
+        text: The text that a decoder reads.
         size: Width and height in pixels. Where the modules do not fit at one pixel each, the
-            picture is scaled down, and no decoder will read it.
+            picture is scaled down and cannot be decoded.
         version: 1 for squares, 3 for dots.
-        icon: What stands in the middle.
+        icon: The icon in the centre.
 
     Returns:
         A PNG.
 
     Raises:
-        BadRequest: No QR code holds so long a text.
+        BadRequest: The text is too long for a QR code.
     """
     matrix = _matrix(text, icon)
     side = len(matrix)
@@ -64,13 +61,13 @@ def draw(text: str, *, size: int, version: int, icon: Icon) -> bytes:
     return content.getvalue()
 
 
-def _matrix(text: str, icon: Icon) -> Matrix:
+def _matrix(text: str, icon: CentreIcon) -> Matrix:
     level = "M" if icon == "none" else "H"
     try:
         return segno.make_qr(text, error=level, boost_error=False).matrix
     except segno.DataOverflowError as error:
         size = len(text.encode())
-        msg = f"The code's address has {size:,} bytes, more than a QR code holds; shorten it."
+        msg = f"The profile's URL has {size:,} bytes, too many for a QR code; shorten it."
         raise BadRequest(msg, code="qr_code_too_long") from error
 
 
@@ -96,7 +93,7 @@ def _is_finder(x: int, y: int, side: int) -> bool:
     return (near_x and near_y) or (far_x and near_y) or (near_x and far_y)
 
 
-def _paint_icon(code: Image.Image, icon: Icon) -> None:
+def _paint_icon(code: Image.Image, icon: CentreIcon) -> None:
     if icon == "none":
         return
     radius = code.width * ICON_SHARE / 2

@@ -1,7 +1,7 @@
-"""How people and avatars stand in an answer (interface, Resources and their fields).
+"""Builds the response bodies of profiles and avatars (interface, Resources and their fields).
 
-Written out field by field: the order and the names are the interface's, and a dict display is the
-fastest thing there is.
+Written out field by field: order and names are the interface's, and a dict display is the fastest
+way to build a body.
 """
 
 from collections.abc import Mapping
@@ -20,34 +20,34 @@ PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated p
 
 @upholds("last-edit-utc", "updated-date-utc")
 def timestamp(instant: datetime) -> str:
-    """Returns an instant as answers write it: UTC, whole seconds, ``Z``."""
+    """Formats an instant as responses have it: UTC, whole seconds, ``Z``."""
     return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def public_profile(person: Person, site_url: str) -> dict[str, Any]:
-    """Returns what anyone may know of a person."""
+    """Returns the profile as anonymous callers see it."""
     accounts = [a for a in person.profile.verified_accounts if not a.is_hidden]
     return _base(person, site_url, _first_four(accounts))
 
 
 @upholds("authenticated-only-fields", "hidden-accounts-left-out")
 def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> dict[str, Any]:
-    """Returns what a caller with a token may know of a person; the owner sees hidden accounts."""
+    """Returns the profile as callers with a token see it; its owner also sees hidden accounts."""
     profile = person.profile
     accounts = [a for a in profile.verified_accounts if is_owner or not a.is_hidden]
-    said = _base(person, site_url, accounts)
-    _add_personal(said, profile)
+    body = _base(person, site_url, accounts)
+    _add_personal(body, profile)
     if isinstance(profile.gallery, tuple):
-        said["gallery"] = [
+        body["gallery"] = [
             {
                 "url": addresses.image_url(site_url, image.image),
-                **_given("alt_text", image.alt_text),
+                **_if_set("alt_text", image.alt_text),
             }
             for image in profile.gallery
         ]
-    _add_contact(said, person)
-    said["number_verified_accounts"] = _number(profile)
-    return said
+    _add_contact(body, person)
+    body["number_verified_accounts"] = _number(profile)
+    return body
 
 
 @upholds("verified-accounts-at-most-four")
@@ -59,7 +59,7 @@ def _first_four(accounts: list[VerifiedAccount]) -> list[VerifiedAccount]:
 def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dict[str, Any]:
     profile, primary = person.profile, person.emails[0]
     hash_ = email_hash(primary.email)
-    said: dict[str, Any] = {
+    body: dict[str, Any] = {
         "hash": hash_,
         "display_name": profile.display_name,
         "profile_url": addresses.profile_url(site_url, person.slug),
@@ -75,12 +75,12 @@ def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dic
     }
     if profile.header_image is not UNSET:
         image = addresses.image_url(site_url, profile.header_image.image)
-        said["header_image"] = f"url('{image}') {profile.header_image.style}"
+        body["header_image"] = f"url('{image}') {profile.header_image.style}"
     if profile.hide_default_header_image is not UNSET:
-        said["hide_default_header_image"] = profile.hide_default_header_image
+        body["hide_default_header_image"] = profile.hide_default_header_image
     if profile.background_color is not UNSET:
-        said["background_color"] = profile.background_color
-    return said
+        body["background_color"] = profile.background_color
+    return body
 
 
 def _alt_text(person: Person) -> str:
@@ -113,17 +113,17 @@ _PERSONAL = (
 
 
 @upholds("optional-fields-omitted")
-def _add_personal(said: dict[str, Any], profile: Profile) -> None:
+def _add_personal(body: dict[str, Any], profile: Profile) -> None:
     for name in _PERSONAL:
         value = getattr(profile, name)
         if value is not UNSET:
-            said[name] = value if value is None or isinstance(value, str) else to_builtins(value)
+            body[name] = value if value is None or isinstance(value, str) else to_builtins(value)
 
 
 @upholds("contact-info-only-when-public")
-def _add_contact(said: dict[str, Any], person: Person) -> None:
+def _add_contact(body: dict[str, Any], person: Person) -> None:
     if person.contact_public and person.profile.contact_info is not UNSET:
-        said["contact_info"] = to_builtins(person.profile.contact_info)
+        body["contact_info"] = to_builtins(person.profile.contact_info)
 
 
 @upholds("number-verified-accounts-counts-hidden")
@@ -131,12 +131,12 @@ def _number(profile: Profile) -> int:
     return len(profile.verified_accounts)
 
 
-def _given(name: str, value: str | UnsetType) -> Mapping[str, str]:
+def _if_set(name: str, value: str | UnsetType) -> Mapping[str, str]:
     return {} if isinstance(value, UnsetType) else {name: value}
 
 
 def avatar(record: Avatar, site_url: str, *, selected: bool) -> dict[str, Any]:
-    """Returns an avatar; ``selected`` tells whether it is the one of the chosen e-mail."""
+    """Returns an avatar; ``selected`` is True if it is selected for the e-mail address in question."""
     return {
         "image_id": record.image_id,
         "image_url": addresses.avatar_url(site_url, record.image_id),

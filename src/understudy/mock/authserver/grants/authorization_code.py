@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver.errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
+from understudy.mock.authserver.oauth_errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.authserver.token_lifecycle import issue, revoke
 from understudy.mock.engine.call import Call

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import accounts, scopes
-from understudy.mock.authserver.errors import (
+from understudy.mock.authserver import accounts, requested_scopes
+from understudy.mock.authserver.oauth_errors import (
     INVALID_GRANT,
     INVALID_REQUEST,
     INVALID_SCOPE,
@@ -35,8 +35,8 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     if username is None or password is None:
         lacking = "username" if username is None else "password"
         raise OAuthError(INVALID_REQUEST, f"{lacking} is missing; send it as a form field.")
-    asked = scopes.requested(tuple(form.items())) or tuple(scopes.MEANINGS)
-    fault = scopes.fault(asked)
+    asked = requested_scopes.requested(tuple(form.items())) or tuple(requested_scopes.MEANINGS)
+    fault = requested_scopes.fault(asked)
     if fault is not None:
         raise OAuthError(INVALID_SCOPE, fault)
     person = accounts.find(call.world, username)

@@ -1,4 +1,4 @@
-"""Icons of the services that verified accounts belong to: a disc and a letter, as SVG."""
+"""Draws the icons of services that verified accounts belong to: a disc with a letter, as SVG."""
 
 import hashlib
 from xml.sax.saxutils import escape
@@ -12,6 +12,6 @@ _DISC = (
 
 
 def service_icon(service_type: str) -> bytes:
-    """Returns the icon of a type of service; the same type, the same icon."""
+    """Returns the icon of a service type; the same type always gives the same icon."""
     hue = int.from_bytes(hashlib.sha256(service_type.encode()).digest()[:2]) % 360
     return _DISC.format(hue=hue, letter=escape(service_type[:1].upper())).encode()

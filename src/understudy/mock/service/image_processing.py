@@ -1,7 +1,7 @@
-"""Judges uploaded pictures by their bytes, resizes them, and draws what stands in for none.
+"""Checks uploaded pictures by their bytes, resizes pictures, and draws placeholders.
 
-Neither the part's type nor the file's name says what a picture is: real clients send
-``application/octet-stream``, and attackers send whatever they like.
+The media type of the part and the file name are not trusted: real clients send
+``application/octet-stream``, and attackers send anything.
 """
 
 import hashlib
@@ -16,9 +16,9 @@ from PIL import ImageDraw, ImageOps, UnidentifiedImageError
 from understudy.errors import BadRequest, ContentTooLarge
 from understudy.mock.store.people import Image
 
-MAX_UPLOAD_BYTES = 10 * 1000 * 1000  # deployments refuse more than 10 MB
+MAX_UPLOAD_BYTES = 10 * 1000 * 1000  # real deployments refuse more than 10 MB
 MAX_PIXELS = 40_000_000
-"""Of one frame; 48 KB can unfold into ten times as many."""
+"""Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
 
 MAX_FRAMES = 200
 
@@ -32,7 +32,7 @@ _SIGNATURES = (
     (b"\xff\xd8\xff", "JPEG"),
     (b"\x89PNG\r\n\x1a\n", "PNG"),
 )
-_ELSEWHERE = (
+_OTHER_SIGNATURES = (
     (b"ftyphei", 4, "HEIC"),
     (b"ftypmif1", 4, "HEIC"),
     (b"ftypavif", 4, "AVIF"),
@@ -45,44 +45,44 @@ _ELSEWHERE = (
 _IDENTICON_CELLS = 5
 
 
-def judge(content: bytes) -> Image:
-    """Judges an upload.
+def checked_upload(content: bytes) -> Image:
+    """Checks an upload.
 
     Returns:
-        The picture and the type that its bytes show.
+        The picture, with the media type that its bytes show.
 
     Raises:
-        BadRequest: It is no whole JPEG, PNG or GIF, not square, or unfolds into too many pixels.
-        ContentTooLarge: It has more than MAX_UPLOAD_BYTES.
+        BadRequest: The file is not a complete JPEG, PNG or GIF, not square, or has too many pixels.
+        ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
     """
     if len(content) > MAX_UPLOAD_BYTES:
-        msg = f"data: the picture has {len(content):,} bytes; {MAX_UPLOAD_BYTES:,} is the most."
+        msg = f"data: the picture has {len(content):,} bytes; at most {MAX_UPLOAD_BYTES:,} are allowed."
         raise ContentTooLarge(msg, code="image_too_large")
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
     if name is None:
-        found = f"is {_looks_like(content)}"
-        raise _unsupported(found)
+        what = f"is {_looks_like(content)}"
+        raise _unsupported(what)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd metadata, which is nobody's concern here
+            warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
             _check(content, name)
     except BadRequest:
         raise
     except Pixels.DecompressionBombError as error:
-        msg = f"data: the picture has more than {MAX_PIXELS:,} pixels, the most that is taken."
+        msg = f"data: the picture has more than {MAX_PIXELS:,} pixels, which is the maximum."
         raise BadRequest(msg, code="image_too_large") from error
-    except Exception as error:  # Pillow raises what its decoders raise: any kind of error
-        found = "cannot be read to its end; it is broken or cut off"
-        raise _unsupported(found) from error
+    except Exception as error:  # Pillow's decoders raise any kind of exception
+        what = "cannot be decoded completely; it is damaged or truncated"
+        raise _unsupported(what) from error
     return Image(content, MEDIA_TYPES[name])
 
 
 def _check(content: bytes, name: str) -> None:
-    """Looks at the measures first: decoding is what a bomb waits for."""
+    """Checks the dimensions before decoding, which is where a decompression bomb would strike."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         width, height = picture.size
         if width * height > MAX_PIXELS:
-            msg = f"data: the picture has {width} x {height} pixels; {MAX_PIXELS:,} is the most."
+            msg = f"data: the picture has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed."
             raise BadRequest(msg, code="image_too_large")
         if width != height:
             msg = f"data: the picture is {width} x {height} pixels; crop it to a square."
@@ -101,21 +101,23 @@ def _unsupported(what: str) -> BadRequest:
 def _looks_like(content: bytes) -> str:
     if not content:
         return "empty"
-    for mark, place, name in _ELSEWHERE:
-        if content[place : place + len(mark)] == mark:
+    for signature, offset, name in _OTHER_SIGNATURES:
+        if content[offset : offset + len(signature)] == signature:
             return name
-    return "no picture" if content[:64].isascii() else "of an unknown kind"
+    return "not a picture" if content[:64].isascii() else "of an unknown kind"
 
 
 @lru_cache(maxsize=256)
 def resize(image: Image, size: int) -> Image:
-    """Returns a picture cropped to a square of a size in pixels; of an animation, the first frame.
+    """Returns a picture cropped to a square of this size in pixels; of an animation, the first frame.
 
-    A fixture that cannot be decoded is returned as it is.
+    A fixture that cannot be decoded is returned unchanged.
     """
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
-            fitted = ImageOps.fit(_in_colour(picture), (size, size), Pixels.Resampling.LANCZOS)
+            fitted = ImageOps.fit(
+                _upright_in_colour(picture), (size, size), Pixels.Resampling.LANCZOS
+            )
     except UnidentifiedImageError:
         return image
     return Image(_encoded(fitted, _FORMATS[image.media_type]), image.media_type)
@@ -123,12 +125,13 @@ def resize(image: Image, size: int) -> Image:
 
 @lru_cache(maxsize=256)
 def placeholder(kind: Placeholder, size: int, seed: str) -> Image:
-    """Returns what stands in for a picture that is not there, as a PNG.
+    """Draws the placeholder of a missing picture, as a PNG.
 
     Args:
-        kind: ``mp`` is a person's outline, ``identicon`` a pattern of the seed, ``blank`` nothing.
+        kind: ``mp`` is the outline of a person, ``identicon`` a pattern derived from the seed, and
+            ``blank`` a transparent picture.
         size: Width and height in pixels.
-        seed: Whose picture it would be.
+        seed: The identifier that the picture was requested for.
     """
     if kind == "blank":
         drawn = Pixels.new("RGBA", (size, size), (0, 0, 0, 0))
@@ -139,7 +142,7 @@ def placeholder(kind: Placeholder, size: int, seed: str) -> Image:
     return Image(_encoded(drawn, "PNG"), MEDIA_TYPES["PNG"])
 
 
-def _in_colour(picture: Pixels.Image) -> Pixels.Image:
+def _upright_in_colour(picture: Pixels.Image) -> Pixels.Image:
     upright = ImageOps.exif_transpose(picture)
     return upright.convert("RGB" if picture.format == "JPEG" else "RGBA")
 

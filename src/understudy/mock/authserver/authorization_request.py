@@ -11,8 +11,8 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, urlencode
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import scopes
-from understudy.mock.authserver.errors import (
+from understudy.mock.authserver import requested_scopes
+from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
     INVALID_SCOPE,
     UNSUPPORTED_RESPONSE_TYPE,
@@ -138,8 +138,8 @@ def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
     if response_type not in {"code", "token"}:
         description = f"response_type {response_type!r} is not known; send code or token."
         raise RefusedRedirect(UNSUPPORTED_RESPONSE_TYPE, description)
-    asked = scopes.requested(parameters)
-    fault = scopes.fault(asked)
+    asked = requested_scopes.requested(parameters)
+    fault = requested_scopes.fault(asked)
     if fault is not None:
         raise RefusedRedirect(INVALID_SCOPE, fault)
     method = given.get("code_challenge_method", "plain")
@@ -177,5 +177,5 @@ def _refuse_repeated(parameters: Parameters) -> None:
     names = [name for name, _ in parameters]
     for name in dict.fromkeys(names):
         known = name in {"response_type", "state", "code_challenge", "code_challenge_method"}
-        if names.count(name) > 1 and (known or scopes.is_scope_name(name)):
+        if names.count(name) > 1 and (known or requested_scopes.is_scope_name(name)):
             raise RefusedRedirect(INVALID_REQUEST, f"{name} is given more than once.")

@@ -7,8 +7,9 @@ from flask import Blueprint, Flask, Response, g, render_template
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
-from understudy.mock.pages import authorization, dashboard, people, profile
-from understudy.mock.pages.bridge import (
+from understudy.mock.pages import dashboard, public_pages, public_profile, sign_in
+from understudy.mock.pages.page_groups import Part
+from understudy.mock.pages.wsgi_bridge import (
     address,
     authorization_url,
     avatar_url,
@@ -16,13 +17,12 @@ from understudy.mock.pages.bridge import (
     exchange,
     resource_url,
 )
-from understudy.mock.pages.parts import Part
 
 STATIC_PATH = "/static"
 
 BLUEPRINTS: Final[Mapping[Part, Sequence[Blueprint]]] = {
-    "people": (people.blueprint,),
-    "authorization": (authorization.blueprint, dashboard.blueprint),
+    "people": (public_pages.blueprint,),
+    "authorization": (sign_in.blueprint, dashboard.blueprint),
 }
 
 _POLICY: Final = (
@@ -61,7 +61,7 @@ def create(parts: Sequence[Part], base_path: str, auto_approve: str | None = Non
         base_url=base_url,
         resource_url=resource_url,
     )
-    flask.jinja_env.tests["web_address"] = profile.is_web_address
+    flask.jinja_env.tests["web_address"] = public_profile.is_web_address
     for part in parts:
         for blueprint in BLUEPRINTS[part]:
             flask.register_blueprint(blueprint)

@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
 from understudy.mock.engine.request_context import RequestContext, context_of
-from understudy.mock.pages.parts import Part
-from understudy.mock.pages.profile import find
+from understudy.mock.pages.page_groups import Part
+from understudy.mock.pages.public_profile import find
 
 _METHODS = ("GET", "HEAD")
 _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
@@ -35,7 +35,7 @@ def pages(base_path: str, parts: Sequence[Part], auto_approve: str | None = None
         is_form = "authorization" in parts and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
             _expect_page(exchange, path, base_path)
-        from understudy.mock.pages.bridge import respond  # noqa: PLC0415 - most runs show no page
+        from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - most runs show no page
 
         await respond(_application(base_path, tuple(parts), auto_approve), exchange, send)
 
@@ -62,9 +62,9 @@ def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
 
 @cache
 def _application(base_path: str, parts: tuple[Part, ...], auto_approve: str | None) -> Any:
-    from understudy.mock.pages import application  # noqa: PLC0415 - most runs show no page
+    from understudy.mock.pages import flask_app  # noqa: PLC0415 - most runs show no page
 
-    return application.create(parts, base_path, auto_approve)
+    return flask_app.create(parts, base_path, auto_approve)
 
 
 def _is_page(exchange: RequestContext, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the resource API serves, by method and path (interface, Endpoints)."""
+"""Maps the operations of the resource API to handlers, scopes and quotas (interface, Endpoints)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.service import avatars, me, profiles, qr_codes, web
+from understudy.mock.service import avatars, linked_pictures, own_profile, profiles, qr_codes
 
 LOOKUP = ("GET", "/profiles/{profileIdentifier}")
 QR_CODE = ("GET", "/qr-code/{sha256_hash}")
@@ -27,21 +27,21 @@ HANDLERS: Handlers = {
     DELETE_AVATAR: avatars.delete_avatar,
     UPDATE_AVATAR: avatars.update_avatar,
     SET_AVATAR: avatars.set_avatar_for_email,
-    OWN_PROFILE: me.get_own_profile,
-    UPDATE_PROFILE: me.update_own_profile,
-    ASSOCIATED_EMAIL: me.is_email_associated,
+    OWN_PROFILE: own_profile.get_own_profile,
+    UPDATE_PROFILE: own_profile.update_own_profile,
+    ASSOCIATED_EMAIL: own_profile.is_email_associated,
 }
 
 WEB_HANDLERS: Handlers = {
-    ("GET", "/avatar/{identifier}"): web.get_avatar,
-    ("GET", "/image/{name}"): web.get_image,
-    ("GET", "/icons/{service_type}"): web.get_icon,
+    ("GET", "/avatar/{identifier}"): linked_pictures.get_avatar,
+    ("GET", "/image/{name}"): linked_pictures.get_image,
+    ("GET", "/icons/{service_type}"): linked_pictures.get_icon,
 }
 
 READ = frozenset({"auth", "avatar-profile:read"})
 MANAGE = frozenset({"auth", "avatar-profile:manage"})
 
-# The interface leaves the scope of each endpoint open (Bearer tokens, 6); see scope-per-operation.
+# The interface does not give the scope of each endpoint (Bearer tokens, 6): rule scope-per-operation.
 SCOPES = {
     LIST_AVATARS: READ,
     UPLOAD_AVATAR: MANAGE,
@@ -54,7 +54,7 @@ SCOPES = {
 }
 
 LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
-"""Interface, Limits, 2: avatar operations do not count."""
+"""Operations that the rate limit counts; avatar operations do not (interface, Limits, 2)."""
 
 ALIASES = {UPLOAD_AVATAR: avatars.UPLOAD_NAMES}
 
@@ -63,13 +63,13 @@ AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits
 
 
 def quota(principal: Principal | None) -> int:
-    """Returns how many requests an hour allows."""
+    """Returns the requests allowed in an hour."""
     return ANONYMOUS_QUOTA if principal is None else AUTHENTICATED_QUOTA
 
 
 @upholds("error-shape")
 def error_body(problem: Problem) -> dict[str, Any]:
-    """Returns a refusal in the interface's Error shape."""
+    """Returns a problem in the interface's Error shape."""
     if problem.code is None:
         return {"error": problem.message}
     return {"error": problem.message, "code": problem.code}

@@ -1,4 +1,4 @@
-"""What answers link to: avatar pictures, fixture images and service icons (``openapi/web.yaml``)."""
+"""Serves what responses link to: avatar pictures, fixture images and service icons (``web.yaml``)."""
 
 import asyncio
 from typing import Any
@@ -17,15 +17,15 @@ from understudy.mock.store.people import (
     Person,
 )
 
-DEFAULT_SIZE = 80  # pixels, as deployments have it
+DEFAULT_SIZE = 80  # pixels, as real deployments have it
 PLACEHOLDERS = ("mp", "identicon", "blank")
 RATINGS = ("g", "pg", "r", "x")
 
-_NO_CACHE = (("cache-control", "no-cache"),)  # the next upload is to be seen at once
+_NO_CACHE = (("cache-control", "no-cache"),)  # a new upload must show at once
 
 
 @upholds("avatar-urls-resolve")
-async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short name
+async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short name
     call: Call,
     identifier: str,
     *,
@@ -36,11 +36,11 @@ async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short nam
     r: str = "",
     rating: str = "",
 ) -> HandlerResponse:
-    """Answers ``GET /avatar/{identifier}``: an e-mail hash's avatar, or one image by its id.
+    """Returns the avatar of an e-mail hash, or one image by its id (``GET /avatar/{identifier}``).
 
     Raises:
-        NotFound: There is no picture, and nothing is to stand in for it.
-        BadRequest: What is to stand in is not known.
+        NotFound: There is no picture, and ``d=404`` asks for no placeholder.
+        BadRequest: ``d`` names an unknown placeholder.
     """
     pixels = s or size or DEFAULT_SIZE
     name = identifier.lower().partition(".")[0]
@@ -50,12 +50,12 @@ async def get_avatar(  # noqa: PLR0913 - each of them has a long and a short nam
     if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(allowed):
         image = call.world.get(IMAGES, avatar.image)
     if image is None:
-        return await _stand_in(d or default or PLACEHOLDERS[0], pixels, name)
+        return await _fallback(d or default or PLACEHOLDERS[0], pixels, name)
     return _picture(await asyncio.to_thread(_resized, image, pixels))
 
 
 def get_image(call: Call, name: str) -> HandlerResponse:
-    """Answers ``GET /image/{name}``.
+    """Returns a fixture image (``GET /image/{name}``).
 
     Raises:
         NotFound: There is no fixture image of that name.
@@ -68,11 +68,11 @@ def get_image(call: Call, name: str) -> HandlerResponse:
 
 
 def get_icon(_call: Call, service_type: str) -> HandlerResponse:
-    """Answers ``GET /icons/{service_type}``."""
-    from understudy.mock.service.icons import service_icon  # noqa: PLC0415 - only where one is shown
+    """Returns the icon of a service (``GET /icons/{service_type}``)."""
+    from understudy.mock.service.service_icons import service_icon  # noqa: PLC0415 - needed only where an icon is shown
 
-    drawn = service_icon(service_type.removesuffix(".svg"))
-    return HandlerResponse(drawn, media_type="image/svg+xml", headers=_NO_CACHE)
+    icon = service_icon(service_type.removesuffix(".svg"))
+    return HandlerResponse(icon, media_type="image/svg+xml", headers=_NO_CACHE)
 
 
 def _avatar(call: Call, name: str) -> Avatar | None:
@@ -90,17 +90,17 @@ def _selected(person: Person, hash_: str) -> str | None:
     return next((email.avatar for email in emails), None)
 
 
-async def _stand_in(wish: str, pixels: int, name: str) -> HandlerResponse:
-    if wish == "404":
+async def _fallback(default: str, pixels: int, name: str) -> HandlerResponse:
+    if default == "404":
         msg = f"There is no avatar for {name!r}."
         raise NotFound(msg, code="avatar_not_found")
-    if wish.startswith(("http://", "https://")) and wish.isascii() and wish.isprintable():
-        return HandlerResponse(status=302, headers=(("location", wish), *_NO_CACHE))
-    if wish not in PLACEHOLDERS:
+    if default.startswith(("http://", "https://")) and default.isascii() and default.isprintable():
+        return HandlerResponse(status=302, headers=(("location", default), *_NO_CACHE))
+    if default not in PLACEHOLDERS:
         known = ", ".join(PLACEHOLDERS)
-        msg = f"d: {wish!r} is not known; send {known}, 404 or an http address."
+        msg = f"d: {default!r} is not known; send {known}, 404 or an http URL."
         raise BadRequest(msg, code="unknown_default")
-    return _picture(await asyncio.to_thread(_placeholder, wish, pixels, name))
+    return _picture(await asyncio.to_thread(_placeholder, default, pixels, name))
 
 
 def _picture(image: Image) -> HandlerResponse:
@@ -108,12 +108,12 @@ def _picture(image: Image) -> HandlerResponse:
 
 
 def _resized(image: Image, pixels: int) -> Image:
-    from understudy.mock.service.pictures import resize  # noqa: PLC0415 - Pillow would slow every start
+    from understudy.mock.service.image_processing import resize  # noqa: PLC0415 - importing Pillow takes too long at start
 
     return resize(image, pixels)
 
 
 def _placeholder(kind: Any, pixels: int, seed: str) -> Image:
-    from understudy.mock.service.pictures import placeholder  # noqa: PLC0415 - as above
+    from understudy.mock.service.image_processing import placeholder  # noqa: PLC0415 - as above
 
     return placeholder(kind, pixels, seed)

@@ -1,6 +1,6 @@
 """What the authorization server serves, by method and path (interface, Authorization-server endpoints)."""
 
-from understudy.mock.authserver.token import issue_token
+from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token
 from understudy.mock.engine.handlers import Handlers
 

@@ -1,4 +1,4 @@
-"""The caller's own profile (interface, Authenticated own-profile operations)."""
+"""Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import representations
-from understudy.mock.service.people import caller, own_hash
+from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import PEOPLE, Person
 
 EDITABLE = (  # interface, Rules for PATCH /me/profile, 3
@@ -24,41 +24,45 @@ EDITABLE = (  # interface, Rules for PATCH /me/profile, 3
 
 @upholds("own-profile-is-full")
 def get_own_profile(call: Call) -> HandlerResponse:
-    """Answers ``GET /me/profile``.
+    """Returns the caller's full profile (``GET /me/profile``).
 
     Raises:
-        NotFound: The profile is switched off.
+        NotFound: The profile is disabled.
     """
-    person = _enabled(call)
+    person = _enabled_caller(call)
     return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")
 def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> HandlerResponse:
-    """Answers ``PATCH /me/profile``: an empty string unsets a field, as unset ones are empty.
+    """Changes the supplied fields of the caller's profile (``PATCH /me/profile``).
+
+    An empty string unsets a field: required fields that are unset are empty strings.
 
     Raises:
-        NotFound: The profile is switched off.
+        NotFound: The profile is disabled.
     """
-    person = _enabled(call)
-    given = body or {}
-    changes = {name: text for name, text in given.items() if name in EDITABLE}
-    unchanged = [name for name in given if name not in EDITABLE]
-    if unchanged:
-        call.notes.append(f"not among the seven fields, so not changed: {', '.join(unchanged)}")
+    person = _enabled_caller(call)
+    members = body or {}
+    changes = {name: text for name, text in members.items() if name in EDITABLE}
+    ignored = [name for name in members if name not in EDITABLE]
+    if ignored:
+        call.notes.append(
+            f"ignored, as only the seven listed fields can be updated: {', '.join(ignored)}"
+        )
     if changes:
-        person = _edited(call, person, changes)
+        person = _edit(call, person, changes)
     return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("associated-email")
 def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
-    """Answers ``GET /me/associated-email``."""
-    return HandlerResponse({"associated": own_hash(caller(call), email_hash) is not None})
+    """Tells whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
+    return HandlerResponse({"associated": own_email_index(caller(call), email_hash) is not None})
 
 
 @upholds("own-profile-disabled-404")
-def _enabled(call: Call) -> Person:
+def _enabled_caller(call: Call) -> Person:
     person = caller(call)
     if person.visibility == "disabled":
         msg = "Your profile is disabled."
@@ -67,7 +71,7 @@ def _enabled(call: Call) -> Person:
 
 
 @upholds("profile-patch-updates-last-edit")
-def _edited(call: Call, person: Person, changes: Mapping[str, str]) -> Person:
+def _edit(call: Call, person: Person, changes: Mapping[str, str]) -> Person:
     now = representations.timestamp(call.world.clock.now())
     profile = replace(person.profile, last_profile_edit=now, **changes)
     edited = replace(person, profile=profile)

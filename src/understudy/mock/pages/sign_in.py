@@ -22,9 +22,9 @@ from werkzeug.wrappers import Response as Redirect
 
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import accounts, scopes
+from understudy.mock.authserver import accounts, requested_scopes
 from understudy.mock.authserver.approval import approve
-from understudy.mock.authserver.authorize import (
+from understudy.mock.authserver.authorization_request import (
     AuthorizationRequest,
     ReturnAddress,
     judge,
@@ -32,10 +32,10 @@ from understudy.mock.authserver.authorize import (
     return_address,
 )
 from understudy.mock.authserver.client_advice import note
-from understudy.mock.authserver.errors import RefusedPage, RefusedRedirect
+from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
-from understudy.mock.pages.bridge import address, exchange, let_form_lead_to
+from understudy.mock.pages.wsgi_bridge import address, exchange, let_form_lead_to
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
 from understudy.mock.store.people import PEOPLE
 
@@ -61,8 +61,8 @@ def _example(application: Application, flow: str) -> str:
         "client_id": application.client_id,
         "redirect_uri": application.redirect_uris[0],
         "response_type": flow,
-        "scope[0]": scopes.AUTH,
-        "scope[1]": scopes.READ,
+        "scope[0]": requested_scopes.AUTH,
+        "scope[1]": requested_scopes.READ,
         "state": "example",
     }
     return address(f"/oauth2/authorize?{urlencode(parameters)}")
@@ -192,7 +192,7 @@ def _consent_page(session: Session, asked: AuthorizationRequest, query: bytes) -
             "consent.html",
             application=asked.back.application,
             destination=urlsplit(asked.back.redirect_uri).netloc,
-            meanings=[(scope, scopes.MEANINGS[scope]) for scope in asked.scopes],
+            meanings=[(scope, requested_scopes.MEANINGS[scope]) for scope in asked.scopes],
             person=sessions.person_of(current, session),
             csrf=session.csrf,
             ticket=ticket,

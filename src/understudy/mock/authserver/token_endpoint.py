@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver import clients
+from understudy.mock.authserver import client_authentication
 from understudy.mock.authserver.client_advice import note
-from understudy.mock.authserver.errors import (
+from understudy.mock.authserver.grants import authorization_code, password
+from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
     NO_STORE,
     UNSUPPORTED_GRANT_TYPE,
     OAuthError,
 )
-from understudy.mock.authserver.grants import authorization_code, password
 from understudy.mock.authserver.token_lifecycle import account_number
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.applications import Application
@@ -54,7 +54,9 @@ def issue_token(
     if in_query:
         raise OAuthError(INVALID_REQUEST, f"{in_query[0]} stands in the query; send the form.")
     form = {name: text for name, text in body.items() if text}
-    application = clients.authenticate(call, form.get("client_id"), form.get("client_secret"))
+    application = client_authentication.authenticate(
+        call, form.get("client_id"), form.get("client_secret")
+    )
     if origin is not None:
         note(call.world, application.client_id, "secret-in-browser", call.notes)
     grant_type = form.get("grant_type")

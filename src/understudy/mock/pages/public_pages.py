@@ -2,9 +2,9 @@
 
 from flask import Blueprint, abort, render_template
 
-from understudy.mock.fixtures.tour import curl_lines
-from understudy.mock.pages import profile
-from understudy.mock.pages.bridge import address, base_url, exchange
+from understudy.mock.fixtures.curl_examples import curl_lines
+from understudy.mock.pages import public_profile
+from understudy.mock.pages.wsgi_bridge import address, base_url, exchange
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 
@@ -34,7 +34,7 @@ def front_page() -> str:
 @blueprint.get("/<slug>")
 def profile_page(slug: str) -> str:
     """Shows what strangers may see of a person."""
-    person = profile.find(exchange().world, slug)
+    person = public_profile.find(exchange().world, slug)
     if person is None:
         abort(404)
     if person.visibility == "private":
@@ -43,8 +43,8 @@ def profile_page(slug: str) -> str:
         "profile.html",
         person=person,
         profile=person.profile,
-        accounts=profile.shown_accounts(person.profile),
-        avatar_alt=profile.avatar_alt(person),
-        backdrop=profile.backdrop(person.profile, address("/image")),
-        language=profile.language(person.profile),
+        accounts=public_profile.shown_accounts(person.profile),
+        avatar_alt=public_profile.avatar_alt(person),
+        backdrop=public_profile.backdrop(person.profile, address("/image")),
+        language=public_profile.language(person.profile),
     )
