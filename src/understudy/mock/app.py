@@ -25,6 +25,7 @@ from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
 from understudy.mock.pages.page_groups import Part
 from understudy.mock.pages.page_routing import pages
+from understudy.mock.policies import POLICIES, mark_mechanisms
 from understudy.mock.service import resource_operations
 from understudy.mock.service.published import PATH, publish, with_published
 from understudy.mock.settings import ResponseValidation, Settings
@@ -59,6 +60,7 @@ class Mock:
         record: RequestListener | None = None,
         addresses: Addresses = HERE,
     ) -> None:
+        mark_mechanisms()
         self._settings = settings
         self._record = record
         self._addresses = addresses
@@ -182,6 +184,7 @@ def resource_api(document: Document) -> Api:
         limited=resource_operations.LIMITED,
         quota=resource_operations.quota,
         aliases=resource_operations.ALIASES,
+        policies=POLICIES,
     )
 
 

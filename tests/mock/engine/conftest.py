@@ -25,6 +25,7 @@ from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.stack import SiteConfig, stack
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import DEFAULT, World
+from understudy.mock.policies import POLICIES
 from understudy.openapi.loader import load
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -166,6 +167,7 @@ class Service:
             "authenticate": authenticate,
             "scopes": {("GET", "/shelf/own"): frozenset({"auth", "read"})},
             "limited": frozenset({("GET", "/shelf")}),
+            "policies": POLICIES,
             "quota": lambda principal: QUOTA + 1 if principal else QUOTA,
             **self.api,
         }

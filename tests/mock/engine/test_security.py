@@ -47,7 +47,9 @@ def test_an_optional_token_is_read_where_it_is_given(serve) -> None:
 def test_an_invalid_optional_token_counts_as_none_by_choice(serve) -> None:
     service = serve(choices={"invalid-optional-token": "anonymous"})
     assert service.get("/v1/shelf", headers=bearing("unknown")).json()["person"] is None
-    assert service.recorded[0].notes == ["the token does not count; answered as to nobody"]
+    assert service.recorded[0].notes == [
+        "the token is not valid; the response is the one for anonymous clients"
+    ]
     assert service.get("/v1/shelf/own", headers=bearing("unknown")).status_code == 401
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from understudy.errors import Problem
 from understudy.mock.engine.call import HandlerResponse, Principal
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.policies import STRICT, Policies
 from understudy.mock.engine.worlds import World
 from understudy.openapi.loader import Document
 
@@ -40,6 +41,7 @@ class Api:
             declares is the one that the handler sees.
         pages: The operations that a person sees; the pages answer them, and judge the request
             themselves, as their refusals are pages too.
+        policies: How the readings in force change what the engine does.
         is_steering: Whether this is how the mock is steered: nothing goes wrong there on demand.
     """
 
@@ -53,6 +55,7 @@ class Api:
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
+    policies: Policies = STRICT
     is_steering: bool = False
 
     @property

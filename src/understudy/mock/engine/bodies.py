@@ -12,7 +12,6 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser, parse_options_header
 
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
-from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Upload
 from understudy.mock.engine.parameters import ABSENT, convert, parse_query
 from understudy.mock.engine.validation_errors import breach, faults, say
@@ -71,7 +70,7 @@ class BodyReader:
             value = _json(content, options)
         elif media_type in _FORMS:
             pairs = _multipart(content, options) if media_type == MULTIPART else _form(content)
-            value = self._members(pairs, declared.schema, media_type)
+            value = self.members(pairs, declared.schema, media_type)
         else:
             return content
         if declared.schema is not None:
@@ -96,10 +95,14 @@ class BodyReader:
         msg = f"A body of type {media_type!r} is not taken here; send {accepted}."
         raise UnsupportedMediaType(msg, code="unsupported_media_type")
 
-    @upholds("token-repeated-field")
-    def _members(
+    def members(
         self, pairs: list[tuple[str, Any]], schema: Node | None, media_type: str
     ) -> dict[str, Any]:
+        """Returns the fields of a form as the schema types them.
+
+        Raises:
+            BadRequest: A field that takes one value is given more than once (RFC 6749, 3.2).
+        """
         members: dict[str, Any] = {}
         for given, value in pairs:
             name = self._declared_name(given, schema)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
-from understudy.interface.rules import upholds
 from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
@@ -54,7 +53,8 @@ class Errors:
         if isinstance(problem, MockRefusal):
             return problem_response(problem.status, problem.title, problem.message)
         if isinstance(problem, MethodNotAllowed) and not problem.message:
-            problem = self._method_not_allowed(context)
+            methods = self._paths.allowed(self._paths.based(context.path))
+            problem = method_not_allowed(context, methods)
         if isinstance(problem, NotFound) and not problem.message:
             hint = self._paths.hint(context.path)
             msg = f"There is nothing at {context.path}{hint or '.'}"
@@ -72,11 +72,12 @@ class Errors:
                 return api
         return self._apis[0]
 
-    @upholds("token-post-only")
-    def _method_not_allowed(self, context: RequestContext) -> MethodNotAllowed:
-        allowed = ", ".join(self._paths.allowed(self._paths.based(context.path)))
-        msg = f"{context.method} is not allowed at {context.path}; it takes {allowed}."
-        return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+
+def method_not_allowed(context: RequestContext, methods: Sequence[str]) -> MethodNotAllowed:
+    """Returns the refusal of a method, with those that the path takes (RFC 9110, 15.5.6)."""
+    allowed = ", ".join(methods)
+    msg = f"{context.method} is not allowed at {context.path}; it takes {allowed}."
+    return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
 
 
 def _failure(error: Exception) -> Problem:

@@ -7,17 +7,10 @@ from urllib.parse import unquote_plus
 
 import orjson
 
+from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
+
 MASK = "***"
 
-SECRETS = frozenset(
-    {
-        *("access_token", "api_key", "application_password", "client_secret", "code"),
-        *("code_verifier", "csrf_token", "password", "refresh_token", "token"),
-    }
-)
-"""Names of members, fields and query parameters whose values are secret."""
-
-_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _IN_QUERY = re.compile(r"(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
 
 
@@ -27,7 +20,7 @@ def masked_query(text: str) -> str:
 
 
 def _masked_pair(pair: re.Match[str]) -> str:
-    is_secret = unquote_plus(pair["name"]).strip().lower() in SECRETS
+    is_secret = unquote_plus(pair["name"]).strip().lower() in SECRET_NAMES
     return f"{pair['name']}={MASK}" if is_secret else pair[0]
 
 
@@ -36,7 +29,7 @@ def masked_header(name: str, text: str) -> str:
     name = name.lower()
     if name == "location":
         return masked_query(text)
-    if name not in _HEADERS:
+    if name not in SECRET_HEADERS:
         return text
     separator = "=" if "cookie" in name else " "
     first, found, _ = text.partition(separator)
@@ -70,7 +63,7 @@ def _masked(value: Any) -> Any:
     is_error = "error" in value
     return {
         name: MASK
-        if name in SECRETS and isinstance(member, str) and not (is_error and name == "code")
+        if name in SECRET_NAMES and isinstance(member, str) and not (is_error and name == "code")
         else _masked(member)
         for name, member in value.items()
     }

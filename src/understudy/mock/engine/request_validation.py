@@ -3,7 +3,6 @@
 from typing import Any
 
 from understudy.errors import NotAcceptable, UnsupportedMediaType
-from understudy.interface.rules import upholds
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import BODY
@@ -31,9 +30,9 @@ def validate(context: RequestContext) -> None:
         if value is not ABSENT:
             context.arguments[parameter.name] = value
     if context.query:
-        _note_unknown(context, endpoint, texts.get("query") or parse_query(context.query))
+        note_unknown_query(context, endpoint, texts.get("query") or parse_query(context.query))
     if endpoint.body is not None:
-        value = _body(context, endpoint.body)
+        value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
             context.arguments[BODY] = value
 
@@ -44,8 +43,7 @@ def _texts(context: RequestContext, location: str) -> Texts:
     return location_texts(location, path=context.path_arguments, headers=context.headers)
 
 
-@upholds("unknown-query-parameters-accepted")
-def _note_unknown(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
+def note_unknown_query(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
     """Notes query parameters the document does not know; real clients send them, so they pass."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
     unknown = [name for name in texts if name.partition("[")[0] not in known]
@@ -54,14 +52,14 @@ def _note_unknown(context: RequestContext, endpoint: Endpoint, texts: Texts) -> 
         context.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
 
 
-def _body(context: RequestContext, reader: BodyReader) -> Any:
+def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> Any:
     if context.headers.get(b"content-encoding", b"identity") != b"identity":
         msg = "A compressed body is not taken here; send it without Content-Encoding."
         raise UnsupportedMediaType(msg, code="unsupported_encoding")
     return reader.read(
         context.body,
         context.headers.get(b"content-type", b""),
-        drop_unknown=context.choices.get("unknown-profile-members") == "ignore",
+        drop_unknown=endpoint.api.policies.drops_unknown_members(context.choices),
     )
 
 

@@ -5,8 +5,8 @@ optional token is either never read or a wrong one silently counts as none.
 """
 
 from understudy.errors import Forbidden, Headers, Unauthorized
-from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Principal
+from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
 from understudy.mock.engine.request_context import RequestContext
 
@@ -14,7 +14,6 @@ REALM = 'Bearer realm="understudy"'
 NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
-@upholds("bearer-header", "invalid-token-refused", "qr-no-authentication")
 def authorize(context: RequestContext) -> None:
     """Finds out whom an exchange speaks for.
 
@@ -34,10 +33,11 @@ def authorize(context: RequestContext) -> None:
         return
     principal = _principal(context, authorization)
     if principal is None:
-        _refuse_token(context, is_optional=endpoint.access.token == "optional")
+        _refuse_token(context, endpoint)
         return
     if endpoint.access.scopes is not None:
-        _expect_scopes(context, principal, endpoint.access.scopes)
+        ignores = endpoint.api.policies.ignores_scopes(context.choices)
+        expect_scopes(principal, endpoint.access.scopes, is_granted=ignores)
     context.principal = principal
 
 
@@ -59,20 +59,33 @@ def _principal(context: RequestContext, authorization: bytes) -> Principal | Non
     return context.endpoint.api.authenticate(context.world, token, context.started)
 
 
-def _refuse_token(context: RequestContext, *, is_optional: bool) -> None:
-    if is_optional and context.choices.get("invalid-optional-token") == "anonymous":
-        context.notes.append("the token does not count; answered as to nobody")
+def _refuse_token(context: RequestContext, endpoint: Endpoint) -> None:
+    is_optional = endpoint.access.token == "optional"
+    if is_optional and endpoint.api.policies.ignores_invalid_token(context.choices):
+        context.notes.append(
+            "the token is not valid; the response is the one for anonymous clients"
+        )
         return
     raise Unauthorized(NOT_AUTHORIZED, code="invalid_token", headers=_challenge("invalid_token"))
 
 
-@upholds("me-needs-oauth-token", "scope-per-operation")
-def _expect_scopes(context: RequestContext, principal: Principal, scopes: frozenset[str]) -> None:
+def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: bool) -> None:
+    """Refuses a token that does not open an operation.
+
+    Args:
+        principal: Whom the token speaks for.
+        scopes: What the operation needs.
+        is_granted: Whether every OAuth token counts as granted them.
+
+    Raises:
+        Unauthorized: It is an API key, which speaks for no user.
+        Forbidden: It was not granted a scope (RFC 6750, 3.1).
+    """
     if principal.kind != "oauth":
         msg = f"{NOT_AUTHORIZED}: an API key does not speak for a user; send an OAuth access token."
         raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
     missing = scopes - principal.scopes
-    if missing and context.choices.get("scopes") != "ignored":
+    if missing and not is_granted:
         listed = " ".join(sorted(missing))
         msg = f"The token was not granted the scope this needs: {listed}."
         challenge = f'{REALM}, error="insufficient_scope", scope="{" ".join(sorted(scopes))}"'

@@ -7,8 +7,6 @@ request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from understudy.interface.rules import upholds
-
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
 
@@ -37,7 +35,6 @@ class QuotaDecision(NamedTuple):
         )
 
 
-@upholds("rate-limit-window")
 def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecision, Window]:
     """Counts one request.
 

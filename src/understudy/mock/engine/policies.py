@@ -1,0 +1,43 @@
+"""What an API leaves to the readings in force, as functions of a request's choices.
+
+The engine knows mechanisms and no rule of any service: which switch turns which mechanism is said
+by whoever puts an ``Api`` together.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Choices = Mapping[str, str]
+"""Switch name to the option in force for a request."""
+
+Policy = Callable[[Choices], bool]
+
+
+def never(_choices: Choices) -> bool:
+    """Returns False whatever is chosen."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """How the readings in force change the engine's mechanisms; strict unless told otherwise.
+
+    Attributes:
+        lifts_quota: Whether requests are not counted and never answered 429.
+        ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
+        ignores_invalid_token: Whether an invalid token on an operation with optional
+            authentication is treated as no token, instead of 401.
+        drops_unknown_members: Whether body members that the schema closes out are dropped, instead
+            of 400.
+        quota_advice: What the journal notes beside a 429.
+    """
+
+    lifts_quota: Policy = never
+    ignores_scopes: Policy = never
+    ignores_invalid_token: Policy = never
+    drops_unknown_members: Policy = never
+    quota_advice: str = "rate limited"
+
+
+STRICT = Policies()
+"""Every mechanism as the engine has it."""

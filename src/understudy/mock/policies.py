@@ -1,0 +1,62 @@
+"""What the engine's mechanisms mean for this service: the switches they obey, the rules they hold.
+
+The engine serves any document and names no rule; this is the one place where the two are joined.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from understudy.interface.rules import upholds
+from understudy.mock.engine import errors, rate_limit, request_validation, security, windows
+from understudy.mock.engine.bodies import BodyReader
+from understudy.mock.engine.cors import Cors
+from understudy.mock.engine.policies import Choices, Policies
+
+RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
+    security.authorize: ("bearer-header", "invalid-token-refused", "qr-no-authentication"),
+    security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
+    rate_limit.enforce_quota: (
+        "rate-limit-anonymous",
+        "rate-limit-authenticated",
+        "avatar-operations-uncounted",
+    ),
+    rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
+    windows.count: ("rate-limit-window",),
+    request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
+    BodyReader.members: ("token-repeated-field",),
+    errors.method_not_allowed: ("token-post-only",),
+    Cors.is_closed: ("token-no-cors",),
+}
+"""Each function of the engine, and the rules of ``rules.yaml`` that it holds for this service."""
+
+
+def mark_mechanisms() -> None:
+    """Marks the engine's functions with the rules that they hold, for whoever asks why."""
+    for mechanism, rules in RULES_OF_MECHANISMS.items():
+        upholds(*rules)(mechanism)
+
+
+def _lifts_quota(choices: Choices) -> bool:
+    return choices.get("rate-limits") == "off"
+
+
+def _ignores_scopes(choices: Choices) -> bool:
+    return choices.get("scopes") == "ignored"
+
+
+def _ignores_invalid_token(choices: Choices) -> bool:
+    return choices.get("invalid-optional-token") == "anonymous"
+
+
+def _drops_unknown_members(choices: Choices) -> bool:
+    return choices.get("unknown-profile-members") == "ignore"
+
+
+POLICIES: Final = Policies(
+    lifts_quota=_lifts_quota,
+    ignores_scopes=_ignores_scopes,
+    ignores_invalid_token=_ignores_invalid_token,
+    drops_unknown_members=_drops_unknown_members,
+    quota_advice="rate limited; serve --choose rate-limits=off lifts the limits",
+)
+"""The switches of ``rules.yaml`` that the engine's mechanisms obey."""
