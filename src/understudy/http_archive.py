@@ -1,7 +1,7 @@
-"""Writes HTTP archives (HAR 1.2): one shape for a journal, a run of verify and generated cases.
+"""Writes HTTP archives (HAR 1.2) for journals, runs of verify and generated cases.
 
-What is masked is for the callers to say, and what an entry holds beside it: HAR leaves names that
-begin with an underscore to whoever writes them.
+Callers mask secrets themselves, and may add members of their own: HAR reserves names that begin
+with an underscore for them.
 """
 
 import base64
@@ -10,14 +10,14 @@ from importlib.metadata import version
 from typing import Any
 
 Pairs = Iterable[tuple[str, str]]
-"""Headers, or the parameters of a query, in order."""
+"""Headers or query parameters, in order."""
 
 UNKNOWN = "x-unknown"
-"""What HAR calls the content type of nothing."""
+"""The media type of a response without one."""
 
 
 def archive(creator: str, entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns a log of entries."""
+    """Returns an archive of entries."""
     named = {"name": creator, "version": version("understudy")}
     return {"log": {"version": "1.2", "creator": named, "entries": list(entries)}}
 
@@ -32,10 +32,10 @@ def entry(
     """Returns an entry.
 
     Args:
-        started: When, in ISO 8601 with an offset.
-        milliseconds: How long it took, all of it waiting.
-        request: What ``request`` returns.
-        response: What ``response`` returns.
+        started: Start of the request, in ISO 8601 with an offset.
+        milliseconds: Duration; all of it is reported as waiting.
+        request: A value of ``request``.
+        response: A value of ``response``.
         more: A comment, and members whose names begin with an underscore.
     """
     return {
@@ -55,15 +55,15 @@ def request(
     """Returns a request.
 
     Args:
-        method: As it is sent.
-        url: Whole.
-        headers: In order.
-        query: Its parameters, decoded.
-        posted: The body as ``text`` or ``posted_text`` returns it; None where there is none.
-        size: Of the body, in bytes.
+        method: The method as sent.
+        url: The absolute URL.
+        headers: The headers in order.
+        query: The decoded query parameters.
+        posted: The body as ``text`` or ``posted_text`` returns it; None without a body.
+        size: Bytes of the body.
     """
     listed = _pairs(headers)
-    said = {
+    member = {
         "method": method,
         "url": url,
         "httpVersion": "HTTP/1.1",
@@ -74,20 +74,20 @@ def request(
         "bodySize": size,
     }
     if posted is not None:
-        said["postData"] = {"mimeType": _header(listed, "content-type"), **posted}
-    return said
+        member["postData"] = {"mimeType": _header(listed, "content-type"), **posted}
+    return member
 
 
 def response(
     status: int, headers: Pairs = (), content: Mapping[str, Any] | None = None, size: int = -1
 ) -> dict[str, Any]:
-    """Returns an answer.
+    """Returns a response.
 
     Args:
-        status: Its number; 0 where nothing came.
-        headers: In order.
+        status: The status code; 0 where no response was received.
+        headers: The headers in order.
         content: The body as ``text`` returns it.
-        size: Of the body, in bytes; -1 where it is not known.
+        size: Bytes of the body; -1 where unknown.
     """
     listed = _pairs(headers)
     kind = _header(listed, "content-type") or UNKNOWN
@@ -105,7 +105,7 @@ def response(
 
 
 def text(body: bytes) -> dict[str, str]:
-    """Returns an answer's body, in base64 where it is no text."""
+    """Returns a response body, in base64 where it is not UTF-8."""
     try:
         return {"text": body.decode()}
     except UnicodeDecodeError:
@@ -113,21 +113,21 @@ def text(body: bytes) -> dict[str, str]:
 
 
 def posted_text(body: bytes) -> dict[str, str]:
-    """Returns a request's body, for which HAR has no encoding: it stands in ``_encoding``."""
-    said = text(body)
-    return {"_encoding" if name == "encoding" else name: word for name, word in said.items()}
+    """Returns a request body; its encoding is in ``_encoding``, since HAR has no member for it."""
+    members = text(body)
+    return {"_encoding" if name == "encoding" else name: value for name, value in members.items()}
 
 
 def body(holder: Mapping[str, Any]) -> bytes:
-    """Returns the bytes of a body that was written down, by us or by a browser.
+    """Returns the bytes of a body in an archive, whatever wrote it.
 
     Raises:
-        ValueError: It is not the base64 that it says it is.
+        ValueError: It is declared as base64 and is not.
     """
-    said = str(holder.get("text") or "")
+    content = str(holder.get("text") or "")
     if "base64" in (holder.get("encoding"), holder.get("_encoding")):
-        return base64.b64decode(said)
-    return said.encode()
+        return base64.b64decode(content)
+    return content.encode()
 
 
 def _pairs(pairs: Pairs) -> list[dict[str, str]]:

@@ -29,7 +29,7 @@ def call(tmp_path, monkeypatch):
 def test_the_mock_is_judged_where_no_target_is_given(call):
     done = call(*QUICK)
     assert done.exit_code == 0, done.output
-    assert "2 rules hold, 0 do not, 0 were not checked" in done.output
+    assert "2 rules passed, 0 failed, 0 not checked" in done.output
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_mock_is_judged_where_no_target_is_given(call):
         (("--target", "none.toml"), "none.toml cannot be read"),
         (("--report", "jsn=a"), "did you mean 'json'"),
         (("--auth-url", "http://a"), "--auth-url needs --target or --base-url"),
-        (("--base-url", "http://127.0.0.1:9/v3"), "does not answer"),
+        (("--base-url", "http://127.0.0.1:9/v3"), "does not respond"),
         (("--har", "none.har"), "none.har cannot be read"),
         (("--baseline", "none.toml"), "none.toml cannot be read"),
     ],
@@ -57,9 +57,9 @@ def test_a_report_that_cannot_be_written_is_noticed_before_the_first_request(cal
     assert done.exit_code == 2
     assert "--report json=file/r.json: file/r.json cannot be written" in done.output
     assert "name a file that can be" in done.output
-    assert "does not answer" not in done.output
+    assert "does not respond" not in done.output
     there = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--report", "json=new.json")
-    assert "does not answer" in there.output
+    assert "does not respond" in there.output
     assert not (tmp_path / "new.json").exists()
 
 
@@ -67,7 +67,7 @@ def test_a_deployment_is_judged_by_its_own_document(call, mock, tmp_path):
     path = target(tmp_path, mock, 'document = "published"')
     done = call("verify", "--target", path, "--rules", "document,qr-default-size")
     assert done.exit_code == 0, done.output
-    assert "2 rules hold, 0 do not" in done.output
+    assert "2 rules passed, 0 failed" in done.output
     refused = call("verify", "--target", path, "--har", "run.har")
     assert "--har sends nothing, and so cannot ask for the published document" in refused.output
 
@@ -130,7 +130,7 @@ def test_recorded_traffic_is_judged_and_nothing_is_sent(call, mock, tmp_path):
     call("verify", "--target", path, "--report", "har=run.har", "--rules", "qr-default-size")
     done = call("verify", "--target", path, "--har", "run.har", "--rules", "qr-default-size")
     assert done.exit_code == 0, done.output
-    assert "1 rules hold, 0 do not, 0 were not checked; 0 requests" in done.output
+    assert "1 rules passed, 0 failed, 0 not checked; 0 requests" in done.output
 
 
 def test_a_journal_of_a_killed_run_is_cleaned_up(call, mock, tmp_path):

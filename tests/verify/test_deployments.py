@@ -42,7 +42,7 @@ def waiting(request):
 
 @pytest.mark.parametrize("answer", [refusing, waiting])
 def test_where_nobody_answers_the_run_does_not_begin(answer):
-    with pytest.raises(StartupError, match="does not answer"):
+    with pytest.raises(StartupError, match="does not respond"):
         judged(answer)
 
 
@@ -66,7 +66,7 @@ NONSENSE = {
 def test_nonsense_is_found_out(name):
     outcome = judged(NONSENSE[name])
     assert outcome.findings
-    assert [line for line in outcome.ours if "Stumble" in line] == []
+    assert [line for line in outcome.internal_errors if "Stumble" in line] == []
 
 
 def test_a_deployment_that_drops_connections_is_given_up():
@@ -95,7 +95,7 @@ def test_ctrl_c_ends_with_what_was_done():
     outcome = judged(answer)
     inner.close()
     assert outcome.stopped == "stopped by Ctrl-C or SIGTERM"
-    assert outcome.left == ()
+    assert outcome.not_restored == ()
     assert outcome.count("passed") > 20
 
 

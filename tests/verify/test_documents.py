@@ -12,7 +12,7 @@ from tests.verify.conftest import Wire
 from understudy.cli.in_process import TARGET
 from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.errors import StartupError
-from understudy.verify.document_checks import DocumentJudge, Opinion
+from understudy.verify.document_checks import DocumentErrors, DocumentValidator
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
 
@@ -20,9 +20,9 @@ RULES = ("document", "own-profile-is-full")
 TOKEN = b'{"access_token":"a","token_type":"bearer","blog_id":"1","blog_url":"https://a.example"}'
 
 
-def opinion(
+def document_errors(
     method: str, url: str, headers: dict[str, str], body: bytes, status: int = 200
-) -> Opinion:
+) -> DocumentErrors:
     """Returns what both judges say of an answer."""
     routes = routes_of(TARGET, bundled("service.yaml"))
     place = routes.find(method, url)
@@ -30,7 +30,7 @@ def opinion(
     assert found is not None
     is_resource = place.site == "resource"
     document = bundled("service.yaml" if is_resource else "authorization.yaml")
-    judge = DocumentJudge(document, TARGET.base_url if is_resource else str(TARGET.auth_url))
+    judge = DocumentValidator(document, TARGET.base_url if is_resource else str(TARGET.auth_url))
     given = tuple({"content-type": "application/json", **headers}.items())
     exchange = Exchange(
         number=1,
@@ -58,17 +58,17 @@ def opinion(
 )
 def test_declared_headers_are_judged_by_both(headers, wrong):
     picture = {"content-type": "image/png", **headers}
-    found = opinion("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"\x89PNG")
-    assert found.ours.startswith(wrong)
-    assert bool(found.ours) == bool(wrong)
-    assert found.agrees, found
+    errors = document_errors("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"\x89PNG")
+    assert errors.validator.startswith(wrong)
+    assert bool(errors.validator) == bool(wrong)
+    assert errors.agrees, errors
 
 
 def test_a_picture_of_no_bytes_is_none_to_both():
     picture = {"content-type": "image/png"}
-    found = opinion("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"")
-    assert found.ours == "the body is empty"
-    assert found.agrees, found
+    errors = document_errors("GET", f"{TARGET.base_url}/qr-code/ada", picture, b"")
+    assert errors.validator == "the body is empty"
+    assert errors.agrees, errors
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_a_picture_of_no_bytes_is_none_to_both():
     ],
 )
 def test_a_required_header_is_missed_by_both(headers, wrong):
-    found = opinion("POST", f"{TARGET.auth_url}/oauth2/token", headers, TOKEN)
-    assert found.ours.startswith(wrong), found
-    assert found.agrees, found
+    errors = document_errors("POST", f"{TARGET.auth_url}/oauth2/token", headers, TOKEN)
+    assert errors.validator.startswith(wrong), errors
+    assert errors.agrees, errors
 
 
 def publishing(wire: Wire, change: Callable[[httpx.Response], httpx.Response]) -> None:
@@ -119,8 +119,8 @@ def test_yaml_is_a_document_too(verify, wire):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (httpx.Response(200, html="<p>Welcome"), "answers 200 with text/html, and no OpenAPI"),
-        (httpx.Response(404, json={}), "answers 404 with application/json, and no OpenAPI"),
+        (httpx.Response(200, html="<p>Welcome"), "responds 200 with text/html, not with an OpenAPI"),
+        (httpx.Response(404, json={}), "responds 404 with application/json, not with an OpenAPI"),
         (httpx.Response(200, json={"swagger": "2.0"}), "the published document says swagger"),
         (httpx.Response(200, text="a: ["), "the published document:2:1 is not readable"),
     ],

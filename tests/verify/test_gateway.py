@@ -23,14 +23,14 @@ ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
     ("target", "method", "path", "who"),
     [
         (replace(TARGET, mode="observe"), "PATCH", "/me/profile", "owner"),
-        (replace(TARGET, mode="observe"), "DELETE", "/me/avatars/x", "nobody"),
+        (replace(TARGET, mode="observe"), "DELETE", "/me/avatars/x", "anonymous"),
         (OWN, "PATCH", "/me/profile", "other"),
         (OWN, "DELETE", f"/me/avatars/{ADA_AVATAR}", "owner"),
         (OWN, "POST", "/unknown", "owner"),
-        (OWN, "GET", "https://elsewhere.example.com/", "nobody"),
+        (OWN, "GET", "https://elsewhere.example.com/", "anonymous"),
         (OWN, "PATCH", "/me/profile", "a token that nobody knows"),
         (replace(OWN, permit=Permit()), "POST", "/me/avatars", "owner"),
-        (replace(OWN, permit=Permit()), "POST", "http://127.0.0.1:8081/oauth2/token", "nobody"),
+        (replace(OWN, permit=Permit()), "POST", "http://127.0.0.1:8081/oauth2/token", "anonymous"),
     ],
 )
 def test_what_is_not_permitted_is_not_sent(gateway, wire, target, method, path, who):
@@ -97,7 +97,7 @@ def test_where_nothing_is_told_nothing_is_changed(gateway, wire, answer, path, m
     careful = gateway(OWN)
     Undo(careful, None)
     wire.inner = httpx.MockTransport(lambda _: answer)
-    with pytest.raises(NotPermitted, match="what stands there cannot be read first"):
+    with pytest.raises(NotPermitted, match="the current state cannot be read before the change"):
         ProbeClient(careful, "test").send(method, path, "owner", json={"location": "x"})
     assert {request.method for request in wire.seen} == {"GET"}
 
@@ -116,7 +116,7 @@ def test_a_field_that_is_not_told_is_not_changed_and_another_is(gateway, wire):
     undo = Undo(careful, None)
     visit = ProbeClient(careful, "test")
     for body in ({"pronouns": "they"}, {"location": "x", "pronouns": ""}, ["no object"]):
-        with pytest.raises(NotPermitted, match="what stands in pronouns is not told"):
+        with pytest.raises(NotPermitted, match="the current value of pronouns is unknown"):
             visit.send("PATCH", "/me/profile", "owner", json=body)
     assert visit.send("PATCH", "/me/profile", "owner", json={"location": "x"}).status == 200
     assert undo.restore() == []
@@ -164,7 +164,7 @@ def test_after_the_end_nobody_sends_anything(gateway, wire):
 def test_an_avatar_that_was_there_before_is_never_deleted(gateway, wire):
     full = gateway(TARGET)
     Undo(full, None)
-    with pytest.raises(NotPermitted, match="could not be put back"):
+    with pytest.raises(NotPermitted, match="could not be undone"):
         ProbeClient(full, "test").send("DELETE", f"/me/avatars/{ADA_AVATAR.upper()}", "owner")
     assert {request.method for request in wire.seen} == {"GET"}
 

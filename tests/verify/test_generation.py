@@ -9,11 +9,11 @@ from understudy.mock.engine.clock import machine_time
 from understudy.verify.gateway import Allowance
 from understudy.verify.generated_cases import generated, is_false_alarm
 from understudy.verify.run import Plan, start
-from understudy.verify.runner import go_on
+from understudy.verify.runner import run_phases
 
 
 @pytest.mark.parametrize(
-    ("came", "is_alarm"),
+    ("actual", "is_alarm"),
     [
         ("negative_data_rejection: … parameter `sha256_hash` in path - violates `anyOf`", True),
         ("negative_data_rejection: … parameter `size` in query - violates `type`", False),
@@ -42,7 +42,7 @@ def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):
         allowance=allowance,
         phases=[("generated cases", generated(5))],
     )
-    outcome = go_on(start(plan))
+    outcome = run_phases(start(plan))
     (found,) = outcome.rules
     assert found.status == "failed"
     assert outcome.findings[0].exchange.operation == "GET /me/avatars"

@@ -90,7 +90,7 @@ def taken():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "turns", watched)
-        runner.go_on(run)
+        runner.run_phases(run)
     wire.close()
     return found
 

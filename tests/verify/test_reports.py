@@ -24,7 +24,7 @@ from understudy.cli import in_process
 from understudy.mock.engine.clock import machine_time
 from understudy.verify import reports
 from understudy.verify.outcome import Outcome
-from understudy.verify.reports.har import read_har
+from understudy.verify.recordings import read_recording
 from understudy.verify.reports.terminal import print_outcome
 from understudy.verify.run import Plan, routes_of
 from understudy.verify.runner import carry_out
@@ -149,19 +149,19 @@ def test_a_rule_is_shown_once_however_often_it_is_broken(outcome):
 
 def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome):
     said = on_terminal(outcome)
-    assert "    expected  invalid_grant the second time\n    came      status 200" in said
+    assert "    expected  invalid_grant the second time\n    actual    status 200" in said
     (line,) = [
         line for line in said.splitlines() if "grant_type=" in line and "CODE_" not in line[:9]
     ][-1:]
     assert line.startswith("    curl -i -X POST")  # in one line, so that it can be copied
     assert "export APP_CLIENT_SECRET=… OWNER_TOKEN=…" in said
-    assert "2 rules hold, 2 do not" in said.splitlines()[-1]
+    assert "2 rules passed, 2 failed" in said.splitlines()[-1]
 
 
 def test_what_a_deployment_answers_is_no_markup(outcome):
     finding = replace(outcome.findings[0], actual="[bold]<script>alert(1)</script>")
     odd = replace(outcome, findings=(finding,))
-    assert "came      [bold]<script>" in on_terminal(odd)
+    assert "actual    [bold]<script>" in on_terminal(odd)
     assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)
 
 
@@ -177,7 +177,7 @@ def test_an_archive_is_read_back_as_it_was(outcome, tmp_path):
     path = tmp_path / "run.har"
     path.write_text(reports.FORMATS["har"](outcome, SECRETS))
     routes = routes_of(in_process.TARGET, bundled("service.yaml"))
-    found = read_har(path, in_process.TARGET, routes)
+    found = read_recording(path, in_process.TARGET, routes)
     seen = [(e.request.method, e.operation, e.status) for e in found]
     assert seen == [(e.request.method, e.operation, e.status) for e in outcome.exchanges]
     known = [

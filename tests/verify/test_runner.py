@@ -26,14 +26,14 @@ def test_the_mock_holds_every_rule_that_can_be_judged(verify):
     assert [finding.summary for finding in outcome.findings] == []
     unchecked = {found.rule.id for found in outcome.rules if found.status == "not_checked"}
     assert unchecked == {*UNJUDGED, "generated"}
-    assert outcome.ours == ()
+    assert outcome.internal_errors == ()
 
 
 def test_everything_is_put_back(verify, mock):
     before = edited(mock)
     outcome = verify(phases=[("generated cases", generated(3))])
     assert [finding.summary for finding in outcome.findings] == []
-    assert outcome.left == ()
+    assert outcome.not_restored == ()
     assert edited(mock) == before
 
 
@@ -72,7 +72,7 @@ def test_a_run_keeps_to_an_hours_budget(verify):
     outcome = verify(target, allowance=Allowance())
     assert [finding.summary for finding in outcome.findings] == []
     assert outcome.counted["anonymous"] <= 100
-    assert outcome.more == ()
+    assert outcome.not_run == ()
 
 
 def test_what_the_target_does_not_give_is_the_reason(verify):
@@ -91,7 +91,7 @@ def test_a_run_that_is_out_of_time_says_what_is_left(verify):
     allowance = Allowance(is_over=lambda: machine_time() >= ends)
     outcome = verify(allowance=allowance, phases=[("generated cases", generated(2))])
     assert outcome.stopped == ""
-    assert "the rest of the generated cases" in outcome.more
+    assert "the rest of the generated cases" in outcome.not_run
     reasons = {found.reason for found in outcome.rules if found.status == "not_checked"}
     assert "the time of the run is used up (--max-time)" in reasons
 
@@ -99,6 +99,6 @@ def test_a_run_that_is_out_of_time_says_what_is_left(verify):
 def test_the_requests_of_a_run_are_never_overshot(verify, wire):
     outcome = verify(replace(TARGET, mode="observe"), allowance=Allowance(requests=17))
     assert len(wire.seen) == 17
-    assert {"the rest of same_profile_as_everyone", "a_code_of_nobody"} <= set(outcome.more)
+    assert {"the rest of same_profile_as_everyone", "a_code_of_nobody"} <= set(outcome.not_run)
     begun = {exchange.source.removeprefix("probe ") for exchange in outcome.exchanges}
-    assert begun & set(outcome.more) == set()
+    assert begun & set(outcome.not_run) == set()

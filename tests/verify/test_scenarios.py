@@ -27,7 +27,7 @@ def test_the_mock_plays_every_scenario(playing, name):
     run = playing()
     assert play(run, name, examples=5) == ""
     assert len(run.exchanges) > 10
-    assert run.undone.restore() == []
+    assert run.undo.restore() == []
 
 
 def test_what_breaks_after_another_call_is_shrunk_to_the_fewest(playing):

@@ -29,4 +29,4 @@ def test_a_target_that_nobody_serves_is_said_in_one_line(tmp_path):
     target.write_text('base_url = "http://127.0.0.1:9/v3"\n')
     done = ran(tmp_path, "-k", "qr-default-size", "--understudy-target", str(target))
     assert done.returncode == 1
-    assert "http://127.0.0.1:9/v3 does not answer" in done.stdout
+    assert "http://127.0.0.1:9/v3 does not respond" in done.stdout

@@ -39,15 +39,15 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("base_url", "is not TOML"),
+        ("base_url", "is not valid TOML"),
         ('base_ulr = "http://a"', "did you mean 'base_url'"),
         ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),
         ('base_url = "http://a"\n[permit]\nuploads = "yes"', "Expected `bool`"),
         ('base_url = "http://a"\nmode = "all"', "Invalid enum value 'all'"),
-        ('base_url = "staging"', "is no address"),
+        ('base_url = "staging"', "is not a URL"),
         ('base_url = "http://a"\n[budget]\ntoken = -1', "cannot be negative"),
         ("", "missing required field `base_url`"),
-        (GOOD, "the environment has no STAGING_TOKEN"),
+        (GOOD, "the environment variable STAGING_TOKEN is not set"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_remedy(load, text, message):

@@ -1,4 +1,4 @@
-"""Over real sockets: an answer that never ends is cut, whatever part of it does not."""
+"""Over real sockets: a response that never ends is cut, whatever part of it does not."""
 
 from datetime import timedelta
 
@@ -33,12 +33,12 @@ def answered(deployment, patience: timedelta) -> None:
 
 @pytest.mark.parametrize("deployment", [broken.dripping, broken.dripping_head])
 def test_an_answer_that_comes_byte_by_byte_is_cut(deployment):
-    with pytest.raises(Unreachable, match=r"the answer took longer than 0\.5 s and was cut"):
+    with pytest.raises(Unreachable, match=r"the response took longer than 0\.5 s and was cut"):
         answered(deployment, SOON)
 
 
 def test_an_answer_without_end_is_cut():
-    with pytest.raises(Unreachable, match="the answer is larger than 32 MiB and was cut"):
+    with pytest.raises(Unreachable, match="the response is larger than 32 MiB and was cut"):
         answered(broken.endless, timedelta(minutes=5))
 
 

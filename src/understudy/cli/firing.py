@@ -68,6 +68,6 @@ def _run(
     try:
         yield Firing(run, subjects_of(target)), target
     finally:
-        for line in run.undone.restore():
+        for line in run.undo.restore():
             click.echo(f"not put back: {line}", err=True)
         transport.close()

@@ -6,11 +6,11 @@ from pathlib import Path
 from understudy.deployments.target import Target
 from understudy.mock.engine.clock import machine_time
 from understudy.openapi.loader import Document
-from understudy.verify.document_checks import DocumentJudge
+from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
-from understudy.verify.reports.har import read_har
+from understudy.verify.recordings import read_recording
 from understudy.verify.run import catalogue, routes_of
 from understudy.verify.shapes import bundled
 
@@ -32,11 +32,11 @@ def judge_recorded(
     started = machine_time()
     document = named or bundled("service.yaml")
     routes = routes_of(target, document)
-    judges = {"resource": DocumentJudge(document, target.base_url)}
+    judges = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:
-        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
+        judges["authorization"] = DocumentValidator(bundled("authorization.yaml"), target.auth_url)
     evaluator = Evaluator(catalogue(rules), History(target), routes, judges, target.ours)
-    exchanges = tuple(read_har(path, target, routes))
+    exchanges = tuple(read_recording(path, target, routes))
     for exchange in exchanges:
         evaluator.evaluate(exchange)
     return Outcome(
@@ -47,11 +47,11 @@ def judge_recorded(
         rules=tuple(evaluator.outcomes({}, ())),
         findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
-        ours=tuple(evaluator.ours),
+        internal_errors=tuple(evaluator.internal_errors),
         requests=0,
         counted={},
         coverage=evaluator.coverage,
         stopped="",
-        left=(),
+        not_restored=(),
         exchanges=exchanges,
     )

@@ -251,7 +251,7 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     if "nothing" in wanted:
         return 0
     is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
-    if is_bad or outcome.left:
+    if is_bad or outcome.not_restored:
         return FINDINGS
     is_open = any(found.status == "not_checked" and found.could_be for found in outcome.rules)
     if outcome.stopped or ("not-checked" in wanted and is_open):

@@ -1,1 +1,1 @@
-"""What is judged: a deployment's target file, transport, clock, permits and request allowance."""
+"""Describes the deployment that is judged: target, transport, clock, permits and allowance."""

@@ -1,4 +1,4 @@
-"""Speaks to the admin API of a running mock, for the command line and the pytest plugin."""
+"""Calls the admin API of a running mock, for the command line and the pytest plugin."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +14,9 @@ class AdminClient:
     """Calls the admin API in one world.
 
     Args:
-        url: The mock's address, without a path; or that of a world, ``…/__world/NAME``.
-        world: The world's name; the default one if left out.
-        token: What a mock on another machine asks for.
+        url: The mock's address without a path, or that of a world, ``…/__world/NAME``.
+        world: The world's name; None for the default world.
+        token: The admin token, which a mock on another machine requires.
     """
 
     def __init__(self, url: str, world: str | None = None, token: str | None = None) -> None:
@@ -30,47 +30,47 @@ class AdminClient:
         Args:
             method: In upper case.
             path: Below ``/__admin``.
-            options: As httpx takes them: ``json``, ``params``, ``content``.
+            options: Further arguments of httpx: ``json``, ``params``, ``content``.
 
         Returns:
-            What the JSON says; None for no content.
+            The decoded JSON; None where the response has no content.
 
         Raises:
-            StartupError: There is no mock there, or it refused; the text is the mock's own.
+            StartupError: No mock answers there, or it refused; the text is the mock's own.
         """
-        answer = self._answer(method, path, **options)
-        return answer.json() if answer.content else None
+        response = self._send(method, path, **options)
+        return response.json() if response.content else None
 
     def fetch(self, path: str) -> bytes:
-        """Returns the bytes of an answer that is no JSON.
+        """Returns the body of a response that is not JSON.
 
         Raises:
-            StartupError: There is no mock there, or it refused.
+            StartupError: No mock answers there, or it refused.
         """
-        return self._answer("GET", path).content
+        return self._send("GET", path).content
 
-    def _answer(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
-            answer = self._client.request(method, f"{self.url}/__admin{path}", **options)
+            response = self._client.request(method, f"{self.url}/__admin{path}", **options)
         except httpx.HTTPError as error:
             raise self._absent(error) from error
-        if answer.status_code >= _FIRST_ERROR:
-            raise StartupError(_reason(answer))
-        return answer
+        if response.status_code >= _FIRST_ERROR:
+            raise StartupError(_reason(response))
+        return response
 
     def follow(self) -> Iterator[Any]:
-        """Yields each exchange as it ends, until the mock stops.
+        """Yields each exchange when it is complete, until the mock stops.
 
         Raises:
-            StartupError: There is no mock there, or it refused.
+            StartupError: No mock answers there, or it refused.
         """
         path = f"{self.url}/__admin/requests/stream"
         try:
-            with self._client.stream("GET", path, timeout=None) as answer:
-                if answer.status_code >= _FIRST_ERROR:
-                    answer.read()
-                    raise StartupError(_reason(answer))
-                for line in answer.iter_lines():
+            with self._client.stream("GET", path, timeout=None) as response:
+                if response.status_code >= _FIRST_ERROR:
+                    response.read()
+                    raise StartupError(_reason(response))
+                for line in response.iter_lines():
                     if line.startswith("data: "):
                         yield httpx.Response(200, content=line.removeprefix("data: ")).json()
         except httpx.RemoteProtocolError:
@@ -79,7 +79,7 @@ class AdminClient:
             raise self._absent(error) from error
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         self._client.close()
 
     def _absent(self, error: httpx.HTTPError) -> StartupError:
@@ -89,8 +89,8 @@ class AdminClient:
         )
 
 
-def _reason(answer: httpx.Response) -> str:
+def _reason(response: httpx.Response) -> str:
     try:
-        return str(answer.json()["detail"])
+        return str(response.json()["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"{answer.url} answers {answer.status_code}; is that a mock?"
+        return f"{response.url} answers {response.status_code}; is that a mock?"

@@ -1,4 +1,4 @@
-"""The deployment's time, as a run asks for it, lets it pass and puts it back."""
+"""The deployment's clock: reads it, waits or moves it, and restores it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from msgspec import Struct
 
 
 class ClockState(Struct, frozen=True):
-    """A deployment's clock as it stood before it was moved.
+    """The state of a deployment's clock before it was moved.
 
     Attributes:
-        now: What it showed.
-        at: The machine's time then.
-        rate: Its seconds to one of the machine's; 0 where it was frozen.
+        now: The time that it showed.
+        at: The machine's time at that moment.
+        rate: Its seconds per second of the machine; 0 where it was frozen.
     """
 
     now: datetime
@@ -23,14 +23,14 @@ class ClockState(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """The deployment's time, and what can be done about it.
+    """The deployment's time, and the ways to influence it.
 
     Attributes:
-        now: Tells it, as an aware instant.
-        wait: Lets it pass, as seconds that go by or by moving a mock's clock.
-        advance: Moves it at once; None where the deployment's time cannot be moved.
-        stood: Tells how it stood at first; None where nobody needs it put back.
-        put_back: Makes it as it stood, and returns what could not be, one line each.
+        now: Returns the time as an aware datetime.
+        wait: Lets a span pass, by sleeping or by moving a mock's clock.
+        advance: Moves the clock at once; None where it cannot be moved.
+        stood: Returns the state before the first move; None where nothing is to be restored.
+        put_back: Restores that state, and returns one line for each thing that could not be.
     """
 
     now: Callable[[], datetime]

@@ -1,7 +1,7 @@
-"""One request and its answer, frozen: what checks judge, reports show and a journal keeps.
+"""One request and its response as a frozen value: checks judge it, reports and journals keep it.
 
-Not an httpx response: recorded traffic and generated cases become the same value, and a check that
-only gets values cannot send anything.
+It is no httpx response: recorded traffic and generated cases become the same value, and a check
+that only gets values cannot send anything.
 """
 
 import re
@@ -21,7 +21,7 @@ Headers = tuple[tuple[str, str], ...]
 CredentialKind = Literal["none", "oauth", "api_key", "invalid", "unknown"]
 
 NO_JSON: Final = object()
-"""Stands for a body that is no JSON, as ``null`` is one."""
+"""Sentinel: the body is not JSON (``null`` is JSON)."""
 
 _BEARER: Final = re.compile(r"bearer +(\S.*)", re.IGNORECASE)
 _FORM_SECRET: Final = re.compile(rf"\b({'|'.join(sorted(SECRET_NAMES))})=([^&\s\"']+)")
@@ -35,13 +35,13 @@ MASK: Final = "masked-"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a request speaks for.
+    """The account and credential that a request is sent with.
 
     Attributes:
-        name: What reports call it, such as ``owner``; never a secret.
-        kind: Of its credential; ``unknown`` for a token that only a recording shows.
-        account: Which account it belongs to; None for nobody's.
-        scopes: What it was granted; None where that is not known.
+        name: Its name in reports, such as ``owner``; never a secret.
+        kind: The kind of credential; ``unknown`` for a token that only a recording shows.
+        account: The account it belongs to; None for an anonymous or invalid credential.
+        scopes: The scopes it was granted; None where they are unknown.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Identity:
     scopes: frozenset[str] | None = None
 
     def may(self, scope: str) -> bool:
-        """Tells whether it is known to hold a scope."""
+        """Returns True if it is known to have a scope."""
         return self.scopes is not None and scope in self.scopes
 
 
@@ -59,7 +59,7 @@ ANONYMOUS_IDENTITY: Final = Identity("anonymous")
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it went over the wire; header names in lower case."""
+    """A request as it was sent; header names are in lower case."""
 
     method: str
     url: str
@@ -67,22 +67,22 @@ class Request:
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """Returns a header, or an empty text."""
+        """Returns a header's value, or an empty string."""
         return _header(self.headers, name)
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The query's parameters in order, empty ones too."""
+        """The query parameters in order, including empty ones."""
         return tuple(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
 
     @cached_property
     def query(self) -> Mapping[str, str]:
-        """The query's parameters; of a repeated one, the last."""
+        """The query parameters by name; the last value of a repeated one."""
         return dict(self.pairs)
 
     @cached_property
     def form_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The fields of a URL-encoded form in order; none where the body is another."""
+        """The fields of a URL-encoded form in order; empty for any other body."""
         if media_type(self.headers) != "application/x-www-form-urlencoded":
             return ()
         text = self.body.decode("utf-8", "replace")
@@ -90,70 +90,70 @@ class Request:
 
     @cached_property
     def form(self) -> Mapping[str, str]:
-        """The fields of a URL-encoded form; of a repeated one, the last."""
+        """The fields of a URL-encoded form by name; the last value of a repeated one."""
         return dict(self.form_pairs)
 
     @cached_property
     def json(self) -> Any:
-        """What the body says, or NO_JSON."""
+        """The decoded JSON body, or NO_JSON."""
         return _json(self.body) if media_type(self.headers) == "application/json" else NO_JSON
 
     @property
     def token(self) -> str | None:
-        """What stands behind ``Bearer``."""
+        """The bearer token of the Authorization header; None without one."""
         match = _BEARER.fullmatch(self.header("authorization"))
         return match[1].strip() if match else None
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer as it came; header names in lower case, the body decoded."""
+    """A response as it was received; header names are in lower case, the body is decoded."""
 
     status: int
     headers: Headers = ()
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """Returns a header, or an empty text."""
+        """Returns a header's value, or an empty string."""
         return _header(self.headers, name)
 
     @property
     def media_type(self) -> str:
-        """The content type in lower case, without options."""
+        """The media type of the Content-Type header in lower case, without parameters."""
         return media_type(self.headers)
 
     @property
     def is_success(self) -> bool:
-        """Tells whether the status is one of success."""
+        """True if the status is 2XX."""
         return 200 <= self.status < 300  # noqa: PLR2004 - the class of success
 
     @property
     def is_refusal(self) -> bool:
-        """Tells whether the status is one of a client's fault."""
+        """True if the status is 4XX."""
         return 400 <= self.status < 500  # noqa: PLR2004 - the class of client errors
 
     @cached_property
     def json(self) -> Any:
-        """What the body says, or NO_JSON; whatever type it claims."""
+        """The decoded JSON body, or NO_JSON, whatever its content type."""
         return _json(self.body)
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request, its answer, and what is known of them.
+    """A request, its response, and their context.
 
     Attributes:
-        number: Its place in the run, from 1.
-        source: What sent it, such as ``probe lookup_by_everyone``.
-        identity: Whom the request speaks for.
-        request: What was sent.
-        response: What came.
-        at: The deployment's time when it was sent.
-        operation: Method and template of the operation, ``GET /profiles/{}``; empty for any other.
-        site: Which address it went to.
-        path: Below that address.
-        values: What stands in the template's braces, decoded.
-        elapsed_ms: How long the answer took, in milliseconds.
+        number: Its position in the run, from 1.
+        source: The sender, such as ``probe lookup_by_everyone``.
+        identity: The account and credential of the request.
+        request: The request as sent.
+        response: The response as received; its status is 0 where none was received.
+        at: The deployment's time when the request was sent.
+        operation: Method and path template, ``GET /profiles/{}``; empty where none matches.
+        site: The server that it was sent to.
+        path: The path below that server's address.
+        values: The decoded path parameters, in order.
+        elapsed_ms: Milliseconds until the response was complete.
     """
 
     number: int
@@ -170,12 +170,12 @@ class Exchange:
 
     @property
     def value(self) -> str:
-        """What stands in the template's first braces."""
+        """The first path parameter; empty without one."""
         return self.values[0] if self.values else ""
 
     @property
     def status(self) -> int:
-        """The answer's status."""
+        """The response's status code."""
         return self.response.status
 
     @property
@@ -202,12 +202,12 @@ class Exchange:
 
 
 def media_type(headers: Headers) -> str:
-    """Returns the content type in lower case, without options."""
+    """Returns the media type of a Content-Type header in lower case, without parameters."""
     return _header(headers, "content-type").partition(";")[0].strip().lower()
 
 
 def split(url: object) -> SplitResult:
-    """Returns the parts of an address; empty ones where it is none."""
+    """Returns the parts of a URL; all are empty where it cannot be parsed."""
     try:
         return urlsplit(str(url))
     except ValueError:
@@ -215,19 +215,19 @@ def split(url: object) -> SplitResult:
 
 
 def headers_of(pairs: Iterable[tuple[str, str]]) -> Headers:
-    """Returns headers as an exchange keeps them."""
+    """Returns headers with their names in lower case, as an exchange keeps them."""
     return tuple((name.lower(), text) for name, text in pairs)
 
 
 def masked(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a text without what must not be shown.
+    """Returns a text with its secrets masked.
 
-    What is no secret of the target gets a pseudonym, the same wherever it stands, so that a masked
-    recording can still be judged.
+    A secret that is not of the target gets a pseudonym, the same wherever it occurs, so that a
+    masked recording can still be judged.
 
     Args:
-        text: A URL, a header or a body.
-        secrets: Each secret, and the name that stands for it.
+        text: A URL, a header's value or a body.
+        secrets: Each secret of the target, and the variable that replaces it.
     """
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, f"${secrets[secret]}")
@@ -237,14 +237,14 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def unmasked(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a text with the target's secrets in it again."""
+    """Returns a masked text with the target's secrets put in again."""
     for secret, name in secrets.items():
         text = re.sub(rf"\${re.escape(name)}\b", lambda _m, s=secret: s, text)  # type: ignore[misc]  # bound early
     return text
 
 
 def is_masked(text: str) -> bool:
-    """Tells whether a text is a pseudonym."""
+    """Returns True if a text is a pseudonym that ``masked`` made."""
     return text.startswith(MASK)
 
 

@@ -1,4 +1,4 @@
-"""The count of what was sent in the last hour, for each credential, over runs."""
+"""Counts the requests of the last hour for each credential, across runs."""
 
 import hashlib
 from collections import deque
@@ -14,18 +14,18 @@ ANONYMOUS = "anonymous"
 
 
 def bucket_of(token: str | None) -> str:
-    """Returns what a credential is counted under; never the credential itself."""
+    """Returns the key that a credential is counted under; never the credential itself."""
     if token is None:
         return ANONYMOUS
     return "token " + hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
 class Ledger:
-    """Counts requests of an hour.
+    """Counts the requests of the last hour.
 
     Args:
-        path: A file that keeps the count; None keeps it in memory.
-        now: The time, for dropping what is older than an hour.
+        path: The file that keeps the count; None keeps it in memory.
+        now: The current time; entries older than an hour are dropped.
 
     Raises:
         StartupError: The file cannot be read or written.
@@ -49,25 +49,25 @@ class Ledger:
             raise StartupError(msg) from error
 
     def used(self, bucket: str, now: datetime) -> int:
-        """Returns how many requests an hour has seen."""
+        """Returns the number of requests of the last hour."""
         times = self._sent.get(bucket, deque())
         while times and now - times[0] >= HOUR:
             times.popleft()
         return len(times)
 
     def forget_from(self, now: datetime) -> None:
-        """Forgets what was counted later than now, before the deployment's time was put back."""
+        """Drops the entries later than the restored time."""
         for times in self._sent.values():
             while times and times[-1] > now:
                 times.pop()
 
     def frees(self, bucket: str) -> datetime | None:
-        """Returns when the oldest request of the hour leaves the count."""
+        """Returns when the oldest request of the hour is dropped from the count."""
         times = self._sent.get(bucket)
         return times[0] + HOUR if times else None
 
     def add(self, bucket: str, now: datetime) -> None:
-        """Counts a request, before it is sent: what was lost on the way counts too."""
+        """Counts a request before it is sent, since a lost request counts too."""
         self._sent.setdefault(bucket, deque()).append(now)
         if self._path is not None:
             with self._path.open("ab") as file:

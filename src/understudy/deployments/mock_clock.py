@@ -1,7 +1,7 @@
-"""The clock of a mock that is judged over sockets, moved by its admin API and put back at the end.
+"""Moves the clock of a mock by its admin API, and restores it at the end of a run.
 
-The admin API is no part of what is judged, so these calls do not go through the gateway; nothing is
-called before the run asks for the time, and so ``--plan`` sends nothing.
+The admin API is not judged, so these calls do not go through the gateway. Nothing is called before
+the run reads the time, so ``--plan`` sends nothing.
 """
 
 from collections.abc import Callable
@@ -19,23 +19,23 @@ from understudy.deployments.target import Target
 from understudy.errors import StartupError
 
 TOLERANCE = timedelta(seconds=2)
-"""By which two machines' clocks may differ, and a clock still counts as put back."""
+"""Difference between two clocks at which a clock still counts as restored."""
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What the admin API says of a clock."""
+    """A clock's state as the admin API returns it."""
 
     now: datetime
     rate: float
 
 
 class MockClock:
-    """A mock's clock, by its admin API.
+    """A mock's clock, moved by its admin API.
 
     Args:
-        target: Where the mock is; its admin API lies beside the resource API.
-        machine_time: The machine's time.
-        stood: How the clock stood before an earlier run moved it.
+        target: The mock; its admin API is beside the resource API.
+        machine_time: Returns the machine's time.
+        stood: The state before an earlier run moved the clock; None where none did.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class MockClock:
 
     @property
     def time(self) -> Time:
-        """The deployment's time, for a run."""
+        """The deployment's time, as a run uses it."""
         return Time(
             now=self.now,
             wait=self.advance,
@@ -59,20 +59,20 @@ class MockClock:
         )
 
     def now(self) -> datetime:
-        """Returns the mock's time, worked out from the last reading.
+        """Returns the mock's time, calculated from the last reading.
 
         Raises:
-            StartupError: There is no clock that could be moved.
+            StartupError: There is no clock that can be moved.
         """
         return self._expected(self._last)
 
     def advance(self, span: timedelta) -> None:
-        """Moves the mock's clock on.
+        """Advances the mock's clock.
 
         Raises:
-            NotPermitted: The mock does not answer any more, or refuses.
+            NotPermitted: The mock no longer responds, or refuses.
         """
-        self._stood  # noqa: B018 - how it stood is read before it is moved
+        self._stood  # noqa: B018 - the state is read before the clock is moved
         self._is_moved = True
         seconds = {"seconds": span.total_seconds()}
         try:
@@ -82,10 +82,10 @@ class MockClock:
             raise NotPermitted(msg) from error
 
     def put_back(self) -> list[str]:
-        """Makes the clock show what it would show had nobody moved it, and proves it.
+        """Sets the clock to what it would show had it not been moved, and verifies it.
 
         Returns:
-            What could not be put back, one line.
+            One line if it could not be restored, else none.
         """
         if not self._is_moved:
             return []
@@ -103,7 +103,7 @@ class MockClock:
         if self._last.rate == stood.rate and abs(self.now() - self._expected(stood)) <= TOLERANCE:
             return []
         return [
-            f"the clock: it shows {self.now().isoformat()} and would be at {wanted.isoformat()}"
+            f"the clock: it shows {self.now().isoformat()} and should show {wanted.isoformat()}"
         ]
 
     @cached_property
@@ -116,19 +116,19 @@ class MockClock:
             return self._read("GET", "/clock")
         except StartupError as error:
             msg = (
-                f"[permit] clock = true: there is no mock's clock to move at "
-                f"{self._site}/__admin/clock. Leave the key out, or mend base_url. ({error})"
+                f"[permit] clock = true: no mock has its clock at {self._site}/__admin/clock. "
+                f"Leave the key out, or correct base_url. ({error})"
             )
             raise StartupError(msg) from error
 
     def _read(self, method: str, path: str, **options: Any) -> ClockState:
         try:
             with closing(AdminClient(self._site, token=self._token)) as admin:
-                said = msgspec.convert(admin.call(method, path, **options), Reading)
+                reading = msgspec.convert(admin.call(method, path, **options), Reading)
         except (ValueError, msgspec.ValidationError) as error:
-            msg = f"what answers {method} /__admin{path} is no mock"
+            msg = f"the response to {method} /__admin{path} is not a mock's"
             raise StartupError(msg) from error
-        return ClockState(said.now, self._machine_time(), said.rate)
+        return ClockState(reading.now, self._machine_time(), reading.rate)
 
     def _expected(self, reading: ClockState) -> datetime:
         return reading.now + (self._machine_time() - reading.at) * reading.rate

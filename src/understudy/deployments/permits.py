@@ -1,6 +1,6 @@
 """Decides whether a request may be sent at all, as a function of values.
 
-The gateway asks for every single one, whoever made it: filters further up leak.
+The gateway asks before every request, whatever made it, because filters further up leak.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ from understudy.interface.operations import (
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HARMLESS = frozenset({"none", "invalid", "api_key"})
-"""Credentials that speak for no account; what they try to write is nobody's."""
+"""Kinds of credentials that belong to no account, so a write with them changes no account."""
 
 
 def fault(
@@ -35,12 +35,12 @@ def fault(
     """Returns why a request may not be sent, or None.
 
     Args:
-        request: What is to be sent.
-        place: Where it leads.
-        identity: Whom it speaks for.
-        target: What is permitted.
-        made: Avatars that this run uploaded.
-        is_undo: Whether it puts something back, which may be about any avatar of the account.
+        request: The request to send.
+        place: Its operation and server.
+        identity: Its account and credential.
+        target: The permissions.
+        made: Ids of the avatars that this run uploaded.
+        is_undo: True if it restores something, which may concern any avatar of the account.
     """
     if place.site == "elsewhere":
         return _elsewhere(request, target)
@@ -57,9 +57,9 @@ def _elsewhere(request: Request, target: Target) -> str | None:
     host = urlsplit(request.url).netloc
     known = {urlsplit(url).netloc for url in (target.base_url, target.auth_url or "")}
     if host not in known:
-        return f"{host} is not of the deployment"
+        return f"{host} is not a host of the deployment"
     if request.method != "GET" or request.header("authorization"):
-        return "outside of the API only pictures are looked at, without credentials"
+        return "outside the two APIs only GET requests without credentials are sent"
     return None
 
 
@@ -67,8 +67,8 @@ def _authorization(request: Request, place: Place, target: Target) -> str | None
     if target.permit.tokens:
         return None
     is_decided = place.operation == AUTHORIZE and any(
-        wish and wish.partition("=")[0] in request.query
-        for wish in (target.application.approve, target.application.deny)
+        shortcut and shortcut.partition("=")[0] in request.query
+        for shortcut in (target.application.approve, target.application.deny)
     )
     if place.operation == TOKEN or request.method not in SAFE or is_decided:
         return "issuing tokens is not permitted: [permit] tokens = true"
@@ -86,7 +86,7 @@ def _write(place: Place, identity: Identity, target: Target, made: Collection[st
     if mode == "full":
         return None
     if not place.operation:
-        return "the document does not know it, and the mode is not full"
+        return "the document does not declare this operation, and the mode is not full"
     return _write_of_own(place, identity, made)
 
 
@@ -94,7 +94,7 @@ def _write_of_own(place: Place, identity: Identity, made: Collection[str]) -> st
     avatar = place.values[0] if place.values else None
     is_made = avatar in made or (avatar or "").startswith("understudy-made-up")
     if place.operation in {DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR}:
-        return None if is_made else "the avatar is not one that this run made"
+        return None if is_made else "the avatar was not uploaded by this run"
     if identity.account != "own":
-        return "the mode is own, and this is another's account"
+        return "the mode is own, and this is another account"
     return None

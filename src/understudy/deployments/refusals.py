@@ -1,25 +1,25 @@
-"""Why the gateway did not send: each ends a probe, and none of them a run's report.
+"""Reasons why the gateway did not send a request; each ends a probe, none ends a run's report.
 
 Refusal
-├── NotPermitted    the mode, or a permission, rules it out
-├── BudgetSpent     the hour's requests are used up, or those of the run
-├── OutOfTime       the run's time is
-└── Unreachable     the deployment did not answer
+├── NotPermitted    the mode or a permission rules the request out
+├── BudgetSpent     the requests of the hour or of the run are used up
+├── OutOfTime       the time of the run is used up
+└── Unreachable     the deployment did not respond
 """
 
 from understudy.deployments.exchange import Exchange
 
 
 class Refusal(Exception):
-    """A request that was not sent, or not answered; the text is the reason a report gives."""
+    """A request was not sent or got no response; the text is the reason that reports show."""
 
 
 class NotPermitted(Refusal):
-    """The mode, or a permission, rules it out."""
+    """The mode or a permission rules the request out."""
 
 
 class BudgetSpent(Refusal):
-    """The requests of the hour, or of the run, are used up."""
+    """The requests of the hour or of the run are used up."""
 
 
 class OutOfTime(Refusal):
@@ -27,11 +27,11 @@ class OutOfTime(Refusal):
 
 
 class Unreachable(Refusal):
-    """The deployment did not answer.
+    """The deployment did not respond.
 
     Args:
-        message: What happened.
-        exchange: What was sent, with an answer of status 0.
+        message: The cause.
+        exchange: The request, with a response of status 0.
     """
 
     def __init__(self, message: str, exchange: Exchange) -> None:

@@ -1,4 +1,4 @@
-"""What is judged and with what: addresses, credentials, known people, permissions, budgets."""
+"""A target: a deployment's addresses, credentials, known people, permissions and budgets."""
 
 from hashlib import sha256
 from ipaddress import ip_address
@@ -17,22 +17,22 @@ ALL_SCOPES = frozenset(SCOPES)
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of the file."""
+    """A table of the target file."""
 
 
 class Credentials(Table, frozen=True):
     """Bearer tokens, each optional.
 
     Attributes:
-        access_token: Of the test account, with every scope.
-        read_only_token: Of the test account, without ``avatar-profile:manage``.
-        auth_only_token: Of the test account, with the scope ``auth`` alone.
-        expired_token: One that counted once.
-        other_access_token: Of another account, with every scope.
-        private_access_token: Of the account whose profile is ``known.private_slug``.
-        disabled_access_token: Of an account whose profile is disabled.
-        api_key: Of any application.
-        admin_token: Of a mock on another machine, whose clock ``permit.clock`` lets be moved.
+        access_token: Token of the test account, with every scope.
+        read_only_token: Token of the test account, without ``avatar-profile:manage``.
+        auth_only_token: Token of the test account, with the scope ``auth`` alone.
+        expired_token: A token that was valid and has expired.
+        other_access_token: Token of a second account, with every scope.
+        private_access_token: Token of the account whose profile is ``known.private_slug``.
+        disabled_access_token: Token of an account whose profile is disabled.
+        api_key: API key of any application.
+        admin_token: Admin token of a mock on another machine, for ``permit.clock``.
     """
 
     access_token: str | None = None
@@ -47,11 +47,11 @@ class Credentials(Table, frozen=True):
 
 
 class TargetApplication(Table, frozen=True):
-    """An application, with its owner's user name and password for the password grant.
+    """A registered application, with its owner's user name and password for the password grant.
 
     Attributes:
-        approve: What added to an authorization request's query approves it, where a deployment for
-            tests knows such a thing; without it the sign-in form is filled in.
+        approve: Query parameter ``name=value`` that approves an authorization request, where a test
+            deployment offers one; without it the sign-in form is filled in.
         deny: The same for a denial.
     """
 
@@ -67,19 +67,19 @@ class TargetApplication(Table, frozen=True):
 
 
 class Known(Table, frozen=True):
-    """People that the deployment is known to have; all of them are named by the target's writer.
+    """People that exist at the deployment.
 
     Attributes:
-        slug: Of the test account's profile, which is public.
-        emails: Of the test account, the primary one first.
-        hashes: The same as SHA-256 hashes, where the addresses are not to be written down.
-        other_slug: Of the other account.
-        other_emails: Of the other account, the primary one first.
-        other_hashes: The same as hashes.
-        people: Slugs of further public profiles to look at.
-        private_slug: Of a private profile.
-        disabled_slug: Of a disabled profile.
-        hidden_contact_slug: Of a profile whose contact details are not public.
+        slug: Slug of the test account's profile, which is public.
+        emails: E-mail addresses of the test account, the primary one first.
+        hashes: The SHA-256 hashes of these addresses, in place of them.
+        other_slug: Slug of the second account.
+        other_emails: E-mail addresses of the second account, the primary one first.
+        other_hashes: The SHA-256 hashes of these addresses, in place of them.
+        people: Slugs of further public profiles.
+        private_slug: Slug of a private profile.
+        disabled_slug: Slug of a disabled profile.
+        hidden_contact_slug: Slug of a profile whose contact details are not public.
     """
 
     slug: str | None = None
@@ -95,23 +95,23 @@ class Known(Table, frozen=True):
 
     @property
     def own_hashes(self) -> tuple[str, ...]:
-        """The hashes of the test account's addresses."""
+        """The hashes of the test account's e-mail addresses."""
         return self.hashes or tuple(email_hash(email) for email in self.emails)
 
     @property
     def others_hashes(self) -> tuple[str, ...]:
-        """The hashes of the other account's addresses."""
+        """The hashes of the second account's e-mail addresses."""
         return self.other_hashes or tuple(email_hash(email) for email in self.other_emails)
 
 
 class Permit(Table, frozen=True):
-    """What may be done beyond reading and editing.
+    """Permissions beyond reading and editing.
 
     Attributes:
-        uploads: Upload avatars, which are removed again.
-        tokens: Have tokens issued.
-        exhaust_rate_limit: Use an hour's requests up, so that a 429 is seen.
-        clock: Move the clock of a mock by its admin API; it is put back.
+        uploads: Upload avatars; they are deleted again.
+        tokens: Request authorization codes and tokens.
+        exhaust_rate_limit: Use up an hour's requests to provoke a 429.
+        clock: Move the clock of a mock by its admin API; it is restored.
     """
 
     uploads: bool = False
@@ -121,25 +121,25 @@ class Permit(Table, frozen=True):
 
 
 class Budget(Table, frozen=True):
-    """Requests to profile endpoints that an hour allows (interface, Limits)."""
+    """Requests to the profile endpoints per hour (interface, Limits)."""
 
     anonymous: int = 100
     token: int = 1000
 
 
 class Target(Table, frozen=True):
-    """A deployment, and what is known and permitted there.
+    """A deployment, what is known of it, and what is permitted there.
 
     Attributes:
-        base_url: Of the resource API.
-        auth_url: Of the authorization server; without it its rules are not checked.
-        document: File of the document to judge by, or ``published`` for the deployment's own; ours
-            where it is left out.
+        base_url: Base URL of the resource API.
+        auth_url: Base URL of the authorization server; without it its rules are not checked.
+        document: OpenAPI document to judge by, or ``published`` for the deployment's own; None
+            for the bundled one.
         mode: What may be written; see ``permits``.
-        ours: Whether assumptions bind it: only the mock is held to those.
-        other_application: Of anybody; a token of one must be of no use to the other.
-        two_step: One whose owner uses two-step authentication.
-        ledger: File that keeps the count of requests over runs.
+        ours: True if assumed rules give findings and not only notes, as for the mock.
+        other_application: A second application; a token of one must be useless to the other.
+        two_step: An application whose owner uses two-step authentication.
+        ledger: File that counts the requests of the hour across runs.
     """
 
     base_url: str
@@ -158,35 +158,38 @@ class Target(Table, frozen=True):
 
     @property
     def writes(self) -> Mode:
-        """The mode in force; a deployment elsewhere is only looked at unless the file says more."""
+        """The mode in force: by default ``own`` on this machine, ``observe`` elsewhere."""
         return self.mode or ("own" if is_loopback(self.base_url) else "observe")
 
     def identities(self) -> dict[str, tuple[Identity, str]]:
-        """Returns each credential by its name, with its token."""
-        given = self.credentials
+        """Returns each credential's identity and token by its name."""
+        credentials = self.credentials
         named = (
-            (Identity("owner", "oauth", "own", ALL_SCOPES), given.access_token),
-            (Identity("reader", "oauth", "own", READ_SCOPES), given.read_only_token),
-            (Identity("auth_only", "oauth", "own", frozenset({AUTH})), given.auth_only_token),
-            (Identity("expired", "invalid"), given.expired_token),
-            (Identity("other", "oauth", "other", ALL_SCOPES), given.other_access_token),
-            (Identity("private", "oauth", "private", ALL_SCOPES), given.private_access_token),
-            (Identity("disabled", "oauth", "disabled", ALL_SCOPES), given.disabled_access_token),
-            (Identity("api_key", "api_key"), given.api_key),
+            (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
+            (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),
+            (Identity("auth_only", "oauth", "own", frozenset({AUTH})), credentials.auth_only_token),
+            (Identity("expired", "invalid"), credentials.expired_token),
+            (Identity("other", "oauth", "other", ALL_SCOPES), credentials.other_access_token),
+            (Identity("private", "oauth", "private", ALL_SCOPES), credentials.private_access_token),
+            (
+                Identity("disabled", "oauth", "disabled", ALL_SCOPES),
+                credentials.disabled_access_token,
+            ),
+            (Identity("api_key", "api_key"), credentials.api_key),
             (Identity("wrong", "invalid"), WRONG_TOKEN),
         )
-        return {who.name: (who, token) for who, token in named if token is not None}
+        return {each.name: (each, token) for each, token in named if token is not None}
 
     def identify(self, token: str | None) -> Identity:
-        """Returns whose token it is."""
+        """Returns the identity of a token; an unknown token gets a name of its own."""
         if token is None:
             return ANONYMOUS_IDENTITY
-        found = (who for who, known in self.identities().values() if known == token)
-        stranger = f"token {sha256(token.encode()).hexdigest()[:6]}"
-        return next(found, Identity(stranger, "unknown", stranger))
+        matches = (each for each, own in self.identities().values() if own == token)
+        name = f"token {sha256(token.encode()).hexdigest()[:6]}"
+        return next(matches, Identity(name, "unknown", name))
 
     def secrets(self) -> dict[str, str]:
-        """Returns each secret with the name that stands for it in a report."""
+        """Returns each secret with the variable that replaces it in reports."""
         tokens = {token: f"{name.upper()}_TOKEN" for name, (_, token) in self.identities().items()}
         if self.credentials.admin_token:
             tokens[self.credentials.admin_token] = "ADMIN_TOKEN"
@@ -204,16 +207,16 @@ class Target(Table, frozen=True):
 
 
 WRONG_TOKEN = "understudy-wrong-token"
-"""What no deployment has issued."""
+"""A token that no deployment has issued."""
 
 
 def email_hash(address: str) -> str:
-    """Returns the public name of an e-mail address (interface, Profile)."""
+    """Returns the SHA-256 hash of an e-mail address (interface, Profile)."""
     return sha256(address.strip().lower().encode()).hexdigest()
 
 
 def is_loopback(url: str) -> bool:
-    """Tells whether an address is this machine's own."""
+    """Returns True if a URL's host is a loopback host."""
     host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True

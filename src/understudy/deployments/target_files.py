@@ -1,4 +1,4 @@
-"""Reads target files: TOML, strictly, as a misspelt permission must not silently be the default."""
+"""Reads target files (TOML), strictly: a misspelt permission must not silently be the default."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
 
     Args:
         path: A TOML file.
-        environment: Where ``env:NAME`` is looked up.
+        environment: The variables that ``env:NAME`` refers to.
 
     Raises:
-        StartupError: It cannot be read or is not as it must be; the text names key and remedy.
+        StartupError: It cannot be read or is invalid; the text names the key and what to write.
     """
     try:
         raw = tomllib.loads(path.read_text())
@@ -28,7 +28,7 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
         msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
         raise StartupError(msg) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path} is not TOML: {error}."
+        msg = f"{path} is not valid TOML: {error}."
         raise StartupError(msg) from error
     return target_of(raw, environment, str(path))
 
@@ -37,7 +37,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     """Returns the target that a file's content describes.
 
     Raises:
-        StartupError: It is not as it must be.
+        StartupError: It is invalid.
     """
     _expect_known_keys(raw, Target, where)
     try:
@@ -48,10 +48,12 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     for name in ("base_url", "auth_url"):
         url = getattr(target, name)
         if url is not None and urlsplit(url).scheme not in {"http", "https"}:
-            msg = f"{where}: {name} = {url!r} is no address; write it as https://host/path."
+            msg = f"{where}: {name} = {url!r} is not a URL; write it as https://host/path."
             raise StartupError(msg)
     if min(target.budget.anonymous, target.budget.token) < 0:
-        msg = f"{where}: a budget cannot be negative; write the requests that an hour allows."
+        msg = (
+            f"{where}: a budget cannot be negative; write the number of requests allowed per hour."
+        )
         raise StartupError(msg)
     return target
 
@@ -75,7 +77,7 @@ def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:
     if isinstance(value, str) and value.startswith("env:"):
         name = value.removeprefix("env:")
         if not environment.get(name):
-            msg = f"{where}: the environment has no {name}; export it, or leave the key out."
+            msg = f"{where}: the environment variable {name} is not set; export it, or leave the key out."
             raise StartupError(msg)
         return environment[name]
     return value

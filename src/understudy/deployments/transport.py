@@ -1,7 +1,7 @@
-"""The wire to a deployment: sockets, and a patience for a whole answer.
+"""The HTTP transport to a deployment, with a total timeout for a whole response.
 
-httpx's timeouts are of one step, so an answer that comes byte by byte would take for ever. When the
-patience ends, the connection is shut, which ends whatever waits for it.
+httpx's timeouts are for single reads, so a response that arrives byte by byte would take for ever.
+When the total timeout ends, the connection is shut down, which ends the read that waits for it.
 """
 
 import socket
@@ -13,29 +13,29 @@ from typing import Any
 
 import httpx
 
-PATIENCE = timedelta(seconds=60)
-"""For one answer, from its request to its last byte."""
+TOTAL_TIMEOUT = timedelta(seconds=60)
+"""For one response, from its request to its last byte."""
 
 
 class DeploymentTransport(httpx.HTTPTransport):
-    """Sockets to a deployment.
+    """Sends requests over sockets.
 
     Args:
-        patience: How long one answer may take.
+        timeout: The total timeout of one response.
     """
 
-    def __init__(self, patience: timedelta = PATIENCE) -> None:
+    def __init__(self, timeout: timedelta = TOTAL_TIMEOUT) -> None:
         super().__init__()
-        self._patience = patience
+        self._timeout = timeout
         self._streams: list[Any] = []
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request, and returns an answer whose body is cut when the patience ends.
+        """Sends a request, and returns a response whose body is cut when the timeout ends.
 
         Raises:
-            httpx.HTTPError: No answer came, or not in time.
+            httpx.HTTPError: No response was received, or not in time.
         """
-        watch = Watchdog(self._patience, self._streams)
+        watch = Watchdog(self._timeout, self._streams)
         request.extensions["trace"] = self._trace
         try:
             response = super().handle_request(request)
@@ -48,20 +48,20 @@ class DeploymentTransport(httpx.HTTPTransport):
 
     def _trace(self, name: str, info: dict[str, Any]) -> None:
         if name in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
-            # in place, as the watch under way knows this list
+            # in place, as the current watchdog refers to this list
             self._streams[:] = [stream for stream in self._streams if _is_open(stream)]
             self._streams.append(info["return_value"])
 
 
 class Watchdog:
-    """Shuts every connection when the patience ends; a run has one answer under way at a time.
+    """Shuts down every connection when the timeout ends; a run awaits one response at a time.
 
     Attributes:
-        is_cut: Whether it ended.
+        is_cut: True if the timeout ended.
     """
 
-    def __init__(self, patience: timedelta, streams: list[Any]) -> None:
-        self._seconds = patience.total_seconds()
+    def __init__(self, timeout: timedelta, streams: list[Any]) -> None:
+        self._seconds = timeout.total_seconds()
         self._streams = streams
         self.is_cut = False
         self._timer = threading.Timer(self._seconds, self._cut)
@@ -69,17 +69,17 @@ class Watchdog:
         self._timer.start()
 
     def end(self) -> None:
-        """Watches no more."""
+        """Cancels the timer."""
         self._timer.cancel()
 
     def reason(self, error: httpx.HTTPError) -> httpx.HTTPError:
-        """Returns why a connection broke."""
+        """Returns the error that explains a broken connection."""
         return self.slowness if self.is_cut else error
 
     @property
     def slowness(self) -> httpx.ReadTimeout:
-        """What is said of an answer that was cut."""
-        return httpx.ReadTimeout(f"the answer took longer than {self._seconds:g} s and was cut")
+        """The error of a response that was cut."""
+        return httpx.ReadTimeout(f"the response took longer than {self._seconds:g} s and was cut")
 
     def _cut(self) -> None:
         self.is_cut = True
@@ -89,14 +89,14 @@ class Watchdog:
 
 
 class WatchedStream(httpx.SyncByteStream):
-    """A body whose connection is watched until its end."""
+    """A response body whose connection is watched until its end."""
 
     def __init__(self, response: httpx.Response, watch: Watchdog) -> None:
         self._response = response
         self._watch = watch
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yields the body as it came.
+        """Yields the body as it is received.
 
         Raises:
             httpx.HTTPError: It ended too early, or did not end in time.
@@ -109,7 +109,7 @@ class WatchedStream(httpx.SyncByteStream):
             raise self._watch.slowness
 
     def close(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         self._watch.end()
         self._response.close()
 

@@ -35,7 +35,7 @@ def _understudy(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     plan = verifying.plan_of(wish, lambda _event: None)
     run = start(plan)
     yield run, wish
-    left = run.undone.restore()
+    left = run.undo.restore()
     plan.transport.close()
     assert left == []
 
@@ -49,9 +49,9 @@ def understudy_run(_understudy: tuple[Any, Any]) -> Any:
 @pytest.fixture(scope="session")
 def understudy_outcome(_understudy: tuple[Any, Any]) -> Any:
     """What the probes came to."""
-    from understudy.verify.runner import go_on
+    from understudy.verify.runner import run_phases
 
-    return go_on(_understudy[0])
+    return run_phases(_understudy[0])
 
 
 @pytest.fixture(scope="session")

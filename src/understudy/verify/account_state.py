@@ -1,7 +1,7 @@
-"""What stands in an account, read so that it can be put back.
+"""Reads the state of an account before it is changed, so that it can be restored.
 
-What is no real answer is refused, and so the write that it was read for: a page that says 200 to
-everything says nothing of what it would be put back to.
+A response that does not hold the state is refused, and with it the write that it was read for: a
+web page that responds 200 to everything does not tell what to restore.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ from understudy.interface.operations import Place
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE
 
-SAID_OF_AVATAR = ("rating", "alt_text")
-"""What an update can change of an avatar."""
+AVATAR_FIELDS = ("rating", "alt_text")
+"""The fields of an avatar that an update can change."""
 
 
-class Before(Struct):
-    """What stood in an account before the run changed it.
+class AccountBefore(Struct):
+    """The state of an account before the run changed it.
 
     Attributes:
-        profile: The seven fields, as far as they were told; None while none was changed.
-        avatars: Image id to rating and text alternative; None while none was changed.
-        selected: E-mail hash, empty for the primary, to the image selected there.
+        profile: The editable fields that the response held; None until one is changed.
+        avatars: Image id to rating and text alternative; None until an avatar is changed.
+        selected: E-mail hash, empty for the primary address, to the selected image.
     """
 
     profile: dict[str, str] | None = None
@@ -34,34 +34,34 @@ class Before(Struct):
 
 
 def profile(client: ProbeClient, who: str) -> dict[str, str]:
-    """Returns the fields of an account's profile that can be edited.
+    """Returns the editable fields of an account's profile.
 
     Raises:
         Refusal: They cannot be read.
     """
     exchange = _read(client.get("/me/profile", who))
-    found = {
+    fields = {
         n: exchange.json_object[n] for n in EDITABLE if isinstance(exchange.json_object.get(n), str)
     }
-    if not found:
-        raise _no_answer(exchange, "profile")
-    return found
+    if not fields:
+        raise _unreadable(exchange, "profile")
+    return fields
 
 
 def avatars(client: ProbeClient, who: str) -> dict[str, dict[str, str]]:
-    """Returns an account's avatars, each with what can be changed of it.
+    """Returns an account's avatars by image id, each with its editable fields.
 
     Raises:
         Refusal: They cannot be read.
     """
     return {
-        item["image_id"]: {n: item[n] for n in SAID_OF_AVATAR if isinstance(item.get(n), str)}
+        item["image_id"]: {n: item[n] for n in AVATAR_FIELDS if isinstance(item.get(n), str)}
         for item in _listed(client, who, "")
     }
 
 
 def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
-    """Returns the avatar that is selected for an e-mail address.
+    """Returns the image selected for an e-mail hash, None without one.
 
     Raises:
         Refusal: It cannot be read.
@@ -70,21 +70,21 @@ def selected(client: ProbeClient, who: str, hash_: str) -> str | None:
     return chosen[0] if chosen else None
 
 
-def expect_told(request: Request, before: Mapping[str, str]) -> None:
-    """Makes sure that each field which an update names was told before.
+def expect_known(request: Request, before: Mapping[str, str]) -> None:
+    """Makes sure that the current value of each field in an update is known.
 
     Raises:
-        NotPermitted: One was not, so it could not be put back.
+        NotPermitted: One is unknown, so it could not be restored.
     """
     named = request.json if isinstance(request.json, dict) else EDITABLE
     for name in EDITABLE:
         if name in named and name not in before:
-            msg = f"what stands in {name} is not told, so it could not be put back"
+            msg = f"the current value of {name} is unknown, so the change could not be undone"
             raise NotPermitted(msg)
 
 
 def named_in(place: Place, known: Mapping[str, object]) -> list[str]:
-    """Returns the avatars that an address names, however it spells them."""
+    """Returns the avatars that a path names, in any case."""
     values = [value.casefold() for value in place.values]
     return [image for image in known if image.casefold() in values]
 
@@ -96,18 +96,21 @@ def _listed(client: ProbeClient, who: str, hash_: str) -> list[dict[str, Any]]:
     if not isinstance(body, list) or not all(
         isinstance(item, dict) and isinstance(item.get("image_id"), str) for item in body
     ):
-        raise _no_answer(exchange, "list of avatars")
+        raise _unreadable(exchange, "list of avatars")
     return body
 
 
 def _read(exchange: Exchange) -> Exchange:
     if not exchange.response.is_success:
-        msg = f"what stands there cannot be read first: status {exchange.status}"
+        msg = f"the current state cannot be read before the change: status {exchange.status}"
         raise NotPermitted(msg)
     return exchange
 
 
-def _no_answer(exchange: Exchange, what: str) -> NotPermitted:
-    kind = exchange.response.media_type or "no content type"
-    is_json = "" if exchange.body is NO_JSON else " of another shape"
-    return NotPermitted(f"what stands there cannot be read first: {kind}{is_json} is no {what}")
+def _unreadable(exchange: Exchange, expected: str) -> NotPermitted:
+    media_type = exchange.response.media_type or "no content type"
+    shape = "" if exchange.body is NO_JSON else " of another shape"
+    return NotPermitted(
+        "the current state cannot be read before the change: "
+        f"the response is {media_type}{shape}, not a {expected}"
+    )

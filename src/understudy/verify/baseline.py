@@ -1,4 +1,4 @@
-"""Findings that are known and accepted, each until a day."""
+"""Baselines: known findings that are accepted until a date."""
 
 import tomllib
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
     """One accepted finding.
 
     Attributes:
-        fingerprint: As the JSON report gives it.
+        fingerprint: The finding's fingerprint in the JSON report.
         until: The last day on which it is accepted.
-        rule: For whoever reads the file.
-        why: As well.
+        rule: The rule's id, for readers of the file.
+        why: The reason, for readers of the file.
     """
 
     fingerprint: str
@@ -35,7 +35,7 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
     """Reads a baseline file: TOML, a table ``[[accept]]`` for each finding.
 
     Raises:
-        StartupError: It cannot be read, or is not as it must be.
+        StartupError: It cannot be read or is invalid.
     """
     try:
         return convert(tomllib.loads(path.read_text()), _File).accept
@@ -50,6 +50,6 @@ def load_baseline(path: Path) -> tuple[Accepted, ...]:
 def unaccepted(
     findings: Iterable[Finding], accepted: Iterable[Accepted], today: date
 ) -> list[Finding]:
-    """Returns the findings that no entry accepts, or none that still counts."""
+    """Returns the findings that no entry accepts today."""
     known = {entry.fingerprint for entry in accepted if today <= entry.until}
     return [finding for finding in findings if finding.fingerprint not in known]

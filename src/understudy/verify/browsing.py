@@ -1,7 +1,7 @@
-"""Goes through sign-in and consent as a person does: fills in forms and presses buttons.
+"""Signs in and decides on consent as a person does: fills in forms and presses buttons.
 
-The interface says nothing of these pages, so they are known by what they are: a form with a
-password, then one with a button to approve and a button to deny.
+The interface does not describe these pages, so they are recognised by their content: a form with a
+password field, then one with a button to approve and a button to deny.
 """
 
 import re
@@ -16,21 +16,21 @@ from understudy.deployments.refusals import NotPermitted
 from understudy.verify.history import REDIRECTS
 from understudy.verify.probe_client import ProbeClient
 
-Wish = Literal["approve", "deny"]
+Decision = Literal["approve", "deny"]
 
 WORDS = {
     "approve": re.compile(r"approve|allow|accept|authorize|grant|yes", re.IGNORECASE),
     "deny": re.compile(r"deny|cancel|refuse|reject|decline|\bno\b", re.IGNORECASE),
 }
 STEPS = 8
-"""More pages than any deployment shows on the way."""
+"""The most pages and redirects to follow; more than any deployment shows."""
 
 _USER = re.compile(r"user|name|login|mail", re.IGNORECASE)
 
 
 @dataclass
 class Form:
-    """A form of a page: where it goes, its fields, and its buttons by what they say."""
+    """A form of a page: action, method, fields, and buttons as name, value and text."""
 
     action: str
     method: str
@@ -39,7 +39,7 @@ class Form:
     buttons: list[tuple[str, str, str]] = field(default_factory=list)
 
     def has_password(self) -> bool:
-        """Tells whether it asks for a password."""
+        """Returns True if it has a password field."""
         return "password" in self.kinds.values()
 
 
@@ -53,19 +53,21 @@ class _Forms(HTMLParser):
         self._text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: text or "" for name, text in attrs}
+        attributes = {name: text or "" for name, text in attrs}
         if tag == "form":
-            self.forms.append(Form(given.get("action", ""), given.get("method", "get").upper()))
-        elif tag == "input" and self.forms and given.get("type") == "submit":
-            value = given.get("value", "")
-            self.forms[-1].buttons.append((given.get("name", ""), value, value))
-        elif tag == "input" and self.forms and given.get("name"):
-            kind = given.get("type", "text")
-            if kind not in {"checkbox", "radio"} or "checked" in given:
-                self.forms[-1].fields[given["name"]] = given.get("value", "")
-            self.forms[-1].kinds[given["name"]] = kind
+            self.forms.append(
+                Form(attributes.get("action", ""), attributes.get("method", "get").upper())
+            )
+        elif tag == "input" and self.forms and attributes.get("type") == "submit":
+            value = attributes.get("value", "")
+            self.forms[-1].buttons.append((attributes.get("name", ""), value, value))
+        elif tag == "input" and self.forms and attributes.get("name"):
+            kind = attributes.get("type", "text")
+            if kind not in {"checkbox", "radio"} or "checked" in attributes:
+                self.forms[-1].fields[attributes["name"]] = attributes.get("value", "")
+            self.forms[-1].kinds[attributes["name"]] = kind
         elif tag == "button":
-            self._button, self._text = (given.get("name", ""), given.get("value", "")), ""
+            self._button, self._text = (attributes.get("name", ""), attributes.get("value", "")), ""
 
     def handle_data(self, data: str) -> None:
         self._text += data
@@ -91,18 +93,18 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
 
     def open(self, url: str) -> Exchange:
-        """Opens an address; a redirect within the server is followed, one that leaves is not."""
+        """Opens a URL, and follows redirects within the authorization server only."""
         return self._follow(self.client.send("GET", url, headers=self._headers()))
 
     def submit(self, page: Exchange, form: Form, more: Mapping[str, str]) -> Exchange:
-        """Sends a form."""
+        """Submits a form with further fields."""
         url = urljoin(page.request.url, split(form.action).geturl())
         fields = {**form.fields, **more}
         if form.method == "POST":
-            answer = self.client.send("POST", url, form=fields, headers=self._headers())
+            exchange = self.client.send("POST", url, form=fields, headers=self._headers())
         else:
-            answer = self.client.send("GET", url, query=fields, headers=self._headers())
-        return self._follow(answer)
+            exchange = self.client.send("GET", url, query=fields, headers=self._headers())
+        return self._follow(exchange)
 
     def _headers(self) -> dict[str, str]:
         pairs = "; ".join(f"{name}={text}" for name, text in self.cookies.items())
@@ -124,34 +126,33 @@ class Browser:
         return exchange
 
 
-def go_through(client: ProbeClient, url: str, wish: Wish) -> Exchange:
-    """Signs in where that is asked for, and presses the button.
+def go_through(client: ProbeClient, url: str, decision: Decision) -> Exchange:
+    """Signs in where a page requires it, and presses the button of a decision.
 
     Returns:
-        The redirect that leaves the server, or the page where there was no way on.
+        The redirect that leaves the server, or the page that has no such button.
 
     Raises:
-        NotPermitted: The target gives nobody who could sign in.
+        NotPermitted: The target has no user name and password.
     """
     browser = Browser(client)
     page = browser.open(url)
     for _ in range(STEPS):
         if page.status in REDIRECTS or not page.response.is_success:
             return page
-        found = forms_in(page)
-        signing_in = next((form for form in found if form.has_password()), None)
-        onward = _sign_in(client, signing_in, wish) if signing_in else None
-        form = signing_in
-        if onward is None:
-            form, onward = pressed(found, wish)
-        if form is None or onward is None:
+        forms = forms_in(page)
+        form = next((form for form in forms if form.has_password()), None)
+        fields = _sign_in_fields(client, form, decision) if form else None
+        if fields is None:
+            form, fields = pressed(forms, decision)
+        if form is None or fields is None:
             return page
-        page = browser.submit(page, form, onward)
+        page = browser.submit(page, form, fields)
     return page
 
 
-def _sign_in(client: ProbeClient, form: Form, wish: Wish) -> dict[str, str]:
-    """Returns what signs in; where the same form asks for consent, with the button pressed."""
+def _sign_in_fields(client: ProbeClient, form: Form, decision: Decision) -> dict[str, str]:
+    """Returns the fields that sign in, with the button of the decision if the form has it."""
     app = client.app
     if app.username is None or app.password is None:
         msg = "[application] username and password are not given"
@@ -162,13 +163,13 @@ def _sign_in(client: ProbeClient, form: Form, wish: Wish) -> dict[str, str]:
             filled[name] = app.password
         elif kind in {"text", "email"} and _USER.search(name):
             filled[name] = app.username
-    return filled | (pressed([form], wish)[1] or {})
+    return filled | (pressed([form], decision)[1] or {})
 
 
-def pressed(found: list[Form], wish: Wish) -> tuple[Form | None, dict[str, str] | None]:
-    """Returns the form whose button says what a person wishes, and what pressing it sends."""
-    for form in found:
+def pressed(forms: list[Form], decision: Decision) -> tuple[Form | None, dict[str, str] | None]:
+    """Returns the form with the button of a decision, and the field that the button sends."""
+    for form in forms:
         for name, value, text in form.buttons:
-            if WORDS[wish].search(text):
+            if WORDS[decision].search(text):
                 return form, ({name: value} if name else {})
     return None, None

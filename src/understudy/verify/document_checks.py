@@ -1,7 +1,7 @@
-"""Holds every exchange to the OpenAPI document, by two judges that share no code.
+"""Validates every response against the OpenAPI document, by two validators that share no code.
 
-The one is our jsonschema-rs validators, the other openapi-core. Where they differ, one of them is
-wrong, and that is ours to mend and no fault of the deployment.
+One uses jsonschema-rs, the other is openapi-core. Where they differ, one of them is wrong: that is an
+internal error, and no finding about the deployment.
 """
 
 import re
@@ -24,60 +24,62 @@ UNREAD = (
     "PathNotFound",
     "ServerNotFound",
 )
-"""What openapi-core says of a request that the document does not know at all."""
+"""Errors of openapi-core for a request that the document does not declare at all."""
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _FRACTION = re.compile(r"[.eE]")
 
 
-class Opinion(NamedTuple):
-    """What the judges say of one answer; empty where they find nothing wrong."""
+class DocumentErrors(NamedTuple):
+    """The first error that each validator finds in a response; empty where it finds none."""
 
-    ours: str
-    theirs: str
+    validator: str
+    openapi_core: str
 
     @property
     def agrees(self) -> bool:
-        """Tells whether they are of one mind."""
-        return bool(self.ours) == bool(self.theirs)
+        """True if both find an error or neither does."""
+        return bool(self.validator) == bool(self.openapi_core)
 
 
-class DocumentJudge:
-    """Judges answers by one document.
+class DocumentValidator:
+    """Validates responses against one document.
 
     Args:
         document: The document in force.
-        base_url: Where its operations lie.
+        base_url: The base URL of its operations.
     """
 
     def __init__(self, document: Document, base_url: str) -> None:
         self._schemas = Schemas(document)
         self._document = document
         self._base_url = base_url.rstrip("/")
-        self._opinions: dict[object, Opinion] = {}
+        self._errors: dict[object, DocumentErrors] = {}
 
     @cached_property
     def _oracle(self) -> Any:
         raw = {**self._document.raw, "servers": [{"url": self._base_url}]}
         return OpenAPI.from_dict(raw)
 
-    def judge(self, exchange: Exchange, operation: Operation) -> Opinion:
-        """Returns what both say of an answer."""
+    def judge(self, exchange: Exchange, operation: Operation) -> DocumentErrors:
+        """Returns the errors that both find in a response."""
         if exchange.request.method == "HEAD":
-            return Opinion("", "")
-        said = _what_is_judged(exchange)
-        if said not in self._opinions:
-            self._opinions[said] = Opinion(self._ours(exchange, operation), self._theirs(exchange))
-        return self._opinions[said]
+            return DocumentErrors("", "")
+        key = _key_of(exchange)
+        if key not in self._errors:
+            self._errors[key] = DocumentErrors(
+                self._error(exchange, operation), self._openapi_core_error(exchange)
+            )
+        return self._errors[key]
 
-    def _ours(self, exchange: Exchange, operation: Operation) -> str:
+    def _error(self, exchange: Exchange, operation: Operation) -> str:
         response = operation.response(exchange.status)
         if response is None:
             return f"status {exchange.status} is not in the document"
-        return self._body_fault(exchange, response) or self._header_fault(exchange, response)
+        return self._body_error(exchange, response) or self._header_error(exchange, response)
 
-    def _body_fault(self, exchange: Exchange, response: Response) -> str:
+    def _body_error(self, exchange: Exchange, response: Response) -> str:
         media_type = exchange.response.media_type
         media = response.content.get(media_type)
         if media is None:
@@ -87,20 +89,20 @@ class DocumentJudge:
             return "the body is empty"
         if media.schema is None or not media_type.endswith("json"):
             return ""
-        return self._schema_fault(exchange, media.schema)
+        return self._schema_error(exchange, media.schema)
 
-    def _schema_fault(self, exchange: Exchange, schema: Node) -> str:
+    def _schema_error(self, exchange: Exchange, schema: Node) -> str:
         if exchange.body is NO_JSON:
-            return "the body is no JSON"
+            return "the body is not JSON"
         for error in self._schemas.validator(schema).iter_errors(exchange.body):
             place = "/".join(str(step) for step in error.instance_path)
             return f"{place or 'the body'}: {error.message}"
         return ""
 
-    def _header_fault(self, exchange: Exchange, response: Response) -> str:
-        given = dict(reversed(exchange.response.headers))  # of one that came twice, the first
+    def _header_error(self, exchange: Exchange, response: Response) -> str:
+        headers = dict(reversed(exchange.response.headers))  # the first of a repeated one
         for header in response.headers:
-            text = given.get(header.name.lower())
+            text = headers.get(header.name.lower())
             if text is None and header.required:
                 return f"the header {header.name} is missing"
             if text is None or header.schema is None or header.is_json:
@@ -110,9 +112,9 @@ class DocumentJudge:
                 return f"the header {header.name}: {error.message}"
         return ""
 
-    def _theirs(self, exchange: Exchange) -> str:
+    def _openapi_core_error(self, exchange: Exchange) -> str:
         try:
-            self._oracle.validate_response(_Asked(exchange), _Answered(exchange))
+            self._oracle.validate_response(_CoreRequest(exchange), _CoreResponse(exchange))
         except OpenAPIError as error:
             causes = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or error]
             return f"{type(error).__name__}: {next(iter(causes))}"[:300]
@@ -122,7 +124,7 @@ class DocumentJudge:
 
 
 def _read(text: str, types: frozenset[str]) -> Any:
-    """Returns a header as the most specific of these JSON types that it can be read as."""
+    """Returns a header's value as the most specific of these JSON types that it fits."""
     if "array" in types:
         return [part.strip() for part in text.split(",")] if text else []
     if types & {"integer", "number"} and _NUMBER.fullmatch(text):
@@ -132,15 +134,15 @@ def _read(text: str, types: frozenset[str]) -> Any:
     return text
 
 
-def _what_is_judged(exchange: Exchange) -> object:
-    """Returns what an opinion depends on: a thousand equal answers are judged once."""
+def _key_of(exchange: Exchange) -> object:
+    """Returns what the errors depend on, so that a thousand equal responses are judged once."""
     headers = [
         (n, "0" if t.isdecimal() else t) for n, t in exchange.response.headers if n != "date"
     ]
     return (exchange.operation, exchange.status, tuple(headers), exchange.response.body)
 
 
-class _Asked:
+class _CoreRequest:
     """A request as openapi-core reads it."""
 
     def __init__(self, exchange: Exchange) -> None:
@@ -156,8 +158,8 @@ class _Asked:
         )
 
 
-class _Answered:
-    """An answer as openapi-core reads it."""
+class _CoreResponse:
+    """A response as openapi-core reads it."""
 
     def __init__(self, exchange: Exchange) -> None:
         self.data = exchange.response.body

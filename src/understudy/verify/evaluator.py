@@ -8,7 +8,7 @@ from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.verify import rules as checks
 from understudy.verify.checks import CheckResult, InternalError, check_results, expect
-from understudy.verify.document_checks import DocumentJudge
+from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.verify.history import History
 from understudy.verify.outcome import Coverage, RuleOutcome
@@ -49,10 +49,10 @@ class Evaluator:
     rules: dict[str, Rule]
     history: History
     routes: Routes
-    documents: dict[str, DocumentJudge]
+    documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
     said: dict[str, RuleRecord] = field(default_factory=dict)
-    ours: list[str] = field(default_factory=list)
+    internal_errors: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
@@ -173,8 +173,8 @@ class Evaluator:
 
     def _mend(self, line: str) -> None:
         """Notes what is ours to mend, once."""
-        if line not in self.ours:
-            self.ours.append(line)
+        if line not in self.internal_errors:
+            self.internal_errors.append(line)
 
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
@@ -187,10 +187,12 @@ class Evaluator:
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
             return new
-        opinion = judge.judge(exchange, operation)
-        if not opinion.agrees:
-            ours, theirs = opinion.ours or "right", opinion.theirs or "right"
+        errors = judge.judge(exchange, operation)
+        if not errors.agrees:
+            ours, theirs = errors.validator or "valid", errors.openapi_core or "valid"
             said = f"ours says {ours!r}, openapi-core {theirs!r}"
             self._mend(f"{exchange.operation} {exchange.status}: {said}")
-        verdict = expect(not opinion.ours, "an answer that the document allows", opinion.ours)
+        verdict = expect(
+            not errors.validator, "an answer that the document allows", errors.validator
+        )
         return new + self._note(DOCUMENT, verdict, exchange)

@@ -1,4 +1,4 @@
-"""What happens in a run, as values that reports consume; nothing in a run knows who listens."""
+"""The events of a run, as values; the run does not know its listeners."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from understudy.verify.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class PhaseStarted:
-    """Another phase begins."""
+    """A phase begins."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """Something was sent and answered.
+    """A request was sent and a response received.
 
     Attributes:
-        exchange: What.
-        settled: Rules that something has been said of so far.
-        left: Counted requests without a token that the hour still allows.
+        exchange: The exchange.
+        settled: The number of rules with a check result so far.
+        left: Counted requests without a token that are left in the hour.
     """
 
     exchange: Exchange
@@ -31,14 +31,14 @@ class Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A rule was broken, for the first time in this way."""
+    """A finding was made for the first time."""
 
     finding: Finding
 
 
 Event = PhaseStarted | Exchanged | Found
-Listen = Callable[[Event], None]
+Listener = Callable[[Event], None]
 
 
-def nobody(_event: Event) -> None:
-    """Listens to nothing."""
+def ignore(_event: Event) -> None:
+    """Ignores every event."""

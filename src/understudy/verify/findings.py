@@ -1,4 +1,4 @@
-"""What was found: a rule that does not hold, and the fewest requests that show it."""
+"""Findings: a rule that does not hold, and the fewest requests that show it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ from understudy.verify.checks import CheckResult
 
 DOCUMENT: Final = Rule(
     id="document",
-    statement="Every answer is one that the OpenAPI document allows.",
+    statement="Every response is one that the OpenAPI document allows.",
     section="Versioning",
     status="stated",
     held_by="document",
 )
-"""Not of the catalogue: what the document says beyond the rules."""
+"""Not in the catalogue: the document's own demands."""
 
 ANSWERS: Final = Rule(
     id="answers",
-    statement="Every request is answered, and none by a server's failure.",
+    statement="Every request gets a response, and none is a server error.",
     section="Errors",
     status="stated",
     held_by="document",
 )
-"""Not of the catalogue either: a connection that ends, an answer 500."""
+"""Not in the catalogue: connections that end, responses with status 5XX."""
 
 GENERATED: Final = Rule(
     id="generated",
-    statement="What the document allows is taken, and what it rules out is refused.",
+    statement="Requests that the document allows are accepted, and others are refused.",
     section="Versioning",
     status="stated",
     held_by="document",
 )
-"""Nor this: what Schemathesis's own checks find between several answers."""
+"""Not in the catalogue: findings of Schemathesis's own checks."""
 
 BODY_SHOWN = 2000
 QUIET: Final = frozenset(
@@ -43,7 +43,7 @@ QUIET: Final = frozenset(
         "x-schemathesis-testcaseid",
     }
 )
-"""Headers that mean nothing to a finding."""
+"""Headers that reports leave out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Finding:
     """A rule that does not hold.
 
     Attributes:
-        rule: Which.
-        expected: What it asks for.
-        actual: What was found.
-        steps: The exchanges that show it, the telling one last.
-        is_note: Whether it is an assumption of ours that another deployment does not share.
-        count: How often it was seen.
+        rule: The rule.
+        expected: The behaviour that the rule demands.
+        actual: The behaviour of the deployment.
+        steps: The exchanges that show it, the decisive one last.
+        is_note: True if it breaks only an assumption that the deployment need not share.
+        count: The number of times that it was seen.
     """
 
     rule: Rule
@@ -68,32 +68,32 @@ class Finding:
 
     @property
     def exchange(self) -> Exchange:
-        """The telling exchange."""
+        """The decisive exchange."""
         return self.steps[-1]
 
     @property
     def summary(self) -> str:
-        """One line."""
+        """One line for lists and annotations."""
         request = self.exchange.request
-        where = self.exchange.operation or f"{request.method} {self.exchange.path}"
-        return f"{where} as {self.exchange.identity.name}: expected {self.expected}; came {self.actual}"
+        operation = self.exchange.operation or f"{request.method} {self.exchange.path}"
+        return f"{operation} as {self.exchange.identity.name}: expected {self.expected}; actual: {self.actual}"
 
     @property
     def fingerprint(self) -> str:
-        """What is the same for the same finding in another run; a baseline keeps it."""
+        """A hash that the same finding has in every run, as baselines keep it."""
         exchange = self.exchange
         text = f"{self.rule.id}\n{exchange.operation}\n{exchange.identity.kind}\n{exchange.status}"
         return sha256(text.encode()).hexdigest()[:16]
 
 
-def key_of(rule: str, exchange: Exchange, verdict: CheckResult) -> tuple[object, ...]:
-    """Returns what two sightings of one finding have in common."""
+def key_of(rule: str, exchange: Exchange, result: CheckResult) -> tuple[object, ...]:
+    """Returns the key that two sightings of one finding share."""
     return (
         rule,
         exchange.operation,
         exchange.identity.kind,
         exchange.status,
-        verdict.expected[:60],
+        result.expected[:60],
     )
 
 
@@ -104,13 +104,13 @@ def steps_of(exchange: Exchange, evidence: Iterable[Exchange]) -> tuple[Exchange
 
 
 def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
-    """Returns an exchange as a person reads it, secrets masked."""
-    request, answer = exchange.request, exchange.response
+    """Returns an exchange as readable text with its secrets masked."""
+    request, response = exchange.request, exchange.response
     lines = [f"{request.method} {masked(request.url, secrets)}"]
     lines += [f"{n}: {masked(t, secrets)}" for n, t in request.headers if n not in QUIET]
-    lines += ["", *_body_lines(request.body, secrets), f"HTTP {answer.status}"]
-    lines += [f"{name}: {masked(text, secrets)}" for name, text in answer.headers]
-    lines += ["", *_body_lines(answer.body, secrets)]
+    lines += ["", *_body_lines(request.body, secrets), f"HTTP {response.status}"]
+    lines += [f"{name}: {masked(text, secrets)}" for name, text in response.headers]
+    lines += ["", *_body_lines(response.body, secrets)]
     return "\n".join(lines)
 
 
@@ -122,7 +122,7 @@ def _body_lines(body: bytes, secrets: Mapping[str, str]) -> list[str]:
 
 
 def text_of(body: bytes) -> str | None:
-    """Returns a body as text, or None where it is none."""
+    """Returns a body as text, or None if it is not UTF-8."""
     try:
         return body.decode()
     except UnicodeDecodeError:

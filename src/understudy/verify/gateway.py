@@ -1,7 +1,7 @@
-"""The one way onto the wire: it permits, counts, paces, journals, and hands over what came.
+"""Sends every request of a run: checks permission, counts, paces, and announces the exchange.
 
 Everything goes through here, Schemathesis's own probes too, because filters above the transport
-leak (a tool that was told to send no writes sent twenty-six). What is not permitted is not sent.
+leak (a tool that was told to send no writes sent twenty-six).
 """
 
 import threading
@@ -23,27 +23,27 @@ from understudy.interface.operations import COUNTED, QR_CODE, UPLOAD_AVATAR, Pla
 
 TOO_MANY = 429
 RESERVE = 6
-"""Counted requests of a token that are kept for putting things back."""
+"""Counted requests of a token that are reserved for undoing changes."""
 
 TIMEOUT = httpx.Timeout(30.0)
-"""Seconds that a deployment has for each step of an answer."""
+"""Timeout of each read of a response."""
 
 LARGEST = 32 * 2**20
-"""Bytes of an answer; what goes on is cut."""
+"""Bytes of a response body; a larger one is cut."""
 
 UNDO = "undo"
-"""The source of what looks at things before they are changed, and puts them back."""
+"""The source of requests that read the state before a change and restore it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a run may use.
+    """The requests and the time that a run may use.
 
     Attributes:
-        requests: In all; None for no limit but the hour's.
-        is_over: Tells whether its time is used up: the machine's, as the deployment's can be moved.
-        pause: How long a pause for the hour's limit may be.
-        interval: The least time between two requests.
+        requests: Requests in total; None for no limit but the hour's.
+        is_over: Returns True once the run's time is used up, by the machine's clock.
+        pause: The longest pause for an hourly limit.
+        interval: The shortest time between two requests.
     """
 
     requests: int | None = None
@@ -52,7 +52,7 @@ class Allowance:
     interval: timedelta = timedelta(0)
 
 
-Listen = Callable[[Exchange], None]
+OnExchange = Callable[[Exchange], None]
 BeforeWrite = Callable[[Identity, Place, Request], None]
 OnWrite = Callable[[Identity, Place], None]
 
@@ -62,17 +62,17 @@ class Gateway:
     """Sends requests to a deployment, as far as its target permits.
 
     Attributes:
-        target: What is permitted.
+        target: The deployment and its permissions.
         routes: Finds a request's operation.
-        transport: The wire.
+        transport: The HTTP transport.
         time: The deployment's time.
-        ledger: The count of the hour.
-        allowance: What the run may use.
-        listeners: Get every exchange, in order.
-        before_write: Called before a write is sent, to record what stands there.
-        on_write: Called when it is permitted and paid for, and leaves.
-        made: Avatars that this run uploaded.
-        sent: Requests so far.
+        ledger: The count of the hour's requests.
+        allowance: The requests and the time that the run may use.
+        listeners: Called with every exchange, in order.
+        before_write: Called before a write, to record the state that it changes.
+        on_write: Called right before a permitted and counted write is sent.
+        made: Ids of the avatars that this run uploaded.
+        sent: The number of requests sent.
     """
 
     target: Target
@@ -81,7 +81,7 @@ class Gateway:
     time: Time
     ledger: Ledger
     allowance: Allowance = field(default_factory=Allowance)
-    listeners: list[Listen] = field(default_factory=list)
+    listeners: list[OnExchange] = field(default_factory=list)
     before_write: BeforeWrite | None = None
     on_write: OnWrite | None = None
     made: set[str] = field(default_factory=set)
@@ -92,27 +92,27 @@ class Gateway:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def learn(self, token: str, identity: Identity) -> None:
-        """Remembers whose a token is that was issued during the run."""
+        """Remembers the identity of a token that was issued during the run."""
         self._known[token] = identity
 
     def identify(self, request: Request) -> Identity:
-        """Returns whom a request speaks for."""
+        """Returns the identity of a request's token."""
         token = request.token
         return self._known.get(token or "") or self.target.identify(token)
 
     def send(self, request: Request, source: str, *, is_exhausting: bool = False) -> Exchange:
-        """Sends a request, and returns what came of it.
+        """Sends a request, and returns the exchange.
 
         Args:
-            request: What to send.
-            source: Who wants it; stands in reports.
-            is_exhausting: Whether it is meant to use up the limit; only where that is permitted.
+            request: The request.
+            source: The sender, for reports.
+            is_exhausting: True if it is meant to use up the hourly limit, which needs permission.
 
         Raises:
             NotPermitted: The target's mode or permissions rule it out.
             BudgetSpent: The requests of the hour or of the run are used up.
-            OutOfTime: The time of the run is.
-            Unreachable: The deployment did not answer.
+            OutOfTime: The time of the run is used up.
+            Unreachable: The deployment did not respond.
         """
         with self._lock:
             place = self.routes.find(request.method, request.url)
@@ -137,13 +137,14 @@ class Gateway:
             return exchange
 
     def end(self) -> None:
-        """Sends nothing any more but what puts things back, whoever still asks."""
+        """Refuses every further request except those that undo changes."""
         self.allowance = replace(self.allowance, is_over=lambda: True)
 
     def put_time_back(self) -> list[str]:
-        """Makes the deployment's time as it stood, and returns what could not be.
+        """Restores the deployment's clock, and drops ledger entries later than the restored time.
 
-        Hours that were counted ahead of it count no more.
+        Returns:
+            One line for each thing that could not be restored.
         """
         if self.time.put_back is None:
             return []
@@ -155,10 +156,10 @@ class Gateway:
         return left
 
     def left(self, token: str | None) -> int:
-        """Returns how many counted requests a credential has left in the hour."""
+        """Returns the number of counted requests that a credential has left in the hour."""
         budget = self.target.budget
-        whole = budget.anonymous if token is None else budget.token
-        return whole - self.ledger.used(bucket_of(token), self.time.now())
+        limit = budget.anonymous if token is None else budget.token
+        return limit - self.ledger.used(bucket_of(token), self.time.now())
 
     def _spend(self, request: Request, place: Place, source: str, *, is_exhausting: bool) -> None:
         now = self.time.now()
@@ -179,7 +180,7 @@ class Gateway:
         self.sent += 1
 
     def _charged(self, request: Request, place: Place) -> list[str | None]:
-        """Returns whose budget a request is charged to: of two readings, both."""
+        """Returns the tokens whose budget a request is charged to; None for the anonymous budget."""
         token = request.token
         is_open = place.operation == QR_CODE or self.identify(request).kind in {"none", "invalid"}
         return [None] if token is None or is_open else [token]
@@ -191,10 +192,12 @@ class Gateway:
             now = self.time.now()
             limited = self._until.get(bucket)
             if limited is not None and now < limited:
-                self._pause(limited, f"the deployment's limit for {_named(bucket)} is reached")
+                self._pause(
+                    limited, f"the deployment's limit for {_description(bucket)} is reached"
+                )
             if self.left(token) <= reserve:
                 frees = self.ledger.frees(bucket) or now + timedelta(hours=1)
-                self._pause(frees, f"the hour's budget for {_named(bucket)} is used up")
+                self._pause(frees, f"the hour's budget for {_description(bucket)} is used up")
         self.ledger.add(bucket, self.time.now())
 
     def _pause(self, until: datetime, reason: str) -> None:
@@ -208,18 +211,18 @@ class Gateway:
         self, request: Request, place: Place, identity: Identity, source: str
     ) -> Exchange:
         at = self.time.now()
-        answer = Response(0)
-        fault: Exception | None = None
+        response = Response(0)
+        failure: Exception | None = None
         try:
-            answer = self._answered(request)
+            response = self._receive(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            fault = error
+            failure = error
         exchange = Exchange(
             number=self.sent,
             source=source,
             identity=identity,
             request=request,
-            response=answer,
+            response=response,
             at=at,
             operation=place.operation,
             site=place.site,
@@ -227,16 +230,16 @@ class Gateway:
             values=place.values,
             elapsed_ms=(self.time.now() - at).total_seconds() * 1000,
         )
-        if fault is not None:
-            msg = f"{request.method} {place.path}: {type(fault).__name__}: {fault}"
-            raise Unreachable(msg, exchange) from fault
+        if failure is not None:
+            msg = f"{request.method} {place.path}: {type(failure).__name__}: {failure}"
+            raise Unreachable(msg, exchange) from failure
         if place.operation == UPLOAD_AVATAR and isinstance(
             exchange.json_object.get("image_id"), str
         ):
             self.made.add(exchange.json_object["image_id"])
         return exchange
 
-    def _answered(self, request: Request) -> Response:
+    def _receive(self, request: Request) -> Response:
         sending = httpx.Request(
             request.method,
             request.url,
@@ -249,7 +252,7 @@ class Gateway:
         return Response(response.status_code, headers_of(response.headers.multi_items()), body)
 
     def _heed(self, exchange: Exchange) -> None:
-        """Reads what the deployment says of its limits, so that the next request keeps to it."""
+        """Reads the rate-limit headers, so that the next request keeps to the limit."""
         if exchange.operation not in COUNTED:
             return
         is_open = exchange.operation == QR_CODE or exchange.identity.kind in {"none", "invalid"}
@@ -264,20 +267,20 @@ class Gateway:
 
 
 def _body(response: httpx.Response) -> bytes:
-    """Returns an answer's body.
+    """Returns a response's body.
 
     Raises:
-        httpx.ReadError: It goes on and on.
+        httpx.ReadError: It is too large.
     """
     body = bytearray()
     with closing(response):
         for chunk in response.iter_bytes():
             body += chunk
             if len(body) > LARGEST:
-                msg = f"the answer is larger than {LARGEST // 2**20} MiB and was cut"
+                msg = f"the response is larger than {LARGEST // 2**20} MiB and was cut"
                 raise httpx.ReadError(msg)
     return bytes(body)
 
 
-def _named(bucket: str) -> str:
+def _description(bucket: str) -> str:
     return "requests without a token" if bucket == ANONYMOUS else "this token"

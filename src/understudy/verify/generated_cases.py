@@ -1,8 +1,8 @@
-"""Generated cases: Schemathesis invents requests, the gateway sends them, the evaluator judges them.
+"""Generated cases: Schemathesis makes requests, the gateway sends them, the evaluator judges them.
 
-Schemathesis is given a WSGI application in place of a network, so that its start-up probes and its
-authentication checks come this way too; it could not reach the deployment by itself. Its engine is
-not public: this is the one module that knows it, and pyproject pins the minor.
+Schemathesis gets a WSGI application instead of a network, so that its start-up probes and its
+authentication checks go through the gateway too; it cannot reach the deployment by itself. Its
+engine is not public: only this module knows it, and pyproject pins the minor version.
 """
 
 import copy
@@ -28,7 +28,7 @@ from understudy.verify.run import Phase, Run
 Start = Callable[..., Any]
 
 SENT: Final = "x-understudy-exchange"
-"""The header that tells an exchange's number to whoever reads Schemathesis's events."""
+"""The header that gives an exchange's number to the reader of Schemathesis's events."""
 
 TRUSTED: Final = (
     "negative_data_rejection",
@@ -38,7 +38,7 @@ TRUSTED: Final = (
     "use_after_free",
     "ensure_resource_availability",
 )
-"""The checks that see more than one answer; what is about one answer the evaluator judges itself."""
+"""Schemathesis's checks over several responses; a single response is judged by the evaluator."""
 
 IDENTIFIERS: Final = frozenset({"profileIdentifier", "sha256_hash"})
 EMAIL_HASHES: Final = frozenset({"selected_email_hash", "email_hash"})
@@ -52,7 +52,7 @@ for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "imag
 
 
 def generated(cases: int) -> Phase:
-    """Returns the phase that generates so many cases an operation, as owner and as nobody."""
+    """Returns the phase that generates so many cases per operation, as owner and as anonymous."""
 
     def phase(run: Run) -> None:
         identities = run.plan.target.identities()
@@ -78,11 +78,11 @@ class _Generation:
         self._stopped: Exception | None = None
 
     def carry_out(self) -> None:
-        """Runs it to its end, or to that of the budget.
+        """Runs to the end of the cases, or of the budget.
 
         Raises:
             BudgetSpent: The requests are used up.
-            OutOfTime: The time is.
+            OutOfTime: The time is used up.
         """
         target = self._run.plan.target
         document = mixed(self._run.document.raw, self._run)
@@ -123,7 +123,7 @@ class _Generation:
         )
 
     def _application(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
-        """Sends a request by the gateway: the only network that Schemathesis has."""
+        """Sends a request by the gateway, the only network that Schemathesis has."""
         request = _request_of(environ, self._run.plan.target.base_url)
         try:
             exchange = self._gateway.send(request, self._source)
@@ -144,11 +144,11 @@ class _Generation:
         return [exchange.response.body]
 
     def _take(self, recorder: ScenarioRecorder) -> None:
-        """Takes over what Schemathesis's checks found, where the request was really sent."""
+        """Records the failures of Schemathesis's checks, where the request was really sent."""
         for case_id, nodes in recorder.checks.items():
             interaction = recorder.interactions.get(case_id)
-            answer = interaction.response if interaction else None
-            number = answer.headers.get(SENT) if answer else None
+            response = interaction.response if interaction else None
+            number = response.headers.get(SENT) if response else None
             for node in nodes:
                 if node.name not in TRUSTED or not number:
                     continue
@@ -162,17 +162,17 @@ class _Generation:
 
 
 def is_false_alarm(actual: str) -> bool:
-    """Tells whether a failure says no more than that a text was taken for a text.
+    """Returns True if a failure only says that a string was accepted as a string.
 
-    With identifiers mixed in, Schemathesis sends a list where only texts are declared and expects a
-    refusal; on the wire it is as good a text as any.
+    With known identifiers mixed in, Schemathesis sends a list where only strings are declared, and
+    expects a refusal; in a URL it is a string like any other.
     """
     named = set(_PARAMETER.findall(actual))
     return actual.startswith("negative_data_rejection") and bool(named) and named <= TEXTS
 
 
 def _index(run: Run, number: int) -> int:
-    """Returns where an exchange stands; some numbers have none, as nobody answered."""
+    """Returns the index of an exchange; some numbers are missing, as they got no response."""
     place = min(number, len(run.exchanges)) - 1
     while run.exchanges[place].number > number:
         place -= 1
@@ -210,7 +210,7 @@ def _request_of(environ: Mapping[str, Any], base_url: str) -> Request:
 
 
 def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Returns the document with identifiers of known people mixed into its parameters."""
+    """Returns the document with identifiers of known people added to its parameters."""
     target = run.plan.target
     known = target.known
     people = [*filter(None, (known.slug, known.other_slug)), *known.people, *known.own_hashes]
@@ -230,6 +230,6 @@ def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
-    found = values.get(parameter.get("name", ""))
-    if found and "schema" in parameter:
-        parameter["schema"] = {"anyOf": [{"type": "string", "enum": found}, parameter["schema"]]}
+    known = values.get(parameter.get("name", ""))
+    if known and "schema" in parameter:
+        parameter["schema"] = {"anyOf": [{"type": "string", "enum": known}, parameter["schema"]]}

@@ -1,4 +1,4 @@
-"""Gets codes and tokens as a client does, for the probes that need one."""
+"""Obtains codes and tokens as a client does, for the probes that need one."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -9,19 +9,19 @@ from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import TargetApplication
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
-from understudy.verify.browsing import Wish, go_through
+from understudy.verify.browsing import Decision, go_through
 from understudy.verify.probe_client import ProbeClient
 
 LATELY = timedelta(minutes=3)
-"""An age at which a code is good for long enough still."""
+"""The age up to which a code is certainly still valid."""
 
 STATE = "af0/ &=%?ü"
-"""What must come back byte for byte."""
+"""A state that must be returned unchanged, with characters that need escaping."""
 
 
 def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns a good authorization request, but for the changes; None leaves one out."""
-    asked: dict[str, str | None] = {
+    """Returns a valid authorization request with changes; None leaves a parameter out."""
+    values: dict[str, str | None] = {
         "client_id": app.client_id,
         "redirect_uri": app.redirect_uri,
         "response_type": "code",
@@ -29,34 +29,34 @@ def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str,
         "scope[1]": READ_PROFILE,
         "state": STATE,
     }
-    asked |= changes
-    return [(name, text) for name, text in asked.items() if text is not None]
+    values |= changes
+    return [(name, text) for name, text in values.items() if text is not None]
 
 
 def ask(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Exchange:
-    """Sends an authorization request, and lets nobody decide."""
+    """Sends an authorization request without a decision."""
     return probe_client.auth("GET", "/oauth2/authorize", query=pairs)
 
 
 def decide(
-    probe_client: ProbeClient, pairs: Sequence[tuple[str, str]], wish: Wish = "approve"
+    probe_client: ProbeClient, pairs: Sequence[tuple[str, str]], decision: Decision = "approve"
 ) -> Exchange:
-    """Sends an authorization request and lets a person decide."""
-    shortcut = probe_client.app.approve if wish == "approve" else probe_client.app.deny
+    """Sends an authorization request and decides on consent."""
+    shortcut = probe_client.app.approve if decision == "approve" else probe_client.app.deny
     if shortcut is not None:
         name, _, text = shortcut.partition("=")
         return ask(probe_client, [*pairs, (name, text)])
     query = urlencode(list(pairs))
     return go_through(
-        probe_client, f"{probe_client.target.auth_url}/oauth2/authorize?{query}", wish
+        probe_client, f"{probe_client.target.auth_url}/oauth2/authorize?{query}", decision
     )
 
 
 def code(probe_client: ProbeClient, **changes: str | None) -> str:
-    """Returns a code that a person approved.
+    """Returns an approved authorization code.
 
     Raises:
-        NotPermitted: None came; the check of the redirect says more.
+        NotPermitted: None was returned; the check of the redirect has the details.
     """
     return code_in(decide(probe_client, parameters(probe_client.app, **changes)))
 
@@ -65,34 +65,34 @@ def code_in(redirect: Exchange) -> str:
     """Returns the code of a redirect.
 
     Raises:
-        NotPermitted: There is none; the check of the redirect says more.
+        NotPermitted: It has none; the check of the redirect has the details.
     """
     if "code" not in redirect.redirect_parameters:
-        msg = f"no code came of an authorization request, but status {redirect.status}"
+        msg = f"the authorization request returned no code, but status {redirect.status}"
         raise NotPermitted(msg)
     return redirect.redirect_parameters["code"]
 
 
 def spare_code(probe_client: ProbeClient) -> str:
-    """Returns a code that this run was given lately and did not use; where there is none, a new one.
+    """Returns an unused recent code of this run, or a new one.
 
     Raises:
-        NotPermitted: None came.
+        NotPermitted: None was returned.
     """
     used = {each.request.form.get("code") for each in probe_client.earlier}
     for each in reversed(probe_client.earlier):
         is_late = probe_client.gateway.time.now() - each.at > LATELY
-        asked = each.request.query
-        is_plain = dict(parameters(probe_client.app)).items() <= asked.items()
-        is_plain = is_plain and "code_challenge" not in asked
-        given = each.redirect_parameters.get("code")
-        if given and given not in used and is_plain and not is_late:
-            return given
+        query = each.request.query
+        is_plain = dict(parameters(probe_client.app)).items() <= query.items()
+        is_plain = is_plain and "code_challenge" not in query
+        unused = each.redirect_parameters.get("code")
+        if unused and unused not in used and is_plain and not is_late:
+            return unused
     return code(probe_client)
 
 
 def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns a good exchange of a code, but for the changes; None leaves a field out."""
+    """Returns the form that exchanges a code, with changes; None leaves a field out."""
     fields: dict[str, str | None] = {
         "grant_type": "authorization_code",
         "client_id": app.client_id,
@@ -105,7 +105,7 @@ def form_of(app: TargetApplication, code: str, **changes: str | None) -> list[tu
 
 
 def password_form(app: TargetApplication, **changes: str | None) -> list[tuple[str, str]]:
-    """Returns a good password grant, but for the changes; None leaves a field out."""
+    """Returns the form of a password grant, with changes; None leaves a field out."""
     fields: dict[str, str | None] = {
         "grant_type": "password",
         "client_id": app.client_id,
@@ -123,10 +123,10 @@ def post(probe_client: ProbeClient, form: Sequence[tuple[str, str]], **more: Any
 
 
 def token_in(probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str] = SCOPES) -> str:
-    """Returns the token of an answer or a redirect, and makes it known.
+    """Returns the token of a response or a redirect, and tells the gateway its identity.
 
     Raises:
-        NotPermitted: There is none.
+        NotPermitted: It has none.
     """
     token = exchange.json_object.get("access_token") or exchange.redirect_parameters.get(
         "access_token"
@@ -138,8 +138,8 @@ def token_in(probe_client: ProbeClient, exchange: Exchange, scopes: Sequence[str
 
 
 def info(probe_client: ProbeClient, token: str, client_id: str | None = None) -> Exchange:
-    """Asks whom a token speaks for."""
-    asked = client_id or probe_client.app.client_id or ""
+    """Requests the token information of a token."""
+    client_id = client_id or probe_client.app.client_id or ""
     return probe_client.auth(
-        "GET", "/oauth2/token-info", query={"client_id": asked, "token": token}
+        "GET", "/oauth2/token-info", query={"client_id": client_id, "token": token}
     )

@@ -1,7 +1,7 @@
-"""What was exchanged before: the memory that relations between exchanges are judged by.
+"""The history of a run, by which checks judge relations between exchanges.
 
-Only values go in, so recorded traffic is judged as what was just sent is. Questions are answered
-newest first, and by operation, so that a check over thousands of exchanges stays cheap.
+Only values go in, so recorded traffic is judged like exchanges just sent. Queries return the newest
+exchange first, and by operation, so that a check over thousands of exchanges stays cheap.
 """
 
 import heapq
@@ -26,14 +26,14 @@ from understudy.interface.operations import (
 )
 
 MADE_UP = "understudy-made-up"
-"""What identifiers begin with that nobody has."""
+"""The prefix of identifiers that no profile has."""
 
 LEFT_OPEN = "edge case that is left open"
-"""The source of requests to which the contract says nothing, such as one for another host: what
-answers them may have changed something, and is no evidence of anything else."""
+"""The source of requests that the contract does not cover, such as one for another host: they may
+have changed something, and are no evidence of anything else."""
 
 NEAR = 60
-"""Exchanges of an operation among which a relation is looked for."""
+"""The most recent exchanges of an operation that checks compare with."""
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
@@ -41,13 +41,13 @@ WRITES = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 
 @dataclass
 class History:
-    """The exchanges so far, in order; the one under judgement is not among them.
+    """The exchanges before the one that is judged, in order.
 
     Attributes:
-        target: What is judged, for what is known of it.
-        exchanges: All of them.
-        last_write: Number of the last exchange that may have changed something a resource shows;
-            a token that is issued changes none.
+        target: The deployment, and what is known of it.
+        exchanges: All exchanges.
+        last_write: Number of the last exchange that may have changed a resource; issuing a token
+            changes none.
     """
 
     target: Target
@@ -65,7 +65,7 @@ class History:
         return self.target.known
 
     def add(self, exchange: Exchange) -> None:
-        """Remembers an exchange."""
+        """Adds an exchange."""
         self.exchanges.append(exchange)
         is_change = exchange.request.method in WRITES and not exchange.response.is_refusal
         if is_change and exchange.site != "authorization":
@@ -80,39 +80,39 @@ class History:
 
     def of(self, *operations: str) -> Iterator[Exchange]:
         """Yields the exchanges of these operations, newest first."""
-        found = [reversed(self._by_operation.get(operation, ())) for operation in operations]
-        return heapq.merge(*found, key=_newest_first)
+        newest_first = [reversed(self._by_operation.get(operation, ())) for operation in operations]
+        return heapq.merge(*newest_first, key=_newest_first)
 
     def near(self, *operations: str) -> Iterator[Exchange]:
-        """Yields the newest of these exchanges, so many that a relation is found if there is one."""
+        """Yields the 60 newest exchanges of these operations, newest first."""
         return islice(self.of(*operations), NEAR)
 
     def last(self, *operations: str, account: str | None = None) -> Exchange | None:
-        """Returns the newest success of these operations, by an account where one is given."""
-        found = (
+        """Returns the newest success of these operations, of one account if one is named."""
+        successes = (
             exchange
             for exchange in self.of(*operations)
             if exchange.response.is_success
             and (account is None or exchange.identity.account == account)
         )
-        return next(found, None)
+        return next(successes, None)
 
     def still(self, exchange: Exchange) -> bool:
-        """Tells whether nothing can have changed since."""
+        """Returns True if no resource can have changed since an exchange."""
         return exchange.number > self.last_write
 
     def still_since(self, exchange: Exchange) -> bool:
-        """Tells whether nothing can have changed after an exchange that itself changed something."""
+        """Returns True if no resource can have changed since an exchange that was itself a change."""
         return exchange.number >= self.last_write
 
     def profile_before(self, exchange: Exchange) -> Exchange | None:
-        """Returns the newest full profile of the account that an exchange is of."""
+        """Returns the newest full profile of an exchange's account."""
         account = exchange.identity.account
         return None if account is None else self.last(*PROFILES[1:], account=account)
 
     def avatars_before(self, exchange: Exchange) -> Exchange | None:
         """Returns the account's list for the primary address, if no avatar changed since."""
-        found = self.last(LIST_AVATARS, account=exchange.identity.account)
+        listed = self.last(LIST_AVATARS, account=exchange.identity.account)
         changed = self.last(
             UPLOAD_AVATAR,
             DELETE_AVATAR,
@@ -120,32 +120,32 @@ class History:
             SET_AVATAR,
             account=exchange.identity.account,
         )
-        if found is None or (changed is not None and changed.number > found.number):
+        if listed is None or (changed is not None and changed.number > listed.number):
             return None
-        return found
+        return listed
 
     def owner_of(self, image_id: str) -> str | None:
-        """Returns which account was seen to have an avatar."""
+        """Returns the account that was seen to have an avatar."""
         return self._owners.get(image_id)
 
     def is_gone(self, image_id: str) -> bool:
-        """Tells whether an avatar was seen to be deleted."""
+        """Returns True if an avatar was seen to be deleted."""
         return image_id in self._gone
 
     def is_made_up(self, identifier: str) -> bool:
-        """Tells whether an identifier is one that nobody can have."""
+        """Returns True if no profile can have an identifier."""
         return identifier.startswith(MADE_UP) or identifier in _MADE_UP_HASHES
 
     def is_own(self, identifier: str) -> bool:
-        """Tells whether an identifier is the test account's."""
+        """Returns True if an identifier is the test account's."""
         return identifier == self.known.slug or identifier in self.known.own_hashes
 
     def is_others(self, identifier: str) -> bool:
-        """Tells whether an identifier is the other account's."""
+        """Returns True if an identifier is the second account's."""
         return identifier == self.known.other_slug or identifier in self.known.others_hashes
 
     def is_public(self, identifier: str) -> bool:
-        """Tells whether an identifier is of a profile that the target names as public."""
+        """Returns True if the target names an identifier as that of a public profile."""
         return (
             self.is_own(identifier)
             or self.is_others(identifier)
@@ -154,32 +154,32 @@ class History:
         )
 
     def request_behind(self, exchange: Exchange) -> Exchange | None:
-        """Returns the authorization request that an exchange is the outcome of."""
+        """Returns the authorization request that an exchange is the result of."""
         if exchange.operation == AUTHORIZE:
             return exchange
         if exchange.site != "authorization" or exchange.status not in REDIRECTS:
             return None
-        shown = (before for before in self.of(AUTHORIZE) if before.source == exchange.source)
-        return next(shown, None)
+        requests = (before for before in self.of(AUTHORIZE) if before.source == exchange.source)
+        return next(requests, None)
 
     def issued_by(self, token: str | None) -> Exchange | None:
-        """Returns the exchange that an access token was seen in first."""
+        """Returns the exchange that an access token was first seen in."""
         return self._tokens.get(token or "")
 
     def redirect_with(self, code: str | None) -> Exchange | None:
-        """Returns the redirect that an authorization code was seen in first."""
+        """Returns the redirect that an authorization code was first seen in."""
         return self._codes.get(code or "")
 
     def with_origins(self, steps: Iterable[Exchange]) -> list[Exchange]:
-        """Returns exchanges with those that told what they use: a code, a token, an avatar."""
-        found: dict[int, Exchange] = {}
+        """Returns exchanges with those that issued the code, token or avatar that they use."""
+        complete: dict[int, Exchange] = {}
         pending = list(steps)
         while pending:
             exchange = pending.pop()
-            if exchange.number not in found:
-                found[exchange.number] = exchange
+            if exchange.number not in complete:
+                complete[exchange.number] = exchange
                 pending += filter(None, self._origins(exchange))
-        return list(found.values())
+        return list(complete.values())
 
     def _origins(self, exchange: Exchange) -> Iterator[Exchange | None]:
         request = exchange.request
@@ -196,11 +196,11 @@ class History:
             return
         if exchange.operation == TOKEN and exchange.response.is_success:
             self._tokens.setdefault(str(exchange.json_object.get("access_token")), exchange)
-        told = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
-        if "access_token" in told:
-            self._tokens.setdefault(told["access_token"], exchange)
-        if "code" in told:
-            self._codes.setdefault(told["code"], exchange)
+        parameters = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
+        if "access_token" in parameters:
+            self._tokens.setdefault(parameters["access_token"], exchange)
+        if "code" in parameters:
+            self._codes.setdefault(parameters["code"], exchange)
 
     def _note_avatars(self, exchange: Exchange) -> None:
         account = exchange.identity.account
@@ -217,7 +217,7 @@ def _newest_first(exchange: Exchange) -> int:
 
 
 def made_up_hash(number: int) -> str:
-    """Returns a hash that is of no e-mail address; below ten, history knows it."""
+    """Returns a hash of no existing e-mail address; the history knows those below ten."""
     return sha256(f"{MADE_UP}-{number}@example.invalid".encode()).hexdigest()
 
 
@@ -225,18 +225,18 @@ _MADE_UP_HASHES = frozenset(made_up_hash(number) for number in range(10))
 
 
 def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:
-    """Returns the avatars that an answer holds."""
+    """Returns the avatars that a response holds."""
     if exchange.operation in {UPLOAD_AVATAR, UPDATE_AVATAR}:
-        found = [exchange.json_object] if "image_id" in exchange.json_object else []
+        avatars = [exchange.json_object] if "image_id" in exchange.json_object else []
     elif exchange.operation == LIST_AVATARS and isinstance(exchange.body, list):
-        found = [item for item in exchange.body if isinstance(item, dict)]
+        avatars = [item for item in exchange.body if isinstance(item, dict)]
     else:
-        found = []
-    return found
+        avatars = []
+    return avatars
 
 
 def profile_in(exchange: Exchange) -> Mapping[str, Any]:
-    """Returns the profile that an answer holds; empty where it holds none."""
+    """Returns the profile that a response holds; empty where it holds none."""
     if exchange.operation in PROFILES and exchange.response.is_success:
         return exchange.json_object
     return {}

@@ -1,4 +1,4 @@
-"""What a run came to: every rule passed, failed, or not checked with the reason."""
+"""The outcome of a run: every rule passed, failed, or was not checked for a reason."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,15 +14,15 @@ Status = Literal["passed", "failed", "not_checked"]
 
 @dataclass(frozen=True, slots=True)
 class RuleOutcome:
-    """What was found out about one rule.
+    """The outcome of one rule.
 
     Attributes:
-        rule: Which.
-        status: How it ended.
-        reason: Why it was not checked; of an assumption that is not shared, what came.
-        checks: Times that it was judged.
+        rule: The rule.
+        status: Passed, failed or not checked.
+        reason: Why it was not checked; of an assumption that does not hold, the actual behaviour.
+        checks: The number of its check results.
         exchanges: Numbers of some of the exchanges that it was judged by.
-        could_be: Whether the target's credentials and permissions would allow to check it.
+        could_be: True if the target's credentials and permissions allow to check it.
     """
 
     rule: Rule
@@ -35,7 +35,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What of the document was seen: operations, statuses, parameters."""
+    """The operations, statuses and parameters that were seen in a run."""
 
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     parameters: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -50,25 +50,24 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run, as reports show it.
+    """A run as reports show it.
 
     Attributes:
-        target: The address that was judged.
-        seed: Of generated cases.
-        started: When, in the machine's time.
-        took: How long.
-        rules: Every rule, in the catalogue's order.
-        findings: What does not hold, each once.
-        notes: Assumptions of ours that the deployment does not share.
-        ours: Disagreements of the two judges, which are ours to mend.
-        requests: How many were sent.
+        target: Base URL of the deployment.
+        seed: Seed for generated cases.
+        started: Start of the run, in the machine's time.
+        took: Duration of the run.
+        rules: The outcome of every rule, in the catalogue's order.
+        findings: The findings, each once.
+        notes: Findings about assumptions that the deployment need not share.
+        internal_errors: Failures of checks and differences between the two document validators.
+        requests: The number of requests sent.
         counted: Counted requests of the hour, by credential.
-        coverage: What of the document was seen.
+        coverage: The operations, statuses and parameters that were seen.
         stopped: Why the run ended early; empty where it did not.
-        left: What could not be put back.
-        exchanges: All of them, for the HAR.
-        more: What a larger budget would have added: names of probes that did not
-            run, or not to their end.
+        not_restored: One line for each change that could not be undone.
+        exchanges: All exchanges, for archives.
+        not_run: Names of probes and phases that the budget cut short.
     """
 
     target: str
@@ -78,15 +77,15 @@ class Outcome:
     rules: tuple[RuleOutcome, ...]
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...]
-    ours: tuple[str, ...]
+    internal_errors: tuple[str, ...]
     requests: int
     counted: dict[str, int]
     coverage: Coverage
     stopped: str
-    left: tuple[str, ...]
+    not_restored: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
-    more: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()
 
     def count(self, status: Status) -> int:
-        """Returns how many rules ended so."""
+        """Returns the number of rules with this status."""
         return sum(outcome.status == status for outcome in self.rules)

@@ -1,4 +1,4 @@
-"""The document that a deployment publishes of itself (interface, Versioning), to judge it by."""
+"""Reads the document that a deployment publishes (interface, Versioning), to judge it by."""
 
 from pathlib import Path
 
@@ -11,29 +11,29 @@ from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient
 
 PUBLISHED = "published"
-"""What stands for it where a file could be named."""
+"""Names the published document where a file could be named."""
 
 _NAME = Path("the published document")
 
 
 def read_published(gateway: Gateway) -> Document:
-    """Asks a deployment for its document.
+    """Requests the deployment's document.
 
     Raises:
-        StartupError: It does not answer, or with no OpenAPI 3.0 or 3.1 document.
+        StartupError: It does not respond, or not with an OpenAPI 3.0 or 3.1 document.
     """
     url = f"{gateway.target.base_url.rstrip('/')}/openapi"
     try:
-        answer = ProbeClient(gateway, "document").get("/openapi").response
+        response = ProbeClient(gateway, "document").get("/openapi").response
     except Refusal as refusal:
-        msg = f"document = {PUBLISHED!r}: {url} does not answer: {refusal}."
+        msg = f"document = {PUBLISHED!r}: {url} does not respond: {refusal}."
         raise StartupError(msg) from refusal
-    if not answer.is_success or answer.media_type == "text/html":
-        kind = answer.media_type or "no content type"
+    if not response.is_success or response.media_type == "text/html":
+        media_type = response.media_type or "no content type"
         msg = (
-            f"document = {PUBLISHED!r}: {url} answers {answer.status} with {kind}, "
-            "and no OpenAPI document; name a file instead."
+            f"document = {PUBLISHED!r}: {url} responds {response.status} with {media_type}, "
+            "not with an OpenAPI document; name a file instead."
         )
         raise StartupError(msg)
-    content = parse_yaml(answer.body, _NAME) if answer.json is NO_JSON else answer.json
+    content = parse_yaml(response.body, _NAME) if response.json is NO_JSON else response.json
     return document_of(content, _NAME)

@@ -1,7 +1,7 @@
-"""What a person runs to see a finding again: commands for a shell, or a program in Python.
+"""Makes the commands that reproduce a finding, for a shell or in Python.
 
-Secrets stand as variables. What only an answer tells, such as a code or an avatar's id, is taken
-from the answer again, as it is another the next time.
+Secrets are variables. A value that a response issues, such as a code or an avatar's id, is read from
+the new response, since it differs each time.
 """
 
 import base64
@@ -13,17 +13,17 @@ from understudy.deployments.exchange import Exchange, Request, masked
 from understudy.verify.findings import BODY_SHOWN, QUIET, text_of
 
 _NAMES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
-"""What answers tell that later requests need, and what it is called."""
+"""Members of responses that later requests need, and their variables' names."""
 
 
-class Told(NamedTuple):
-    """A value that an answer tells and a later request needs.
+class IssuedValue(NamedTuple):
+    """A value that a response issues and a later request needs.
 
     Attributes:
-        value: What was told.
-        key: Its name in the answer.
-        variable: What stands for it.
-        is_redirect: Whether the redirect's address tells it, and not the body.
+        value: The value.
+        key: Its name in the response.
+        variable: The variable that replaces it.
+        is_redirect: True if it is in the redirect's URL and not in the body.
     """
 
     value: str
@@ -32,9 +32,9 @@ class Told(NamedTuple):
     is_redirect: bool
 
 
-def told(steps: Sequence[Exchange]) -> dict[int, list[Told]]:
-    """Returns what each step tells that a later one needs, by the step's place."""
-    found: dict[int, list[Told]] = {}
+def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
+    """Returns the values that each step issues and a later step needs, by the step's index."""
+    issued: dict[int, list[IssuedValue]] = {}
     seen: set[str] = set()
     for place, step in enumerate(steps):
         for key, name in _NAMES.items():
@@ -44,10 +44,10 @@ def told(steps: Sequence[Exchange]) -> dict[int, list[Told]]:
             if any(_mentions(later.request, value) for later in steps[place + 1 :]):
                 seen.add(value)
                 variable = f"{name}_{place + 1}"
-                found.setdefault(place, []).append(
-                    Told(value, key, variable, key in step.redirect_parameters)
+                issued.setdefault(place, []).append(
+                    IssuedValue(value, key, variable, key in step.redirect_parameters)
                 )
-    return found
+    return issued
 
 
 def _mentions(request: Request, value: str) -> bool:
@@ -57,16 +57,16 @@ def _mentions(request: Request, value: str) -> bool:
 
 def commands(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> list[str]:
     """Returns a shell command for each step."""
-    issued = told(steps)
-    named = {**secrets, **{one.value: one.variable for found in issued.values() for one in found}}
+    issued = issued_values(steps)
+    named = {**secrets, **{one.value: one.variable for values in issued.values() for one in values}}
     return [
         _keeping(curl(step.request, named), issued.get(place, []))
         for place, step in enumerate(steps)
     ]
 
 
-def _keeping(command: str, values: Iterable[Told]) -> str:
-    """Returns a command that shows its answer, and keeps what it tells in variables."""
+def _keeping(command: str, values: Iterable[IssuedValue]) -> str:
+    """Returns a command that prints its response, and keeps issued values in variables."""
     for one in values:
         pattern = rf"[?&#]{one.key}=\([^&[:space:]]*\)"
         if not one.is_redirect:
@@ -76,7 +76,7 @@ def _keeping(command: str, values: Iterable[Told]) -> str:
 
 
 def curl(request: Request, secrets: Mapping[str, str]) -> str:
-    """Returns a command that sends a request again; secrets stand as shell variables."""
+    """Returns a curl command that sends a request; secrets are shell variables."""
 
     def quoted(text: str) -> str:
         return _quoted(masked(text, secrets), secrets)
@@ -100,10 +100,10 @@ def curl(request: Request, secrets: Mapping[str, str]) -> str:
 
 
 def snippet(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
-    """Returns a Python program that sends the requests again; secrets come from the environment."""
-    issued = told(steps)
-    named = {**secrets, **{one.value: one.variable for found in issued.values() for one in found}}
-    is_redirected = any(one.is_redirect for found in issued.values() for one in found)
+    """Returns a Python program that sends the requests; secrets come from the environment."""
+    issued = issued_values(steps)
+    named = {**secrets, **{one.value: one.variable for values in issued.values() for one in values}}
+    is_redirected = any(one.is_redirect for values in issued.values() for one in values)
     lines = ["import os", *(["import re"] if is_redirected else []), "", "import httpx", ""]
     for place, step in enumerate(steps):
         lines += _sending(step.request, named)
@@ -120,15 +120,15 @@ def _sending(request: Request, secrets: Mapping[str, str]) -> list[str]:
     if request.body:
         arguments.append(f"content={_content(request.body, secrets)}")
     return [
-        f"answer = httpx.request({', '.join(arguments)})",
-        f"print(answer.status_code, answer.text[:{BODY_SHOWN}])",
+        f"response = httpx.request({', '.join(arguments)})",
+        f"print(response.status_code, response.text[:{BODY_SHOWN}])",
     ]
 
 
-def _taking(one: Told) -> str:
+def _taking(one: IssuedValue) -> str:
     if one.is_redirect:
-        return f're.search(r"[?&#]{one.key}=([^&]*)", answer.headers["location"])[1]'
-    return f'answer.json()["{one.key}"]'
+        return f're.search(r"[?&#]{one.key}=([^&]*)", response.headers["location"])[1]'
+    return f'response.json()["{one.key}"]'
 
 
 def _content(body: bytes, secrets: Mapping[str, str]) -> str:

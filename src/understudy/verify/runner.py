@@ -1,7 +1,7 @@
-"""One run: probes, generated cases, scenarios; everything is put back; an outcome.
+"""Carries out a run: probes, generated cases, scenarios, undoing; and returns its outcome.
 
-The order is one literal list of phases. A refusal of the gateway ends a probe and is the reason
-that its rules stay unchecked; Ctrl-C ends the run, and the outcome says what was done.
+A refusal of the gateway ends a probe, and is the reason why its rules are not checked. Ctrl-C ends
+the run, and the outcome holds what was done until then.
 """
 
 from dataclasses import replace
@@ -18,39 +18,39 @@ from understudy.verify.run import Plan, Run, catalogue, start
 from understudy.verify.unjudged import UNJUDGED
 
 LOADED = probes.MODULES
-"""Named, so that importing the runner registers every probe."""
+"""Named so that importing the runner registers every probe."""
 
 _OVER = object()
 
 
 def carry_out(plan: Plan) -> Outcome:
-    """Carries a run out, and puts everything back.
+    """Carries out a run, and undoes its changes.
 
     Raises:
-        StartupError: It cannot begin: a file is not as it must be, or nobody answers.
+        StartupError: It cannot begin: a file is invalid, or the deployment does not respond.
     """
     run = start(plan)
-    left: list[str] = []
+    not_restored: list[str] = []
     try:
-        outcome = go_on(run)
+        outcome = run_phases(run)
     finally:
-        run.tell(PhaseStarted("put back"))
+        run.tell(PhaseStarted("undo"))
         with plan.undisturbed():
-            left = run.undone.restore()
+            not_restored = run.undo.restore()
     return replace(
         outcome,
-        left=tuple(left),
+        not_restored=tuple(not_restored),
         requests=run.gateway.sent,
         exchanges=tuple(run.exchanges),
         took=plan.machine_time() - outcome.started,
     )
 
 
-def go_on(run: Run) -> Outcome:
-    """Runs every phase, and leaves what was changed as it is now.
+def run_phases(run: Run) -> Outcome:
+    """Runs every phase, and does not undo its changes.
 
     Raises:
-        StartupError: Nobody answers.
+        StartupError: The deployment does not respond.
     """
     started = run.plan.machine_time()
     stopped = ""
@@ -60,28 +60,29 @@ def go_on(run: Run) -> Outcome:
             try:
                 phase(run)
             except (BudgetSpent, OutOfTime):
-                run.more.append(f"the rest of the {name}")
+                run.not_run.append(f"the rest of the {name}")
     except KeyboardInterrupt:
         stopped = "stopped by Ctrl-C or SIGTERM"
     except Unreachable as refusal:
-        if _is_mute(run):
-            msg = f"{run.plan.target.base_url} does not answer: {refusal}."
+        if _never_responded(run):
+            msg = f"{run.plan.target.base_url} does not respond: {refusal}."
             raise StartupError(msg) from refusal
         stopped = str(refusal)
     return _outcome(run, started, stopped)
 
 
 def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
-    """Returns the probes for the rules asked for, each with why it cannot run.
+    """Returns the probes of the rules to judge, each with the reason why it cannot run or None.
 
     They are in the order in which they begin; those that cannot run come last.
     """
-    found = _asked_for(plan)
-    ready = in_order([probe for probe, reason in found if reason is None])
-    return [(probe, None) for probe in ready] + [entry for entry in found if entry[1] is not None]
+    candidates = _candidates(plan)
+    ready = in_order([probe for probe, reason in candidates if reason is None])
+    excluded = [(probe, reason) for probe, reason in candidates if reason is not None]
+    return [*((probe, None) for probe in ready), *excluded]
 
 
-def _asked_for(plan: Plan) -> list[tuple[Probe, str | None]]:
+def _candidates(plan: Plan) -> list[tuple[Probe, str | None]]:
     wanted = catalogue(plan.rules)
     return [
         (probe, lacking(probe.needs, plan.target, plan.time))
@@ -90,27 +91,27 @@ def _asked_for(plan: Plan) -> list[tuple[Probe, str | None]]:
     ]
 
 
-def _is_mute(run: Run) -> bool:
-    """Tells whether the resource API never answered, so that a wrong address is said in one line."""
+def _never_responded(run: Run) -> bool:
+    """Returns True if the resource API never responded: most likely a wrong base URL."""
     return not any(exchange.site == "resource" for exchange in run.exchanges)
 
 
 def _probes(run: Run) -> None:
     ready: list[Probe] = []
-    for probe, reason in _asked_for(run.plan):
+    for probe, reason in _candidates(run.plan):
         if reason is None:
             ready.append(probe)
             run.checkable |= set(probe.rules)
         else:
             run.reasons |= dict.fromkeys(probe.rules, reason)
-    under_way = {
-        probe.name: _begun(probe, ProbeClient(run.gateway, _source(probe), run.exchanges))
+    running = {
+        probe.name: _steps(probe, ProbeClient(run.gateway, _source(probe), run.exchanges))
         for probe in ready
     }
     over: set[str] = set()
     for probe in turns(ready, over):
         try:
-            is_over = next(under_way[probe.name], _OVER) is _OVER
+            is_over = next(running[probe.name], _OVER) is _OVER
         except Refusal as refusal:
             _cut_short(run, probe, refusal)
             is_over = True
@@ -121,28 +122,28 @@ def _probes(run: Run) -> None:
 
 
 def _source(probe: Probe) -> str:
-    """Returns what reports call the sender."""
+    """Returns the sender's name in reports."""
     return f"probe {probe.name}"
 
 
-def _begun(probe: Probe, client: ProbeClient) -> Parts:
-    """Returns the parts of a probe; one that is no generator is all one part."""
+def _steps(probe: Probe, client: ProbeClient) -> Parts:
+    """Returns the parts of a probe; a plain function is a single part."""
     parts = probe.run(client)
     if parts is not None:
         yield from parts
 
 
 def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
-    """Notes why a probe did not come to its end.
+    """Records why a probe was aborted.
 
     Raises:
-        Unreachable: Nobody answered, at all or too often in a row.
+        Unreachable: The deployment never responded, or too often in a row did not.
     """
     if isinstance(refusal, (BudgetSpent, OutOfTime)):
         is_begun = any(exchange.source == _source(probe) for exchange in run.exchanges)
-        run.more.append(f"the rest of {probe.name}" if is_begun else probe.name)
+        run.not_run.append(f"the rest of {probe.name}" if is_begun else probe.name)
     if isinstance(refusal, Unreachable):
-        if _is_mute(run) and refusal.exchange.site == "resource":
+        if _never_responded(run) and refusal.exchange.site == "resource":
             raise refusal
         run.lose(refusal)
     run.reasons |= dict.fromkeys(probe.rules, str(refusal))
@@ -161,12 +162,12 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         rules=tuple(rules),
         findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
-        ours=tuple(evaluator.ours),
+        internal_errors=tuple(evaluator.internal_errors),
         requests=gateway.sent,
         counted=counted,
         coverage=evaluator.coverage,
         stopped=stopped,
-        left=(),
+        not_restored=(),
         exchanges=tuple(run.exchanges),
-        more=tuple(run.more),
+        not_run=tuple(run.not_run),
     )

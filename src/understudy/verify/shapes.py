@@ -1,4 +1,4 @@
-"""The interface's own schemas, for rules about the shape of a thing whatever document is in force."""
+"""The bundled documents' schemas, for rules about shapes whatever document is in force."""
 
 from functools import cache
 from typing import Any
@@ -52,7 +52,7 @@ EDITABLE = (
 
 @cache
 def bundled(name: str) -> Document:
-    """Returns one of our documents."""
+    """Returns a bundled document by its file name."""
     return load(openapi_directory() / name)
 
 
@@ -66,7 +66,7 @@ def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Vali
     """Returns the validator of a schema below ``components/schemas``.
 
     Raises:
-        LookupError: The document has none there.
+        LookupError: The document has no such schema.
     """
     node = bundled(document).root.child("components", "schemas", *steps)
     if node is None:
@@ -76,9 +76,9 @@ def validator(*steps: str, document: str = "service.yaml") -> jsonschema_rs.Vali
 
 
 def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
-    """Returns the first thing that is wrong with a value by a schema; empty where nothing is."""
+    """Returns the first validation error of a value; empty where it is valid."""
     if value is NO_JSON:
-        return "no JSON"
+        return "not JSON"
     for error in validator(*steps, document=document).iter_errors(value):
         place = "".join(f"[{step!r}]" for step in error.instance_path)
         return f"{place} {error.message}".strip()

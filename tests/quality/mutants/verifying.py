@@ -24,7 +24,7 @@ from tests.quality.mutants.edge import Edge, Mutant
 
 from understudy.cli import in_process
 from understudy.mock.engine.clock import machine_time
-from understudy.verify.events import Event, Found, PhaseStarted, nobody
+from understudy.verify.events import Event, Found, PhaseStarted, ignore
 from understudy.verify.gateway import Allowance
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
@@ -88,8 +88,8 @@ class Impatient:
         self._rules = set(rules)
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, PhaseStarted) and event.name == "put back":
-            self._rules.clear()  # what is put back is put back whole, whatever it shows
+        if isinstance(event, PhaseStarted) and event.name == "undo":
+            self._rules.clear()  # the undo phase always runs to its end
         if not isinstance(event, Found) or event.finding.is_note:
             return
         if event.finding.rule.id in self._rules:
@@ -129,7 +129,7 @@ def verified(
             seed=seed,
             allowance=Allowance() if is_hour else PATIENT,
             phases=WHOLE if is_whole else (),
-            listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else nobody,
+            listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else ignore,
         )
         return carry_out(plan)
 

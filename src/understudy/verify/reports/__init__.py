@@ -1,25 +1,25 @@
-"""Reports: an outcome in, a text out; each format in its own module."""
+"""Reports: each format has a module with a function from an outcome to a text."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from understudy.verify.outcome import Outcome
 from understudy.verify.reports.gitlab import gitlab
-from understudy.verify.reports.har import har
 from understudy.verify.reports.html import html
 from understudy.verify.reports.json import json
 from understudy.verify.reports.junit import junit
 from understudy.verify.reports.sarif import sarif
+from understudy.verify.reports.traffic_archive import traffic_archive
 
 Secrets = Mapping[str, str]
-"""Each secret, and the name that stands for it."""
+"""Each secret, and the variable that replaces it."""
 
 FORMATS: Final[Mapping[str, Callable[[Outcome, Secrets], str]]] = {
     "json": json,
     "junit": junit,
     "html": html,
     "sarif": sarif,
-    "har": har,
+    "har": traffic_archive,
     "gitlab": gitlab,
 }
-"""In the order in which they are offered."""
+"""The formats of ``--report``, in the order of its help text."""

@@ -1,4 +1,4 @@
-"""What of the document was seen, for the page: operations by statuses as a picture, parameters."""
+"""Shows coverage on the HTML page: operations by statuses as a picture, parameters as a table."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ REFUSED, ERROR = 400, 500
 
 
 def picture(coverage: Coverage) -> str:
-    """Draws operations by statuses; how often stands in each cell."""
+    """Returns an SVG of operations by statuses, with the count in each cell."""
     operations = sorted({operation for operation, _ in coverage.statuses})
     statuses = sorted({status for _, status in coverage.statuses})
     width, height = LEFT + 2 * CELL * len(statuses), HEAD + CELL * len(operations)
@@ -40,7 +40,7 @@ def _cell(coverage: Coverage, operation: str, status: int, place: tuple[int, int
 
 
 def parameters(coverage: Coverage) -> str:
-    """Returns a table of parameters and how often each was sent."""
+    """Returns an HTML table of parameters and the number of times that each was sent."""
     rows = [
         f"<tr><td>{escape(operation)}<td>{escape(name)}<td>{count}"
         for (operation, name), count in sorted(coverage.parameters.items())

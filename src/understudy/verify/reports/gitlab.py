@@ -1,4 +1,4 @@
-"""Findings as GitLab's code quality widget reads them, and as GitHub's log annotates them."""
+"""Reports findings to code hosts: GitLab's code quality report, GitHub's log annotations."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ PLACE = {"path": "openapi/rules.yaml", "lines": {"begin": 1}}
 
 
 def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
-    """Returns the findings as a code quality report; of two with one fingerprint it shows one."""
+    """Returns the findings as a code quality report; equal fingerprints get a number."""
     seen: Counter[str] = Counter()
 
     def fingerprint(finding: Finding) -> str:
@@ -35,7 +35,7 @@ def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 
 def github_lines(outcome: Outcome) -> list[str]:
-    """Returns a line for each finding that GitHub's log shows as an annotation."""
+    """Returns one workflow command for each finding, which GitHub shows as an annotation."""
     return [
         f"::{'notice' if finding.is_note else 'error'} title={finding.rule.id}::"
         + finding.summary.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,4 +1,4 @@
-"""What the reports for people have in common: findings by rule, and what their commands need."""
+"""Groups findings for the reports that people read."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -7,29 +7,29 @@ from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands
 
 NOTES: Final = (
-    "Assumptions of ours that this deployment does not share, or what only our document says; "
-    "they fail nothing."
+    "Notes: assumptions that a deployment need not share, or demands of the bundled document "
+    "alone. They do not change the exit code."
 )
-"""What is said of notes."""
+"""The introduction of the notes."""
 
 
 def by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Returns findings, those of one rule together, in the order in which rules first appear."""
-    found: dict[str, list[Finding]] = {}
+    """Returns the findings of each rule, in the order in which the rules first occur."""
+    groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.rule.id, []).append(finding)
-    return list(found.values())
+        groups.setdefault(finding.rule.id, []).append(finding)
+    return list(groups.values())
 
 
 def where(finding: Finding) -> str:
-    """Returns what a finding is about: the operation, whose request it was, and how often."""
+    """Returns a finding's operation, identity and number of sightings."""
     exchange = finding.exchange
-    place = exchange.operation or f"{exchange.request.method} {exchange.path}"
+    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
     seen = f", seen {finding.count} times" if finding.count > 1 else ""
-    return f"{place} as {exchange.identity.name}{seen}"
+    return f"{operation} as {exchange.identity.name}{seen}"
 
 
 def variables(findings: Iterable[Finding], secrets: Mapping[str, str]) -> list[str]:
-    """Returns the secrets that the findings' commands read from the environment."""
+    """Returns the variables that the findings' commands read from the environment."""
     text = "\n".join(line for finding in findings for line in commands(finding.steps, secrets))
     return sorted({name for name in secrets.values() if f"${name}" in text})

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no script, no address of anybody."""
+"""Makes the report as one self-contained HTML page without scripts or external resources."""
 
 from collections.abc import Mapping
 from html import escape
@@ -38,7 +38,7 @@ WORDS: Final[Mapping[Status, str]] = {
     "not_checked": "not checked",
     "passed": "passed",
 }
-"""In the order in which a reader asks for them."""
+"""Each status with its word on the page, most urgent first."""
 
 
 def html(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -66,16 +66,16 @@ def _head(outcome: Outcome, counts: str) -> str:
         for status in WORDS
         if outcome.count(status)
     )
-    said = [
+    summary = [
         f"{counts}; {outcome.requests} requests in {outcome.took.total_seconds():.1f} s, "
         f"seed {outcome.seed}, {outcome.started:%Y-%m-%d %H:%M} UTC"
     ]
     alarms = [outcome.stopped] if outcome.stopped else []
-    alarms += [f"Not put back: {line}" for line in outcome.left]
-    alarms += [f"Ours to mend: {line}" for line in outcome.ours]
+    alarms += [f"Not restored: {line}" for line in outcome.not_restored]
+    alarms += [f"Internal error: {line}" for line in outcome.internal_errors]
     return (
         f"<h1>{escape(outcome.target)}</h1>"
-        + "".join(f"<p>{escape(line)}</p>" for line in said)
+        + "".join(f"<p>{escape(line)}</p>" for line in summary)
         + f"<div class=bar>{bar}</div>"
         + "".join(f"<p class=failed>{escape(line)}</p>" for line in alarms)
     )
@@ -88,7 +88,9 @@ def _findings(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     hint = ""
     if named:
         export = " ".join(f"{name}=…" for name in named)
-        hint = f"<p>Secrets stand as variables: <code>export {escape(export)}</code></p>"
+        hint = (
+            f"<p>The commands read secrets from variables: <code>export {escape(export)}</code></p>"
+        )
     rules = [_rule(findings, secrets, "rule") for findings in by_rule(outcome.findings)]
     return "\n".join(["<h2>Findings</h2>", hint, *rules])
 
@@ -116,7 +118,7 @@ def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
         f"<details><summary>{title}</summary><pre>{escape(text)}</pre></details>"
         for title, text in (("Exchanges", exchanges), ("Python", snippet(finding.steps, secrets)))
     )
-    actual = f"<dt>came<dd>{escape(finding.actual)}" if finding.actual else ""
+    actual = f"<dt>actual<dd>{escape(finding.actual)}" if finding.actual else ""
     lines = "\n".join(commands(finding.steps, secrets))
     return (
         f"<div class=seen id=f{finding.fingerprint}><b>{escape(where(finding))}</b>"
@@ -126,14 +128,14 @@ def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
 
 
 def _rules(outcome: Outcome, status: Status) -> str:
-    found = [rule for rule in outcome.rules if rule.status == status]
-    if not found:
+    rules = [rule for rule in outcome.rules if rule.status == status]
+    if not rules:
         return ""
     is_open = " open" if status == "failed" else ""
-    rows = "".join(_row(rule) for rule in found)
+    rows = "".join(_row(rule) for rule in rules)
     head = "<tr><th>rule<th>judged<th>statement"
     return (
-        f"<details{is_open}><summary class={status}>{len(found)} {WORDS[status]}</summary>"
+        f"<details{is_open}><summary class={status}>{len(rules)} {WORDS[status]}</summary>"
         f"<table>{head}{rows}</table></details>"
     )
 

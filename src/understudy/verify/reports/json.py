@@ -1,4 +1,4 @@
-"""The report for programs; ``report.schema.json`` describes it, by version."""
+"""Makes the report for programs; ``report.schema.json`` describes each version of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from understudy.verify.findings import Finding, shown
 from understudy.verify.outcome import Coverage, Outcome
 from understudy.verify.reproducing import commands, snippet
 
-VERSION = 1
+VERSION = 2
 
 
 def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -18,7 +18,7 @@ def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 
 def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Returns what the report says."""
+    """Returns the report's content."""
     return {
         "version": VERSION,
         "target": outcome.target,
@@ -26,7 +26,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "started": outcome.started.isoformat(),
         "seconds": round(outcome.took.total_seconds(), 3),
         "stopped": outcome.stopped,
-        "not_put_back": list(outcome.left),
+        "not_restored": list(outcome.not_restored),
         "rules": [
             {
                 "id": found.rule.id,
@@ -39,27 +39,27 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
             }
             for found in outcome.rules
         ],
-        "findings": [said(finding, secrets) for finding in outcome.findings],
-        "notes": [said(finding, secrets) for finding in outcome.notes],
-        "judges_differ": list(outcome.ours),
+        "findings": [described(finding, secrets) for finding in outcome.findings],
+        "notes": [described(finding, secrets) for finding in outcome.notes],
+        "internal_errors": list(outcome.internal_errors),
         "coverage": _coverage(outcome.coverage),
         "budget": {
             "requests": outcome.requests,
             "counted_in_the_hour": dict(outcome.counted),
-            "larger_would_add": list(outcome.more),
+            "not_run": list(outcome.not_run),
         },
     }
 
 
-def said(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Returns what a report says of a finding."""
+def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a finding as the report holds it."""
     return {
         "rule": finding.rule.id,
         "fingerprint": finding.fingerprint,
         "statement": finding.rule.statement,
         "summary": finding.summary,
         "expected": finding.expected,
-        "came": finding.actual,
+        "actual": finding.actual,
         "seen": finding.count,
         "steps": [shown(exchange, secrets) for exchange in finding.steps],
         "reproduce": {

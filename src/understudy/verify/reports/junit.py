@@ -1,7 +1,7 @@
-"""The report that every CI reads: a test case a rule, with the rule's id as its name.
+"""Makes the JUnit XML report: one test case per rule, named by the rule's id.
 
-JUnit XML has no standard; this keeps to what Ant's and Jenkins' schemas both take, and so has one
-failure a test, however many findings there are of a rule.
+JUnit XML has no standard; this report is valid by Ant's and by Jenkins's schema, and so has one
+failure per test, however many findings a rule has.
 """
 
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ def junit(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     """Returns the report as JUnit XML."""
     root = Element("testsuites")
     suite = SubElement(root, "testsuite", _numbers(outcome))
-    said = {"target": outcome.target, "seed": outcome.seed, "requests": outcome.requests}
+    values = {"target": outcome.target, "seed": outcome.seed, "requests": outcome.requests}
     properties = SubElement(suite, "properties")
-    for name, value in said.items():
+    for name, value in values.items():
         SubElement(properties, "property", {"name": name, "value": _printable(str(value))})
     for found in outcome.rules:
         _case(suite, found, outcome, secrets)
     SubElement(suite, "system-out").text = sum_of(outcome)
-    not_put_back = [f"not put back: {line}" for line in outcome.left]
-    SubElement(suite, "system-err").text = _printable("\n".join([outcome.stopped, *not_put_back]))
+    not_restored = [f"not restored: {line}" for line in outcome.not_restored]
+    SubElement(suite, "system-err").text = _printable("\n".join([outcome.stopped, *not_restored]))
     indent(root)
     return tostring(root, encoding="unicode", xml_declaration=True)
 
@@ -60,10 +60,10 @@ def _case(suite: Element, found: RuleOutcome, outcome: Outcome, secrets: Mapping
 
 
 def _text(finding: Finding, secrets: Mapping[str, str]) -> str:
-    said = [finding.rule.statement, finding.summary, ""]
-    return "\n".join([*said, *commands(finding.steps, secrets)])
+    lines = [finding.rule.statement, finding.summary, ""]
+    return "\n".join([*lines, *commands(finding.steps, secrets)])
 
 
 def _printable(text: str) -> str:
-    """Returns a text without what XML cannot hold."""
+    """Returns a text with the characters that XML cannot hold replaced."""
     return "".join(c if c in "\n\t" or (c.isprintable() and c < "\ud800") else "?" for c in text)

@@ -1,4 +1,4 @@
-"""The report for code scanning (SARIF 2.1.0, OASIS); no library for it is kept up."""
+"""Makes the report for code scanning (SARIF 2.1.0, OASIS); no library for it is maintained."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a person sees at the end: findings first, then what was left open, then the sum."""
+"""Prints the outcome on a terminal: findings, notes, rules not checked, and the totals."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -17,27 +17,30 @@ def print_outcome(console: Console, outcome: Outcome, secrets: Mapping[str, str]
     for findings in by_rule(outcome.findings):
         _print_rule(console, findings, secrets)
     _print_notes(console, outcome)
-    for line in outcome.ours:
-        _print(console, f"ours to mend: {line}", "yellow")
+    for line in outcome.internal_errors:
+        _print(console, f"internal error: {line}", "yellow")
     _print_unchecked(console, outcome)
-    for line in outcome.left:
-        _print(console, f"not put back: {line}", "bold red")
+    for line in outcome.not_restored:
+        _print(console, f"not restored: {line}", "bold red")
     if outcome.stopped:
         _print(console, outcome.stopped, "bold red")
-    if outcome.more:
-        _print(console, f"a larger budget would add: {', '.join(outcome.more)}")
+    if outcome.not_run:
+        _print(console, f"not run, budget spent: {', '.join(outcome.not_run)}")
     named = variables(outcome.findings, secrets)
     if named:
-        _print(console, f"for the commands, export {' '.join(f'{name}=…' for name in named)}")
-    is_bad = outcome.findings or outcome.left or outcome.stopped
+        _print(
+            console,
+            f"before running the commands, export {' '.join(f'{name}=…' for name in named)}",
+        )
+    is_bad = outcome.findings or outcome.not_restored or outcome.stopped
     _print(console, sum_of(outcome), "bold red" if is_bad else "bold green")
 
 
 def sum_of(outcome: Outcome) -> str:
-    """Returns the last line."""
+    """Returns the line with the totals."""
     return (
-        f"{outcome.count('passed')} rules hold, {outcome.count('failed')} do not, "
-        f"{outcome.count('not_checked')} were not checked; {outcome.requests} requests in "
+        f"{outcome.count('passed')} rules passed, {outcome.count('failed')} failed, "
+        f"{outcome.count('not_checked')} not checked; {outcome.requests} requests in "
         f"{outcome.took.total_seconds():.1f} s, seed {outcome.seed}"
     )
 
@@ -50,7 +53,7 @@ def _print_rule(console: Console, findings: list[Finding], secrets: Mapping[str,
         _print(console, f"  {where(finding)}", "bold")
         _print(console, f"    expected  {_line(finding.expected)}")
         if finding.actual:
-            _print(console, f"    came      {_line(finding.actual)}")
+            _print(console, f"    actual    {_line(finding.actual)}")
         for command in commands(finding.steps, secrets):
             _print(console, f"    {command}", "cyan")
     console.print()
@@ -83,5 +86,5 @@ def _line(text: str) -> str:
 
 
 def _print(console: Console, text: str, style: str = "") -> None:
-    # a Text, as what a deployment answers is no markup; unwrapped, so that a command can be copied
+    # a Text, as responses are not markup; unwrapped, so that commands can be copied
     console.print(Text(text, style), soft_wrap=True)

@@ -1,7 +1,7 @@
-"""Scenarios: calls in any order, by Hypothesis state machines, each beside a model of what was done.
+"""Scenarios: Hypothesis state machines that send requests in any order and compare with a model.
 
-Every exchange goes through the same gateway and evaluator as a probe's. What breaks a rule ends the
-sequence, Hypothesis shrinks it, and the smallest one becomes the finding's.
+Every exchange goes through the same gateway and evaluator as a probe's. A broken rule ends the
+sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's steps.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from understudy.verify.probing import lacking
-from understudy.verify.run import Broken, Run
 from understudy.verify.run import Phase as RunPhase
+from understudy.verify.run import RuleBroken, Run
 from understudy.verify.scenarios.avatar_life import AvatarLife
 from understudy.verify.scenarios.machine import Machine
 from understudy.verify.scenarios.profile_edits import ProfileEdits
@@ -28,11 +28,11 @@ SCENARIOS: Final[Mapping[str, type[Machine]]] = {
 
 
 def scenarios(examples: int, steps: int = 12) -> RunPhase:
-    """Returns the phase that plays every scenario.
+    """Returns the phase that runs every scenario.
 
     Args:
-        examples: Sequences of each.
-        steps: The most calls of a sequence.
+        examples: Sequences of each scenario.
+        steps: The most requests of a sequence.
     """
 
     def phase(run: Run) -> None:
@@ -44,10 +44,10 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
 
 
 def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
-    """Plays a scenario.
+    """Runs a scenario.
 
     Returns:
-        The rule that it broke, or an empty text.
+        The id of the rule that was found broken, or an empty string.
 
     Raises:
         Refusal: The budget or the time is used up.
@@ -68,7 +68,7 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
         print_blob=False,
     )
     run.forget()
-    with suppress(Broken, Flaky):  # a deployment that others use too may not break twice
+    with suppress(RuleBroken, Flaky):  # a deployment that others use too may not repeat it
         _run(machine, chosen)
     if run.broken is None:
         return ""
@@ -77,4 +77,4 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
 
 
 def _run(machine: Callable[[], Machine], chosen: settings) -> None:
-    run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # any factory will do
+    run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # accepts any factory

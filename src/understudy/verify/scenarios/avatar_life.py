@@ -1,6 +1,6 @@
-"""Upload, select, change, assign and delete avatars in any order, beside a model of the account.
+"""Uploads, selects, changes, assigns and deletes avatars in any order, beside a model.
 
-Only avatars of the scenario's own are changed, so that everything can be put back.
+Only the scenario's own avatars are changed, so that everything can be undone.
 """
 
 from typing import ClassVar
@@ -18,65 +18,65 @@ CHANGES = st.fixed_dictionaries({}, optional={"rating": RATINGS, "alt_text": TEX
 
 
 class AvatarLife(Machine):
-    """The avatars that the scenario made, and what they should be."""
+    """The avatars that the scenario uploaded, and their expected values."""
 
     needs: ClassVar[tuple[str, ...]] = ("owner", "writes", "uploads", "hashes")
 
     @initialize()
     def look(self) -> None:
-        """Begins with what stands there."""
-        self.held: dict[str, dict[str, object]] = {}
-        found = avatars_in(self.send("GET", "/me/avatars", "owner"))
-        self.others = {str(avatar.get("image_id")) for avatar in found}
+        """Reads the existing avatars."""
+        self.avatars: dict[str, dict[str, object]] = {}
+        existing = avatars_in(self.send("GET", "/me/avatars", "owner"))
+        self.others = {str(avatar.get("image_id")) for avatar in existing}
 
-    @rule(wish=st.sampled_from(["true", "false"]))
-    def upload(self, wish: str) -> None:
+    @rule(select_avatar=st.sampled_from(["true", "false"]))
+    def upload(self, select_avatar: str) -> None:
         """Uploads a picture."""
         files = {"data": ("understudy.png", picture(), "image/png")}
-        query = {"select_avatar": wish}
-        said = self.send("POST", "/me/avatars", "owner", query=query, files=files).json_object
-        if "image_id" in said:
-            made = {"rating": said.get("rating"), "alt_text": said.get("alt_text")}
-            self.held[str(said["image_id"])] = made
+        query = {"select_avatar": select_avatar}
+        avatar = self.send("POST", "/me/avatars", "owner", query=query, files=files).json_object
+        if "image_id" in avatar:
+            fields = {"rating": avatar.get("rating"), "alt_text": avatar.get("alt_text")}
+            self.avatars[str(avatar["image_id"])] = fields
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.avatars)
     @rule(data=st.data(), changes=CHANGES)
     def update(self, data: st.DataObject, changes: dict[str, object]) -> None:
-        """Rates or describes one."""
-        image = data.draw(st.sampled_from(sorted(self.held)))
+        """Changes an avatar's rating or text alternative."""
+        image = data.draw(st.sampled_from(sorted(self.avatars)))
         self.send("PATCH", f"/me/avatars/{image}", "owner", json=changes)
-        self.held[image] |= changes
+        self.avatars[image] |= changes
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.avatars)
     @rule(data=st.data())
     def assign(self, data: st.DataObject) -> None:
-        """Sets one for an address."""
-        image = data.draw(st.sampled_from(sorted(self.held)))
+        """Selects an avatar for an e-mail address."""
+        image = data.draw(st.sampled_from(sorted(self.avatars)))
         hash_ = data.draw(st.sampled_from(self.client.known.own_hashes))
         path = f"/me/avatars/{image}/email"
         self.send("POST", path, "owner", json={"email_hash": hash_})
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.avatars)
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
-        """Deletes one."""
-        image = data.draw(st.sampled_from(sorted(self.held)))
+        """Deletes an avatar."""
+        image = data.draw(st.sampled_from(sorted(self.avatars)))
         self.send("DELETE", f"/me/avatars/{image}", "owner")
-        del self.held[image]
+        del self.avatars[image]
 
     @rule()
     def read(self) -> None:
-        """Lists them."""
-        found = avatars_in(self.send("GET", "/me/avatars", "owner"))
+        """Lists the avatars and compares them with the model."""
+        listed = avatars_in(self.send("GET", "/me/avatars", "owner"))
         actual = {
             str(avatar.get("image_id")): {n: avatar.get(n) for n in ("rating", "alt_text")}
-            for avatar in found
+            for avatar in listed
         }
-        own = {image: said for image, said in actual.items() if image not in self.others}
-        self.expect("avatar-list-of-caller", sorted(own), sorted(self.held))
-        self.expect("avatar-patch-partial", own, self.held)
+        own = {image: fields for image, fields in actual.items() if image not in self.others}
+        self.expect("avatar-list-of-caller", sorted(own), sorted(self.avatars))
+        self.expect("avatar-patch-partial", own, self.avatars)
 
     def teardown(self) -> None:
-        """Deletes what is left, so that the next sequence begins as this one did."""
-        for image in self.__dict__.get("held", {}):
+        """Deletes the remaining avatars, so that the next sequence begins like this one."""
+        for image in self.__dict__.get("avatars", {}):
             self.client.send("DELETE", f"/me/avatars/{image}", "owner")

@@ -1,4 +1,4 @@
-"""What every scenario is made of: a client, the exchanges so far, and an end where a rule breaks."""
+"""The base of every scenario: a client, the exchanges so far, and an end where a rule breaks."""
 
 from typing import Any, ClassVar, NoReturn
 
@@ -7,15 +7,15 @@ from hypothesis.stateful import RuleBasedStateMachine
 from understudy.deployments.exchange import Exchange
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.run import Broken, Run
+from understudy.verify.run import RuleBroken, Run
 
 
 class Machine(RuleBasedStateMachine):
-    """A scenario under way.
+    """A scenario.
 
     Args:
         run: The run that it belongs to.
-        name: What reports call it.
+        name: Its name in reports.
     """
 
     needs: ClassVar[tuple[str, ...]] = ()
@@ -23,34 +23,34 @@ class Machine(RuleBasedStateMachine):
     def __init__(self, run: Run, name: str) -> None:
         super().__init__()
         self.run = run
-        run.evaluator.history = History(run.plan.target)  # what came before would blur what broke
+        run.evaluator.history = History(run.plan.target)  # earlier exchanges would blur the cause
         self.client = ProbeClient(run.gateway, f"scenario {name}")
         self.steps: list[Exchange] = []
 
     def send(self, method: str, path: str, who: str = "anonymous", **more: Any) -> Exchange:
-        """Sends a request, and ends the scenario where it breaks a rule.
+        """Sends a request, and ends the scenario if the response breaks a rule.
 
         Raises:
-            Broken: It does.
+            RuleBroken: The response breaks a rule.
         """
         exchange = self.client.send(method, path, who, **more)
         self.steps.append(exchange)
-        for rule, verdict in self.run.evaluator.broken:
+        for rule, result in self.run.evaluator.broken:
             if rule.startswith("rate-limit"):
                 continue  # others may use up the same hour
-            self._break(rule, verdict.expected, verdict.actual)
+            self._break(rule, result.expected, result.actual)
         return exchange
 
     def expect(self, rule: str, actual: object, expected: object) -> None:
-        """Holds the deployment to the model.
+        """Compares the deployment with the model.
 
         Raises:
-            Broken: It says otherwise.
+            RuleBroken: They differ.
         """
         if actual != expected:
             self.run.evaluator.disagree(rule, self.steps[-1], str(expected), str(actual))
             self._break(rule, str(expected), str(actual))
 
     def _break(self, rule: str, expected: str, actual: str) -> NoReturn:
-        self.run.broken = Broken(rule, expected, actual, tuple(self.steps))
+        self.run.broken = RuleBroken(rule, expected, actual, tuple(self.steps))
         raise self.run.broken

@@ -1,4 +1,4 @@
-"""Partial updates of the own profile in any order, beside a dict."""
+"""Updates parts of the own profile in any order, beside a model."""
 
 from typing import ClassVar
 
@@ -14,20 +14,20 @@ REFUSED = st.sampled_from([{"hash": "x"}, {"timezone": "Etc/UTC"}, {"location": 
 
 
 class ProfileEdits(Machine):
-    """The profile of the test account, and what it should say."""
+    """The profile of the test account, and its expected values."""
 
     needs: ClassVar[tuple[str, ...]] = ("owner", "writes", "slug")
 
     @initialize()
     def begin(self) -> None:
-        """Begins with something in every field, the same each time."""
+        """Sets every field to the same text at the start."""
         self.look()
         self.update(dict.fromkeys(EDITABLE, "Before"))
 
     def look(self) -> None:
-        """Takes what stands there for what should."""
-        said = self.send("GET", "/me/profile", "owner").json_object
-        self.expected = {name: said.get(name) for name in EDITABLE}
+        """Takes the current values as the expected ones."""
+        profile = self.send("GET", "/me/profile", "owner").json_object
+        self.expected = {name: profile.get(name) for name in EDITABLE}
 
     @rule(edits=EDITS)
     def update(self, edits: dict[str, str]) -> None:
@@ -37,15 +37,15 @@ class ProfileEdits(Machine):
             self.expected |= edits
 
     @rule(edits=EDITS, more=REFUSED)
-    def update_what_cannot_be(self, edits: dict[str, str], more: dict[str, object]) -> None:
-        """Tries to change more than that; nothing may change."""
+    def update_with_refused_member(self, edits: dict[str, str], more: dict[str, object]) -> None:
+        """Adds a member that cannot be changed; nothing else may change."""
         exchange = self.send("PATCH", "/me/profile", "owner", json={**edits, **more})
         if exchange.response.is_success:  # another deployment may drop what it does not know
             self.look()
 
     @rule(who=st.sampled_from(["owner", "anonymous"]))
     def read(self, who: str) -> None:
-        """Reads it back, as owner and through the public lookup."""
+        """Reads the profile as owner or anonymous and compares it with the model."""
         exchange = self.send("GET", f"/profiles/{self.client.known.slug}", who)
         actual = {name: exchange.json_object.get(name) for name in EDITABLE}
         self.expect("profile-patch-partial", actual, self.expected)

@@ -1,6 +1,6 @@
-"""Codes and tokens of every grant in any order, beside what each should be worth.
+"""Requests and uses codes and tokens of every grant in any order.
 
-Time passes where the deployment's can be moved.
+Time passes where the deployment's clock can be moved.
 """
 
 from datetime import timedelta
@@ -23,53 +23,52 @@ SPANS = st.sampled_from([timedelta(minutes=4), timedelta(hours=2), timedelta(day
 
 
 class TokenLife(Machine):
-    """Codes and tokens of the test account."""
+    """The codes and tokens of the test account."""
 
     needs: ClassVar[tuple[str, ...]] = ("auth_url", "app", "tokens", "approval", "password")
 
     @initialize()
     def begin(self) -> None:
-        """Begins with none."""
+        """Starts without codes and tokens."""
         self.codes: list[str] = []
         self.tokens: list[str] = []
 
     def _post(self, form: list[tuple[str, str]]) -> None:
         url = f"{self.client.target.auth_url}/oauth2/token"
-        said = self.send("POST", url, form=form).json_object
-        token = said.get("access_token")
+        token = self.send("POST", url, form=form).json_object.get("access_token")
         if isinstance(token, str):
             self.tokens.append(self.client.learn(token, frozenset(SCOPES[:2])))
 
     @rule()
     def approve_a_code(self) -> None:
-        """Lets a person approve a code."""
+        """Obtains an authorization code."""
         self.codes.append(code(self.client))
 
     @precondition(lambda self: self.codes)
     @rule(data=st.data())
     def exchange(self, data: st.DataObject) -> None:
-        """Exchanges a code, fresh or not."""
+        """Exchanges a code, new or used."""
         self._post(form_of(self.client.app, data.draw(st.sampled_from(self.codes))))
 
     @rule()
     def approve_a_token(self) -> None:
-        """Lets a person approve a token for a browser."""
-        told = decide(
+        """Obtains a token by the implicit grant."""
+        redirect_parameters = decide(
             self.client, parameters(self.client.app, response_type="token")
         ).redirect_parameters
-        if "access_token" in told:
+        if "access_token" in redirect_parameters:
             scopes = frozenset(SCOPES[:2])
-            self.tokens.append(self.client.learn(told["access_token"], scopes))
+            self.tokens.append(self.client.learn(redirect_parameters["access_token"], scopes))
 
     @rule()
     def use_the_password(self) -> None:
-        """Uses the password grant."""
+        """Obtains a token by the password grant."""
         self._post(password_form(self.client.app))
 
     @precondition(lambda self: self.tokens)
     @rule(data=st.data())
     def use(self, data: st.DataObject) -> None:
-        """Reads the own profile with a token, and asks what it is worth."""
+        """Reads the own profile and the token information with a token."""
         token = data.draw(st.sampled_from(self.tokens))
         self.send("GET", "/me/profile", token)
         query = {"client_id": self.client.app.client_id, "token": token}
@@ -78,5 +77,5 @@ class TokenLife(Machine):
     @precondition(lambda self: self.client.gateway.time.advance is not None)
     @rule(span=SPANS)
     def wait(self, span: timedelta) -> None:
-        """Lets time pass."""
+        """Advances the deployment's clock."""
         self.client.advance(span)

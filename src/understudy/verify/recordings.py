@@ -1,0 +1,81 @@
+"""Reads recorded traffic (HAR 1.2): a browser's export, a proxy's, or a run's own archive."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from understudy import http_archive
+from understudy.deployments.exchange import (
+    Exchange,
+    Headers,
+    Request,
+    Response,
+    headers_of,
+    unmasked,
+)
+from understudy.deployments.target import Target
+from understudy.errors import StartupError
+from understudy.interface.operations import Routes
+
+
+def read_recording(path: Path, target: Target, routes: Routes) -> list[Exchange]:
+    """Reads the exchanges of an archive, with the target's secrets put in again.
+
+    Raises:
+        StartupError: The file cannot be read, or is not an archive.
+    """
+    try:
+        entries = orjson.loads(path.read_bytes())["log"]["entries"]
+        exchanges = [_exchange(number, e, target, routes) for number, e in enumerate(entries, 1)]
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}."
+        raise StartupError(msg) from error
+    except KeyError as error:
+        msg = f"{path} is not an HTTP archive (HAR 1.2): it has no member {error}."
+        raise StartupError(msg) from error
+    except (ValueError, TypeError, AttributeError) as error:
+        msg = f"{path} is not an HTTP archive (HAR 1.2): {error}."
+        raise StartupError(msg) from error
+    return [exchange for exchange in exchanges if exchange.response.status]
+
+
+def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
+    sent, received = entry["request"], entry["response"]
+    secrets = target.secrets()
+
+    def pairs(listed: list[dict[str, str]]) -> Headers:
+        return headers_of((h["name"], unmasked(h["value"], secrets)) for h in listed)
+
+    request = Request(
+        sent["method"],
+        unmasked(sent["url"], secrets),
+        pairs(sent["headers"]),
+        _content(sent.get("postData") or {}, secrets),
+    )
+    body = _content(received.get("content") or {}, secrets)
+    response = Response(int(received["status"]), pairs(received["headers"]), body)
+    place = routes.find(request.method, request.url)
+    at = datetime.fromisoformat(entry["startedDateTime"])
+    return Exchange(
+        number=number,
+        source="recorded",
+        identity=target.identify(request.token),
+        request=request,
+        response=response,
+        at=at if at.tzinfo else at.replace(tzinfo=UTC),
+        operation=place.operation,
+        site=place.site,
+        path=place.path,
+        values=place.values,
+        elapsed_ms=float(entry.get("time") or 0),
+    )
+
+
+def _content(holder: dict[str, Any], secrets: dict[str, str]) -> bytes:
+    body = http_archive.body(holder)
+    try:
+        return unmasked(body.decode(), secrets).encode()
+    except UnicodeDecodeError:
+        return body
