@@ -77,8 +77,8 @@ class Mock:
         )
         self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
         if settings.state is not None:
-            keeper = SqliteStore(settings.state, COLLECTIONS, self.world.baseline)
-            keeper.restore(self.worlds)
+            store = SqliteStore(settings.state, COLLECTIONS, self.world.baseline)
+            store.restore(self.worlds)
         self._build()
 
     async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:

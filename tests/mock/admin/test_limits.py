@@ -1,7 +1,7 @@
 """Rate limits, readings, tokens, and the report of what was exercised."""
 
 import pytest
-from tests.mock.admin.conftest import Driver
+from tests.mock.admin.conftest import AUTHORIZATION, Driver
 
 
 def test_a_limit_is_lowered_for_a_person(driver: Driver) -> None:
@@ -29,6 +29,16 @@ def test_everybody_without_a_token_is_limited_by_one_name(driver: Driver) -> Non
     assert listed == {"address 127.0.0.1": 100}
     driver.admin("DELETE", "/limits/anonymous")
     assert driver.get("/v3/profiles/ada").status_code == 200
+
+
+def test_failed_attempts_are_no_rate_limited_principals(driver: Driver) -> None:
+    wrong = {"grant_type": "password", "username": "ada", "password": "wrong"}
+    for secret in ("wrong", "server-app-secret"):
+        form = {**wrong, "client_id": "server-app", "client_secret": secret}
+        assert driver.ask("POST", f"{AUTHORIZATION}/oauth2/token", data=form).is_client_error
+    driver.get("/v3/profiles/ada")
+    listed = [limit["principal"] for limit in driver.admin("GET", "/limits")]
+    assert listed == ["address 127.0.0.1"]
 
 
 def test_nobody_that_is_not_there_can_be_limited(driver: Driver) -> None:

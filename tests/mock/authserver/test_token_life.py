@@ -20,6 +20,7 @@ from understudy.mock.engine.call import Call
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import APPLICATIONS
+from understudy.mock.store.attempts import FAILED_CODES
 from understudy.mock.store.people import PEOPLE, Email, Person
 from understudy.mock.store.tokens import authenticate
 
@@ -111,7 +112,7 @@ class TokenLife(RuleBasedStateMachine):
             "redirect_uri": uri,
             "code": code,
         }
-        self.world.windows.clear()  # guessing is judged elsewhere
+        self.world.remove(FAILED_CODES, app.client_id)  # guessing is judged elsewhere
         return issue_token(self.call(), body=form).body
 
     @rule(token=tokens)

@@ -4,9 +4,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.mock.admin.conftest import Driver, Time
+from tests.mock.admin.conftest import AUTHORIZATION, Driver, Time
 
 from understudy.errors import StartupError
+from understudy.mock.authserver.throttling import FAILURES
 from understudy.mock.settings import Settings
 from understudy.mock.store.sqlite import FILE, SqliteStore
 
@@ -23,9 +24,9 @@ def started(tmp_path: Path):
         return drivers[-1]
 
     def end(driver: Driver) -> None:
-        keeper = driver.mock.worlds.keeper
-        assert isinstance(keeper, SqliteStore)
-        keeper.close()
+        store = driver.mock.worlds.store
+        assert isinstance(store, SqliteStore)
+        store.close()
         driver.close()
 
     yield start
@@ -66,6 +67,17 @@ def test_what_was_removed_stays_removed(started) -> None:
     assert [world["name"] for world in again.admin("GET", "/worlds")] == ["default"]
     assert again.get("/v3/me/profile", token="ben-full").status_code == 401
     assert again.admin("GET", "/snapshots") == []
+
+
+def test_a_restart_takes_no_wrong_guess_back(started) -> None:
+    form = {"grant_type": "password", "client_id": "server-app", "client_secret": "wrong"}
+
+    def guess(driver: Driver) -> int:
+        return driver.ask("POST", f"{AUTHORIZATION}/oauth2/token", data=form).status_code
+
+    first = started()
+    assert [guess(first) for _ in range(FAILURES)] == [401] * FAILURES
+    assert guess(started()) == 429
 
 
 def test_worlds_that_are_made_later_get_other_names(started) -> None:

@@ -73,9 +73,7 @@ class LimitsAdmin:
 def list_limits(call: Call) -> HandlerResponse:
     """Answers ``GET /limits``: who has used what of the hour, and whose limit was changed."""
     names = dict.fromkeys([*call.world.limits, *call.world.windows])
-    return HandlerResponse(
-        [_said(call.world, name) for name in names if not name.startswith("refused ")]
-    )
+    return HandlerResponse([_said(call.world, name) for name in names])
 
 
 def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> HandlerResponse:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.engine.worlds import World
+from understudy.mock.store.attempts import FAILED_SIGN_INS
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 
@@ -23,7 +24,7 @@ def prove(world: World, username: str, password: str) -> Proof:
     Raises:
         TooManyRequests: Too many were tried for this name.
     """
-    attempts = hold_off(world, f"password of {username.strip().lower()}")
+    attempts = hold_off(world, FAILED_SIGN_INS, username.strip().lower())
     person = find(world, username)
     expected = person.password if person else ""
     of_application = (person.application_password if person else None) or ""

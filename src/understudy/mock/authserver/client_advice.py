@@ -5,9 +5,10 @@ from urllib.parse import parse_qs
 from understudy.errors import TooManyRequests
 from understudy.mock.authserver.requested_scopes import AUTH
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.windows import WINDOW, Window
+from understudy.mock.engine.windows import WINDOW
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import CLIENT_ADVICE, CODES, USED_SCOPES, ClientAdvice
+from understudy.mock.store.attempts import RATE_LIMITED_CLIENTS
 from understudy.mock.store.tokens import TOKENS, Token
 
 ADVICE = {
@@ -55,12 +56,11 @@ def witness(exchange: RequestContext) -> None:
 
 def _witness_limit(exchange: RequestContext, client_id: str) -> None:
     """Notes a client that goes on within the hour in which it was refused."""
-    windows, name = exchange.world.windows, f"refused {client_id}"
-    before = windows.get(name)
-    if before is not None and exchange.started < before.opened + WINDOW:
+    since = exchange.world.get(RATE_LIMITED_CLIENTS, client_id)
+    if since is not None and exchange.started < since + WINDOW:
         note(exchange.world, client_id, "rate-limit-ignored", exchange.notes)
     else:
-        windows[name] = Window(exchange.started, 1)
+        exchange.world.put(RATE_LIMITED_CLIENTS, client_id, exchange.started)
 
 
 def _witness_query(exchange: RequestContext) -> None:

@@ -9,6 +9,7 @@ from understudy.mock.authserver.oauth_errors import InvalidClient
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.engine.call import Call
 from understudy.mock.store.applications import APPLICATIONS, Application
+from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS
 
 
 @upholds("token-client-credentials", "token-credentials-in-form", "token-constant-time")
@@ -23,7 +24,7 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         client_id, client_secret = _basic(call.authorization or "")
     if client_id is None or client_secret is None:
         raise _missing(call, client_id)
-    attempts = hold_off(call.world, f"client {client_id}")
+    attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, client_id)
     application = call.world.get(APPLICATIONS, client_id)
     expected = application.client_secret if application else ""
     is_right = hmac.compare_digest(expected.encode(), client_secret.encode())

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
-from understudy.mock.engine.windows import Window
-from understudy.mock.engine.worlds import World
+from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.store.attempts import FailedAttempts
 
 FAILURES = 10
 """Wrong guesses that one name takes in a minute before it takes no more."""
@@ -20,32 +20,35 @@ class Attempts:
 
     Attributes:
         world: Whose clock counts.
-        name: What is being guessed at, such as ``password of ada``.
+        collection: Where wrong guesses of this kind are counted.
+        name: Whose secret is being guessed at.
     """
 
     world: World
+    collection: Collection[FailedAttempts]
     name: str
 
     def failed(self) -> None:
         """Notes a wrong guess."""
-        windows, now = self.world.windows, self.world.clock.now()
-        window = windows.get(self.name)
-        if window is None or now >= window.opened + PAUSE:
-            window = Window(now, 0)
-        windows[self.name] = window._replace(used=window.used + 1)
+        now = self.world.clock.now()
+        failed = self.world.get(self.collection, self.name)
+        if failed is None or now >= failed.since + PAUSE:
+            failed = FailedAttempts(now, 0)
+        counted = FailedAttempts(failed.since, failed.count + 1)
+        self.world.put(self.collection, self.name, counted)
 
 
 @upholds("guessing-slowed")
-def hold_off(world: World, name: str) -> Attempts:
+def hold_off(world: World, collection: Collection[FailedAttempts], name: str) -> Attempts:
     """Returns the attempts at a name, while there may be more.
 
     Raises:
         TooManyRequests: There were too many wrong ones within a minute.
     """
-    window = world.windows.get(name)
+    failed = world.get(collection, name)
     now = world.clock.now()
-    if window is not None and window.used >= FAILURES and now < window.opened + PAUSE:
-        seconds = int((window.opened + PAUSE - now).total_seconds()) + 1
+    if failed is not None and failed.count >= FAILURES and now < failed.since + PAUSE:
+        seconds = int((failed.since + PAUSE - now).total_seconds()) + 1
         msg = f"Too many wrong attempts; wait {seconds} seconds."
         raise TooManyRequests(msg, code="slow_down", headers=(("retry-after", str(seconds)),))
-    return Attempts(world, name)
+    return Attempts(world, collection, name)

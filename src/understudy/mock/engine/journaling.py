@@ -98,8 +98,8 @@ def _notice(context: RequestContext, message: Message) -> None:
 
 
 def _keep(world: World) -> None:
-    if world.keeper is not None:
-        world.keeper.keep(world)
+    if world.store is not None:
+        world.store.commit(world)
 
 
 def _remember(context: RequestContext) -> None:

@@ -98,12 +98,12 @@ class Worlds:
 
     Attributes:
         snapshots: Name to what was kept.
-        keeper: Makes worlds outlast the process.
+        store: Makes worlds outlast the process.
     """
 
     def __init__(self, default: World, *, is_named: bool = False, capacity: int = CAPACITY) -> None:
         self.default = default
-        self.keeper: WorldStore | None = None
+        self.store: WorldStore | None = None
         self._capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
         self._beginnings = {default.name: default.snapshot()}
@@ -190,9 +190,9 @@ class Worlds:
         self._worlds[name] = world
         self._beginnings[name] = snapshot
         self._stays[name] = _Stay(idle, machine_time())
-        if self.keeper is not None:
-            world.keeper = self.keeper
-            self.keeper.began(world, snapshot, idle)
+        if self.store is not None:
+            world.store = self.store
+            self.store.world_created(world, snapshot, idle)
         return world
 
     def _free_name(self) -> str:
@@ -226,14 +226,14 @@ class Worlds:
         for name, start in self._beginnings.items():
             if start.baseline is before:
                 self._beginnings[name] = start._replace(baseline=after)
-        if self.keeper is not None:
-            self.keeper.refit(after)
+        if self.store is not None:
+            self.store.baseline_replaced(after)
 
     def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
         """Keeps what a world is, under a name; an older one is replaced."""
         self.snapshots[name] = snapshot
-        if self.keeper is not None:
-            self.keeper.kept(name, snapshot)
+        if self.store is not None:
+            self.store.snapshot_changed(name, snapshot)
 
     def drop_snapshot(self, name: str) -> None:
         """Forgets what was kept under a name.
@@ -243,8 +243,8 @@ class Worlds:
         """
         self.snapshot(name)
         del self.snapshots[name]
-        if self.keeper is not None:
-            self.keeper.kept(name, None)
+        if self.store is not None:
+            self.store.snapshot_changed(name, None)
 
     def snapshot(self, name: str) -> Snapshot:
         """Returns what was kept under a name.
@@ -280,5 +280,5 @@ class Worlds:
         del self._worlds[world.name]
         del self._stays[world.name]
         del self._beginnings[world.name]
-        if world.keeper is not None:
-            world.keeper.ended(world)
+        if world.store is not None:
+            world.store.world_removed(world)

@@ -67,28 +67,28 @@ class Snapshot(NamedTuple):
 class WorldStore(Protocol):
     """Makes what happens in worlds outlast the process."""
 
-    def changed(self, world: "World", change: RecordChange) -> None:
+    def record_changed(self, world: "World", change: RecordChange) -> None:
         """Takes one change; it lasts once ``keep`` has returned."""
 
-    def steered(self, world: "World") -> None:
+    def settings_changed(self, world: "World") -> None:
         """Takes the world's clock, choices, windows, limits and faults instead of what they were."""
 
-    def began(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
+    def world_created(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
 
-    def became(self, world: "World") -> None:
+    def world_replaced(self, world: "World") -> None:
         """Takes all that a world is now, instead of what it was."""
 
-    def ended(self, world: "World") -> None:
+    def world_removed(self, world: "World") -> None:
         """Forgets a world."""
 
-    def kept(self, name: str, snapshot: Snapshot | None) -> None:
+    def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
         """Takes a named snapshot; None forgets it."""
 
-    def refit(self, fixtures: Baseline) -> None:
+    def baseline_replaced(self, fixtures: Baseline) -> None:
         """Takes other fixtures."""
 
-    def keep(self, world: "World") -> None:
+    def commit(self, world: "World") -> None:
         """Makes every change so far last."""
 
 
@@ -106,7 +106,7 @@ class World:
         limits: Principal to the requests an hour it is allowed instead of the interface's.
         faults: What goes wrong here on demand, by the fault's id.
         journal: What was asked here.
-        keeper: Told of every change, to make it last.
+        store: Told of every change, to make it last.
     """
 
     name: str
@@ -118,7 +118,7 @@ class World:
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal[Any] = field(default_factory=Journal)
-    keeper: "WorldStore | None" = None
+    store: "WorldStore | None" = None
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -171,13 +171,13 @@ class World:
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
         else:
             changed[change.key] = change.record
-        if self.keeper is not None:
-            self.keeper.changed(self, change)
+        if self.store is not None:
+            self.store.record_changed(self, change)
 
     def note_change(self) -> None:
-        """Tells the keeper that clock, choices, limits or faults are others now."""
-        if self.keeper is not None:
-            self.keeper.steered(self)
+        """Tells the store that clock, choices, limits or faults are others now."""
+        if self.store is not None:
+            self.store.settings_changed(self)
 
     def changes(self) -> Iterator[RecordChange]:
         """Yields what differs from the baseline."""
@@ -209,8 +209,8 @@ class World:
         self.windows = dict(snapshot.windows)
         self.limits = dict(snapshot.limits)
         self.faults = dict(snapshot.faults)
-        if self.keeper is not None:
-            self.keeper.became(self)
+        if self.store is not None:
+            self.store.world_replaced(self)
 
     def sibling(self, name: str, capacity: int) -> "World":
         """Returns a new world that goes by the same clock's time."""

@@ -12,10 +12,17 @@ from understudy.mock.store.applications import (
     SPENT_CODES,
     USED_SCOPES,
 )
+from understudy.mock.store.attempts import (
+    FAILED_CLIENT_AUTHENTICATIONS,
+    FAILED_CODES,
+    FAILED_SIGN_INS,
+    RATE_LIMITED_CLIENTS,
+)
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
 from understudy.mock.store.tokens import TOKENS
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
     *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS),
     *(APPLICATIONS, CODES, SPENT_CODES, CONSENTS, SESSIONS, USED_SCOPES, CLIENT_ADVICE),
+    *(FAILED_CLIENT_AUTHENTICATIONS, FAILED_CODES, FAILED_SIGN_INS, RATE_LIMITED_CLIENTS),
 )

@@ -109,49 +109,49 @@ class SqliteStore:
         for name, kept in self._database.execute("SELECT name, kept FROM snapshots"):
             worlds.snapshots[name] = self._thawed(msgspec.msgpack.decode(kept, type=_Kept))
         for world in worlds:
-            world.keeper = self
-        worlds.keeper = self
+            world.store = self
+        worlds.store = self
         if not self._database.execute("SELECT 1 FROM worlds WHERE name = ?", (DEFAULT,)).fetchone():
-            self.began(worlds.default, worlds.beginning(), None)
-            self.keep(worlds.default)
+            self.world_created(worlds.default, worlds.beginning(), None)
+            self.commit(worlds.default)
 
-    def changed(self, world: World, change: RecordChange) -> None:
+    def record_changed(self, world: World, change: RecordChange) -> None:
         """Takes one change."""
         record = None if change.record is None else self._encode(change.record)
         values = (world.name, change.collection, change.key, record)
         self._waiting.append(("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", values))
 
-    def steered(self, world: World) -> None:
+    def settings_changed(self, world: World) -> None:
         """Takes the world's clock, choices, windows, limits and faults."""
         self._steered[world.name] = world
 
-    def began(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
+    def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
         start = self._encode(self._frozen(beginning))
         seconds = None if idle is None else idle.total_seconds()
         values = (world.name, seconds, start)
         insert = "INSERT OR REPLACE INTO worlds (name, idle, beginning) VALUES (?, ?, ?)"
         self._waiting.append((insert, values))
-        self.became(world)
+        self.world_replaced(world)
 
-    def became(self, world: World) -> None:
+    def world_replaced(self, world: World) -> None:
         """Takes all that a world is now, instead of what it was."""
         self._waiting.append(("DELETE FROM records WHERE world = ?", (world.name,)))
         for change in world.changes():
-            self.changed(world, change)
+            self.record_changed(world, change)
         own = self._own(world.baseline)
         baseline = None if own is None else self._encode(own)
         values = (baseline, world.name)
         self._waiting.append(("UPDATE worlds SET baseline = ? WHERE name = ?", values))
-        self.steered(world)
+        self.settings_changed(world)
 
-    def ended(self, world: World) -> None:
+    def world_removed(self, world: World) -> None:
         """Forgets a world."""
         self._waiting.append(("DELETE FROM records WHERE world = ?", (world.name,)))
         self._waiting.append(("DELETE FROM worlds WHERE name = ?", (world.name,)))
         self._steered.pop(world.name, None)
 
-    def kept(self, name: str, snapshot: Snapshot | None) -> None:
+    def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
         """Takes a named snapshot; None forgets it."""
         if snapshot is None:
             self._waiting.append(("DELETE FROM snapshots WHERE name = ?", (name,)))
@@ -159,11 +159,11 @@ class SqliteStore:
         values = (name, self._encode(self._frozen(snapshot)))
         self._waiting.append(("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", values))
 
-    def refit(self, fixtures: Baseline) -> None:
+    def baseline_replaced(self, fixtures: Baseline) -> None:
         """Takes other fixtures instead of those that worlds without a baseline stand on."""
         self._fixtures = fixtures
 
-    def keep(self, world: World) -> None:
+    def commit(self, world: World) -> None:
         """Makes every change so far last.
 
         Args:

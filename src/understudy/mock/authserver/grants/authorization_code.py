@@ -14,6 +14,7 @@ from understudy.mock.authserver.token_lifecycle import issue, revoke
 from understudy.mock.engine.call import Call
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import CODES, SPENT_CODES, Application, AuthorizationCode
+from understudy.mock.store.attempts import FAILED_CODES
 from understudy.mock.store.tokens import Token
 
 REMEMBERED = 1000
@@ -31,7 +32,7 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     given = form.get("code")
     if given is None:
         raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
-    attempts = hold_off(call.world, f"codes of {application.client_id}")
+    attempts = hold_off(call.world, FAILED_CODES, application.client_id)
     code = call.world.get(CODES, given) or call.world.get(SPENT_CODES, given)
     if code is None or code.client_id != application.client_id:
         attempts.failed()

@@ -1,0 +1,34 @@
+"""What the authorization server counts against guessing and haste; kept like every other record."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from understudy.mock.engine.worlds import Collection
+
+
+class FailedAttempts(Struct, frozen=True):
+    """Wrong guesses at one secret.
+
+    Attributes:
+        since: When the first of them was made.
+        count: How many there were.
+    """
+
+    since: datetime
+    count: int
+
+
+FAILED_CLIENT_AUTHENTICATIONS: Collection[FailedAttempts] = Collection(
+    "failed_client_authentications", FailedAttempts
+)
+"""client_id to the wrong client secrets that were sent for it."""
+
+FAILED_CODES: Collection[FailedAttempts] = Collection("failed_codes", FailedAttempts)
+"""client_id to the wrong authorization codes that it sent."""
+
+FAILED_SIGN_INS: Collection[FailedAttempts] = Collection("failed_sign_ins", FailedAttempts)
+"""User name, in lower case, to the wrong passwords that were given for it."""
+
+RATE_LIMITED_CLIENTS: Collection[datetime] = Collection("rate_limited_clients", datetime)
+"""client_id to when a request with its token was first answered 429 within the hour."""
