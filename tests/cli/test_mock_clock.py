@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -14,11 +13,14 @@ from tests.cli.conftest import Running
 from tests.quality.mutants.edge import Edge
 from tests.quality.reference import broken
 
-from understudy.cli import main, verifying
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
+from understudy.cli import main
 from understudy.deployments.admin_client import AdminClient
+from understudy.deployments.deployment import Deployment
 from understudy.mock.engine.clock import machine_time
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.run import Plan, start
+from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
 
 AGEING = "code-lifetime,implicit-token-two-weeks,code-token-no-expiry,rate-limit-anonymous"
@@ -75,9 +77,8 @@ def verify(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["verify", "--cases", "0", *arguments], env={"CI": ""})
 
 
-def plan_of(target: str, **more: Any) -> Plan:
-    options: dict[str, Any] = {**verifying.DEFAULTS, "target": Path(target), **more}
-    return verifying.plan_of(verifying.preferences_of(options, {}), lambda _event: None)
+def opened(target: str) -> Deployment:
+    return open_deployment(DeploymentOptions(Path(target)), {})
 
 
 def shown(admin: AdminClient) -> datetime:
@@ -112,10 +113,10 @@ def test_a_deployment_that_breaks_a_rule_of_time_is_found_out(target, admin):
         is_own = str(request.url).endswith("/me/profile")
         return httpx.Response(200, json={}) if is_own else response
 
-    plan = plan_of(target, rules=("implicit-token-two-weeks",))
-    wire = Edge(plan.transport, never_ending)
-    with closing(plan.transport):
-        outcome = carry_out(replace(plan, transport=wire))
+    with closing(opened(target)) as deployment:
+        wire = Edge(deployment.transport, never_ending)
+        options = RunOptions(("implicit-token-two-weeks",))
+        outcome = carry_out(replace(deployment, transport=wire), options)
     assert {finding.rule.id for finding in outcome.findings} == {"implicit-token-two-weeks"}
     assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
 
@@ -143,9 +144,10 @@ def test_a_plan_asks_no_clock(tmp_path):
 
 
 def test_the_clock_of_a_killed_run_is_cleaned_up(target, admin, tmp_path):
-    plan = plan_of(target)
-    ProbeClient(start(plan).gateway, "test").advance(timedelta(days=400))
-    plan.transport.close()  # and nothing is put back, as after a kill
+    with closing(opened(target)) as deployment:
+        gateway = start(deployment, RunOptions()).gateway
+        ProbeClient(gateway, "test").advance(timedelta(days=400))
+    # nothing is put back, as after a kill
     assert shown(admin) > datetime.now(UTC) + timedelta(days=399)  # noqa: TID251 - the machine's
     done = CliRunner().invoke(main, ["cleanup", str(tmp_path / "target.journal")])
     assert done.exit_code == 0, done.output

@@ -15,11 +15,12 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 from tests.cli.conftest import Running
 
-from understudy.cli import in_process, main
+from understudy.api.bundled_target import TARGET as MOCK
+from understudy.cli import main
 from understudy.deployments.target import Known
 from understudy.generate import test_data as subjects
 from understudy.generate.library import edge_cases
-from understudy.generate.sending import subjects_of
+from understudy.generate.test_data import data_for_target
 
 TARGET = """
 base_url = "{base_url}"
@@ -152,7 +153,7 @@ def test_no_secret_of_the_target_is_written(deployed: Start):
 
 
 def test_subjects_are_those_of_the_target():
-    found = subjects_of(in_process.TARGET)
+    found = data_for_target(MOCK)
     assert (found.slug, found.client_id, found.username) == ("ada", "server-app", "ada")
     assert found.secrets["read_token"] == "ada-read-only"
     assert "client_token" not in found.secrets
@@ -162,8 +163,8 @@ def test_subjects_are_those_of_the_target():
 
 
 def test_there_are_no_cases_of_people_that_a_target_does_not_name():
-    known = replace(in_process.TARGET, known=Known(slug="ada", emails=("ada@example.com",)))
-    made = edge_cases("getProfile", "setAvatarForEmail", count=250, subjects=subjects_of(known))
+    known = replace(MOCK, known=Known(slug="ada", emails=("ada@example.com",)))
+    made = edge_cases("getProfile", "setAvatarForEmail", count=250, subjects=data_for_target(known))
     told = {case.description for case in made}
     assert "profileIdentifier: the hash of the e-mail" in told
     assert not [said for said in told if re.search("private profile|disabled|second e-mail", said)]

@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 import httpx
 
-from understudy.cli import in_process
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
 from understudy.generate.cases import Case
 from understudy.generate.library import edge_cases
-from understudy.generate.sending import Firing, subjects_of
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.run import Plan
+from understudy.generate.sending import Firing
+from understudy.generate.test_data import data_for_target
+from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run
 
 Change = Callable[[httpx.Response], httpx.Response]
@@ -50,8 +52,8 @@ def fired(made: list[Case], change: Change = lambda answer: answer) -> list[str]
     """Returns what becomes of cases at the mock, or at one that answers otherwise."""
     mock = in_process.mock()
     wire = Changed(in_process.InProcess(mock), change)
-    plan = Plan(in_process.TARGET, wire, in_process.time_of(mock), machine_time)
-    firing = Firing(start_run(plan), subjects_of(in_process.TARGET))
+    deployment = Deployment(TARGET, wire, in_process.time_of(mock))
+    firing = Firing(start_run(deployment, RunOptions()), data_for_target(TARGET))
     firing.prepare()
     outcomes = [case.outcome for case in firing.fire(made)]
     wire.close()

@@ -8,13 +8,15 @@ from typing import Any
 import httpx
 import pytest
 
-from understudy.cli import in_process
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.target import Target
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.gateway import Allowance, Gateway
+from understudy.verify.gateway import Gateway
 from understudy.verify.outcome import Outcome
-from understudy.verify.run import Plan, routes_of
+from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled
 
@@ -47,16 +49,16 @@ def wire(mock: Any) -> Iterator[Wire]:
 
 @pytest.fixture
 def verify(mock: Any, wire: Wire) -> Callable[..., Outcome]:
-    def run(target: Target = in_process.TARGET, **options: Any) -> Outcome:
-        given = {"allowance": PATIENT, **options}
-        return carry_out(Plan(target, wire, in_process.time_of(mock), machine_time, **given))
+    def run(target: Target = TARGET, allowance: Allowance = PATIENT, **options: Any) -> Outcome:
+        deployment = Deployment(target, wire, in_process.time_of(mock), allowance)
+        return carry_out(deployment, RunOptions(**options))
 
     return run
 
 
 @pytest.fixture
 def gateway(mock: Any, wire: Wire) -> Callable[..., Gateway]:
-    def make(target: Target = in_process.TARGET, **options: Any) -> Gateway:
+    def make(target: Target = TARGET, **options: Any) -> Gateway:
         time = in_process.time_of(mock)
         routes = routes_of(target, bundled("service.yaml"))
         return Gateway(target, routes, wire, time, Ledger(None, time.now()), **options)

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 from tests.quality.mutants.edge import MUTANTS, Edge
 
-from understudy.cli import in_process
+from understudy.api import in_process
+from understudy.api.bundled_target import AUTHORIZATION, SITE
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def mutant(name: str | None) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             is_authorization = self.path.startswith("/oauth2/")
-            site = in_process.AUTHORIZATION if is_authorization else in_process.SITE
+            site = AUTHORIZATION if is_authorization else SITE
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             headers = [(n, t) for n, t in self.headers.items() if n.lower() != "host"]
             request = httpx.Request(self.command, site + self.path, headers=headers, content=body)

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from understudy.cli.in_process import TARGET
+from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import Time
 from understudy.deployments.ledger import Ledger
 from understudy.mock.engine.clock import machine_time

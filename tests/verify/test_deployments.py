@@ -4,12 +4,13 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from understudy.cli.in_process import TARGET, InProcess, mock
-from understudy.deployments.clock import Time
+from understudy.api.bundled_target import TARGET
+from understudy.api.in_process import InProcess, mock
+from understudy.deployments.clock import Time, machine_time
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import Permit
 from understudy.errors import StartupError
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.run import Plan
+from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 
 HERE = replace(TARGET, ours=False, permit=Permit(uploads=True, tokens=True))
@@ -27,7 +28,7 @@ class Answering(httpx.BaseTransport):
 
 def judged(answer):
     time = Time(machine_time, lambda _span: None)
-    return carry_out(Plan(HERE, Answering(answer), time, machine_time))
+    return carry_out(Deployment(HERE, Answering(answer), time), RunOptions())
 
 
 def refusing(request):

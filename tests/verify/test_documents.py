@@ -9,13 +9,14 @@ import pytest
 from msgspec.structs import replace
 from tests.verify.conftest import Wire
 
-from understudy.cli.in_process import TARGET
+from understudy.api.bundled_target import TARGET
 from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.errors import StartupError
 from understudy.verify.document_checks import DocumentErrors, DocumentValidator
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
 
+PUBLISHING = replace(TARGET, document="published")
 RULES = ("document", "own-profile-is-full")
 TOKEN = b'{"access_token":"a","token_type":"bearer","blog_id":"1","blog_url":"https://a.example"}'
 
@@ -103,9 +104,9 @@ def with_shoe_size(response: httpx.Response) -> httpx.Response:
 
 
 def test_a_deployment_is_judged_by_the_document_that_it_publishes(verify, wire):
-    assert verify(rules=RULES, is_published=True).findings == ()
+    assert verify(rules=RULES, target=PUBLISHING).findings == ()
     publishing(wire, with_shoe_size)
-    (finding, *_) = verify(rules=RULES, is_published=True).findings
+    (finding, *_) = verify(rules=RULES, target=PUBLISHING).findings
     assert "shoe_size" in finding.actual
     assert verify(rules=RULES).findings == ()
 
@@ -113,13 +114,16 @@ def test_a_deployment_is_judged_by_the_document_that_it_publishes(verify, wire):
 def test_yaml_is_a_document_too(verify, wire):
     body = orjson.dumps(bundled("service.yaml").raw).decode().replace('"openapi":', '"openapi" :')
     publishing(wire, lambda _: httpx.Response(200, text=f"# ours\n{body}"))
-    assert verify(rules=RULES, is_published=True).findings == ()
+    assert verify(rules=RULES, target=PUBLISHING).findings == ()
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (httpx.Response(200, html="<p>Welcome"), "responds 200 with text/html, not with an OpenAPI"),
+        (
+            httpx.Response(200, html="<p>Welcome"),
+            "responds 200 with text/html, not with an OpenAPI",
+        ),
         (httpx.Response(404, json={}), "responds 404 with application/json, not with an OpenAPI"),
         (httpx.Response(200, json={"swagger": "2.0"}), "the published document says swagger"),
         (httpx.Response(200, text="a: ["), "the published document:2:1 is not readable"),
@@ -128,7 +132,7 @@ def test_yaml_is_a_document_too(verify, wire):
 def test_where_none_is_published_the_run_does_not_begin(verify, wire, answer, message):
     publishing(wire, lambda _: answer)
     with pytest.raises(StartupError, match=message):
-        verify(rules=RULES, is_published=True)
+        verify(rules=RULES, target=PUBLISHING)
     assert len(wire.seen) == 1
 
 

@@ -6,11 +6,11 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from understudy.cli.in_process import TARGET
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
 from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Budget, Permit
-from understudy.verify.gateway import Allowance
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probes.uploads import picture, upload
 from understudy.verify.undo import Undo, read_journal

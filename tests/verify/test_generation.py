@@ -4,11 +4,12 @@ import httpx
 import pytest
 from tests.quality.mutants.edge import LIST, Edge, at
 
-from understudy.cli import in_process
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.gateway import Allowance
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
+from understudy.deployments.deployment import Deployment
 from understudy.verify.generated_cases import generated, is_false_alarm
-from understudy.verify.run import Plan, start
+from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import run_phases
 
 
@@ -33,16 +34,9 @@ def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):
 
     time = in_process.time_of(mock)
     allowance = Allowance(requests=900)
-    plan = Plan(
-        target=in_process.TARGET,
-        transport=Edge(wire, change),
-        time=time,
-        machine_time=machine_time,
-        rules=("generated",),
-        allowance=allowance,
-        phases=[("generated cases", generated(5))],
-    )
-    outcome = run_phases(start(plan))
+    deployment = Deployment(TARGET, Edge(wire, change), time, allowance)
+    phases = [("generated cases", generated(5))]
+    outcome = run_phases(start(deployment, RunOptions(("generated",), phases=phases)))
     (found,) = outcome.rules
     assert found.status == "failed"
     assert outcome.findings[0].exchange.operation == "GET /me/avatars"

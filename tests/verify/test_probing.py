@@ -5,15 +5,15 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from understudy.cli import in_process
-from understudy.cli.in_process import TARGET
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
-from understudy.mock.engine.clock import machine_time
 from understudy.verify import runner
-from understudy.verify.gateway import UNDO, Allowance
+from understudy.verify.gateway import UNDO
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Part, Probe, in_order, turns
-from understudy.verify.run import Plan, start
+from understudy.verify.run import RunOptions, start
 
 
 def a_probe(name, *parts, needs=()):
@@ -74,7 +74,7 @@ def taken():
     mock = in_process.mock()
     wire = in_process.InProcess(mock)
     target = replace(TARGET, permit=replace(TARGET.permit, exhaust_rate_limit=False))
-    run = start(Plan(target, wire, in_process.time_of(mock), machine_time, allowance=Allowance()))
+    run = start(Deployment(target, wire, in_process.time_of(mock)), RunOptions())
     found = []
     done: Counter[str] = Counter()
 

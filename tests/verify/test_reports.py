@@ -20,18 +20,19 @@ from tests.quality.mutants.edge import MUTANTS, Edge
 from tests.verify.conftest import PATIENT, Wire
 from tests.verify.packages import har_faults, package
 
-from understudy.cli import in_process
-from understudy.mock.engine.clock import machine_time
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
 from understudy.verify import reports
 from understudy.verify.outcome import Outcome
 from understudy.verify.recordings import read_recording
 from understudy.verify.reports.terminal import print_outcome
-from understudy.verify.run import Plan, routes_of
+from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
 from understudy.verify.shapes import bundled
 
 REGISTERED = (generous, own_profile)
-SECRETS = in_process.TARGET.secrets()
+SECRETS = TARGET.secrets()
 RULES = ("qr-default-size", "code-single-use", "avatar-delete-status", "profile-patch-partial")
 SCHEMAS = Path(__file__).with_name("schemas")
 SCHEMA = Path(reports.__file__).with_name("report.schema.json").read_bytes()
@@ -48,9 +49,9 @@ def outcome() -> Outcome:
         if mutant.name in broken:
             wire = Edge(wire, mutant.make())
     time = in_process.time_of(mock)
-    plan = Plan(in_process.TARGET, Wire(wire), time, machine_time, RULES, allowance=PATIENT)
+    deployment = Deployment(TARGET, Wire(wire), time, PATIENT)
     try:
-        return carry_out(plan)
+        return carry_out(deployment, RunOptions(RULES))
     finally:
         inner.close()
 
@@ -149,19 +150,19 @@ def test_a_rule_is_shown_once_however_often_it_is_broken(outcome):
 
 def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome):
     said = on_terminal(outcome)
-    assert "    expected  invalid_grant the second time\n    actual    status 200" in said
+    assert "    expected  invalid_grant the second time\n    came      status 200" in said
     (line,) = [
         line for line in said.splitlines() if "grant_type=" in line and "CODE_" not in line[:9]
     ][-1:]
     assert line.startswith("    curl -i -X POST")  # in one line, so that it can be copied
     assert "export APP_CLIENT_SECRET=… OWNER_TOKEN=…" in said
-    assert "2 rules passed, 2 failed" in said.splitlines()[-1]
+    assert "2 rules hold, 2 do not" in said.splitlines()[-1]
 
 
 def test_what_a_deployment_answers_is_no_markup(outcome):
     finding = replace(outcome.findings[0], actual="[bold]<script>alert(1)</script>")
     odd = replace(outcome, findings=(finding,))
-    assert "actual    [bold]<script>" in on_terminal(odd)
+    assert "came      [bold]<script>" in on_terminal(odd)
     assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)
 
 
@@ -176,8 +177,8 @@ def test_sarif_has_a_result_for_each_finding(outcome):
 def test_an_archive_is_read_back_as_it_was(outcome, tmp_path):
     path = tmp_path / "run.har"
     path.write_text(reports.FORMATS["har"](outcome, SECRETS))
-    routes = routes_of(in_process.TARGET, bundled("service.yaml"))
-    found = read_recording(path, in_process.TARGET, routes)
+    routes = routes_of(TARGET, bundled("service.yaml"))
+    found = read_recording(path, TARGET, routes)
     seen = [(e.request.method, e.operation, e.status) for e in found]
     assert seen == [(e.request.method, e.operation, e.status) for e in outcome.exchanges]
     known = [

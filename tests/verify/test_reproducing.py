@@ -19,14 +19,14 @@ from tests.quality.mutants import (
 )
 from tests.verify import served
 
-from understudy.cli.in_process import TARGET
-from understudy.cli.verifying import machine
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.clock import machine_clock
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import Budget, Target
 from understudy.deployments.transport import DeploymentTransport
-from understudy.mock.engine.clock import machine_time
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands, snippet
-from understudy.verify.run import Plan
+from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 
 REGISTERED = (avatars, generous, implicit, own_profile, profiles, qr_codes, tokens, uploads)
@@ -48,7 +48,7 @@ def found(address: str, rule: str) -> tuple[Finding, Target]:
         budget=Budget(1000, 1000),
     )
     with DeploymentTransport() as wire:
-        outcome = carry_out(Plan(target, wire, machine(), machine_time, (rule,)))
+        outcome = carry_out(Deployment(target, wire, machine_clock()), RunOptions((rule,)))
     (finding, *_) = outcome.findings
     return finding, target
 

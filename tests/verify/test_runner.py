@@ -6,11 +6,12 @@ from datetime import timedelta
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from understudy.cli.in_process import TARGET
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
 from understudy.deployments.target import Credentials, Known, Permit
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.store.people import PEOPLE
-from understudy.verify.gateway import UNDO, Allowance
+from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated
 from understudy.verify.unjudged import UNJUDGED
 

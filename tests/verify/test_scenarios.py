@@ -6,9 +6,10 @@ import pytest
 from tests.quality.mutants.edge import OWN, Edge, asking, at, json_of
 from tests.verify.conftest import PATIENT
 
-from understudy.cli import in_process
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.run import Plan, start
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
+from understudy.verify.run import RunOptions, start
 from understudy.verify.scenarios import SCENARIOS, play
 
 
@@ -17,7 +18,7 @@ def playing(mock, wire):
     def playing(change=None):
         outer = Edge(wire, change) if change else wire
         time = in_process.time_of(mock)
-        return start(Plan(in_process.TARGET, outer, time, machine_time, allowance=PATIENT))
+        return start(Deployment(TARGET, outer, time, PATIENT), RunOptions())
 
     return playing
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.quality.reference import broken
 from tests.verify.conftest import PATIENT
 
-from understudy.cli.in_process import TARGET
-from understudy.cli.verifying import machine
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.clock import machine_clock
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.transport import DeploymentTransport
@@ -23,7 +23,7 @@ SOON = timedelta(seconds=0.5)
 
 def answered(deployment, patience: timedelta) -> None:
     """Asks a deployment for something by a gateway."""
-    time = machine()
+    time = machine_clock()
     with deployment() as addresses, DeploymentTransport(patience) as wire:
         target = replace(TARGET, base_url=f"{addresses.site}/v3", auth_url=None)
         routes = routes_of(target, bundled("service.yaml"))

@@ -16,9 +16,11 @@ import click
 def cleanup(journal: Path, target: Path | None) -> None:
     """Put back what a killed run of verify left changed, by its JOURNAL, and prove it."""
     # httpx and the contract take a second to import, which other commands need not wait for.
-    from understudy.cli.putting_back import put_back
+    from understudy.api.restoring import restore
+    from understudy.cli.interrupts import ended_by_sigterm
 
-    left = put_back(journal, target or journal.with_suffix(".toml"), os.environ)
+    with ended_by_sigterm():
+        left = restore(journal, target or journal.with_suffix(".toml"), os.environ)
     for line in left:
         click.echo(f"not put back: {line}", err=True)
     if left:

@@ -72,4 +72,4 @@ def generate(operations: tuple[str, ...], **options: Any) -> None:
     # jsonschema-rs and the documents take 0.1 s, which other commands need not wait for.
     from understudy.cli import generating
 
-    sys.exit(generating.generate(operations, generating.checked(options)))
+    sys.exit(generating.generate(generating.typed(operations, options)))

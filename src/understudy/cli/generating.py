@@ -1,9 +1,9 @@
-"""Puts a run of ``understudy generate`` together: subjects, stream, wire, format, summary."""
+"""Runs ``understudy generate`` with typed options: source, cases, format, summary."""
 
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import compress, count, takewhile
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from understudy.api.case_source import CaseSource, offline_source
+from understudy.api.options import DeploymentOptions
 from understudy.cli.interrupts import noted
 from understudy.generate import selection
 from understudy.generate.cases import Case
@@ -20,10 +22,7 @@ from understudy.generate.formats.files import Left, beside, prepare, save
 from understudy.generate.formats.registry import FORMATS
 from understudy.generate.formats.writing import Job
 from understudy.generate.plans import OperationPlan
-from understudy.generate.test_data import TestData
 
-BASE_URL = "http://127.0.0.1:8080/v3"
-AUTH_URL = "http://127.0.0.1:8081"
 FAILED = 1
 """Exit code where cases were sent and some failed."""
 
@@ -59,55 +58,107 @@ class Tally:
                 yield case
 
 
-def generate(operations: tuple[str, ...], options: Mapping[str, Any]) -> int:
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """What the command line says.
+
+    Attributes:
+        where: The deployment that cases are about, and sent to.
+        operations: The operations to make cases of; every operation if none is named.
+        count: Cases of each operation.
+        kind: ``valid``, ``invalid`` or ``all``.
+        size: Keep only so many cases that cover the most; None to keep all.
+        format_name: The output format.
+        out: The file or directory to write; None for standard output.
+        is_sent: True to send the cases.
+        is_only_failing: True to keep only cases that failed.
+        includes_secrets: True to write values of secrets, and not variables alone.
+    """
+
+    where: DeploymentOptions
+    operations: tuple[str, ...] = ()
+    count: int = 50
+    kind: str = "all"
+    size: int | None = None
+    format_name: str = "curl"
+    out: Path | None = None
+    is_sent: bool = False
+    is_only_failing: bool = False
+    includes_secrets: bool = False
+
+
+def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOptions:
+    """Returns what click parsed as values with types; the mapping ends here.
+
+    Raises:
+        UsageError: Two options contradict one another.
+    """
+    if options["only_failing"] and not options["is_sent"]:
+        msg = "--only-failing goes with --send: what was not sent cannot have failed."
+        raise click.UsageError(msg)
+    if options["name"] == "bruno" and options["out"] is None:
+        msg = "--format bruno writes a directory; name it with --out."
+        raise click.UsageError(msg)
+    where = DeploymentOptions(
+        target_file=options["target"],
+        base_url=options["base_url"],
+        auth_url=options["auth_url"],
+        document=options["document"],
+        seed=options["seed"],
+    )
+    return GenerateOptions(
+        where=where,
+        operations=operations,
+        count=options["count"],
+        kind=options["kind"],
+        size=options["size"],
+        format_name=options["name"],
+        out=options["out"],
+        is_sent=options["is_sent"],
+        is_only_failing=options["only_failing"],
+        includes_secrets=options["include_secrets"],
+    )
+
+
+def generate(options: GenerateOptions) -> int:
     """Generates, sends if that is wanted, writes, and returns the exit code.
 
     Raises:
         StartupError: There is something to mend first.
     """
-    prepare(FORMATS[options["name"]], options["out"])
-    with noted() as asked_to_stop:
-        return _generate(operations, options, asked_to_stop)
+    prepare(FORMATS[options.format_name], options.out)
+    with noted() as interrupted:
+        if not options.is_sent:
+            return _write(options, offline_source(options.where, os.environ), interrupted)
+        # The judge and the mock take a second to import, which cases that are not sent need not.
+        from understudy.api.opening import open_deployment
+        from understudy.api.sending import sending
+
+        deployment = open_deployment(options.where, os.environ)
+        with sending(deployment, _report_left) as source:
+            return _write(options, source, interrupted)
 
 
-def _generate(operations: tuple[str, ...], options: Mapping[str, Any], asked: Event) -> int:
-    if options["is_sent"]:
-        from understudy.cli.firing import fired
-
-        with fired(options) as (firing, target):
-            subjects = firing.prepare()
-            urls = (target.base_url, target.auth_url or AUTH_URL)
-            return _write(operations, options, (subjects, urls, firing.fire), asked)
-    subjects, urls = TestData(), (BASE_URL, AUTH_URL)
-    if options["target"] is not None:
-        from understudy.deployments.target_files import load_target
-        from understudy.generate.sending import subjects_of
-
-        target = load_target(options["target"], os.environ)
-        subjects, urls = subjects_of(target), (target.base_url, target.auth_url or AUTH_URL)
-    return _write(operations, options, (subjects, urls, iter), asked)
+def _report_left(line: str) -> None:
+    click.echo(f"not put back: {line}", err=True)
 
 
-def _write(
-    operations: tuple[str, ...],
-    options: Mapping[str, Any],
-    about: tuple[TestData, tuple[str, str], Callable[[Iterable[Case]], Iterable[Case]]],
-    asked: Event,
-) -> int:
-    subjects, urls, fire = about
-    plans = selection.plans(selection.planners(options["document"], subjects), operations)
+def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
+    plans = selection.plans(source.planners, options.operations)
     stream, coverage = _chosen(plans, options)
-    form, out = FORMATS[options["name"]], options["out"]
-    base_url, auth_url = options["base_url"] or urls[0], options["auth_url"] or urls[1]
+    form, out = FORMATS[options.format_name], options.out
     job = Job(
-        {"resource": base_url.rstrip("/"), "authorization": auth_url.rstrip("/")},
-        subjects.secrets if options["include_secrets"] else {},
+        {
+            "resource": source.base_url.rstrip("/"),
+            "authorization": source.auth_url.rstrip("/"),
+        },
+        source.test_data.secrets if options.includes_secrets else {},
         beside(out),
     )
     tally = Tally()
-    shown = _shown(stream, options["size"] or options["count"] * len(plans))
-    wanted = takewhile(lambda _: not asked.is_set(), shown)
-    cases = tally.through(fire(wanted), only_failing=options["only_failing"])
+    shown = _shown(stream, options.size or options.count * len(plans))
+    wanted = takewhile(lambda _: not interrupted.is_set(), shown)
+    cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
     left = save(form.write(cases, job), form, out)
     for plan in plans:
         if plan.unsure:
@@ -116,18 +167,18 @@ def _write(
     _summarize(tally, left, f"{out}: {form.about}" if out else "", len(plans))
     if coverage:
         click.echo(coverage, err=True)
-    if asked.is_set():
+    if interrupted.is_set():
         click.echo("Stopped early: what was made until then is whole.", err=True)
         return STOPPED
     return FAILED if tally.outcomes["failed"] else 0
 
 
-def _chosen(plans: list[OperationPlan], options: Mapping[str, Any]) -> tuple[Iterator[Case], str]:
-    wanted = (options["count"], options["seed"], selection.WORDS[options["kind"]])
+def _chosen(plans: list[OperationPlan], options: GenerateOptions) -> tuple[Iterator[Case], str]:
+    wanted = (options.count, options.where.seed, selection.WORDS[options.kind])
     stream = selection.generate(plans, *wanted)
-    if options["size"] is None:
+    if options.size is None:
         return stream, ""
-    coverage = choose(stream, options["size"])
+    coverage = choose(stream, options.size)
     chosen = set(coverage.chosen)
     again = selection.generate(plans, *wanted)  # the same cases, which none had to remember
     return compress(again, (place in chosen for place in count())), coverage.said()
@@ -155,19 +206,3 @@ def _shown(cases: Iterable[Case], total: int) -> Iterable[Case]:
     from rich.progress import track
 
     return track(cases, "cases", total=total, console=Console(stderr=True), transient=True)
-
-
-def checked(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the options, if they go together.
-
-    Raises:
-        UsageError: They do not.
-    """
-    if options["only_failing"] and not options["is_sent"]:
-        msg = "--only-failing goes with --send: what was not sent cannot have failed."
-        raise click.UsageError(msg)
-    out: Path | None = options["out"]
-    if options["name"] == "bruno" and out is None:
-        msg = "--format bruno writes a directory; name it with --out."
-        raise click.UsageError(msg)
-    return options

@@ -100,8 +100,8 @@ def verify(**options: Any) -> None:
 
         ask_for_target(options["target"] or Path("target.toml"))
         return
-    wish = verifying.preferences_of(options, os.environ)
+    typed = verifying.typed(options)
     if options["is_plan"]:
-        verifying.print_plan(wish)
+        verifying.print_plan(typed, os.environ)
         return
-    sys.exit(verifying.verify(wish))
+    sys.exit(verifying.verify(typed, os.environ))

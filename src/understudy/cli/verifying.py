@@ -1,188 +1,99 @@
-"""Puts a run of ``understudy verify`` together: target, wire, time, phases, reports, exit code."""
+"""Runs ``understudy verify`` with typed options: progress, reports, exit code."""
 
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import httpx
-import msgspec
 from rich.console import Console
 
-from understudy.cli import in_process
+from understudy.api.judging import judge, phases_of
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
 from understudy.cli.interrupts import ended_by_sigterm, noted
 from understudy.cli.progress import Progress
-from understudy.cli.recorded import judge_recorded
 from understudy.cli.writing import expect_writable, unwritable
-from understudy.deployments.clock import Time
-from understudy.deployments.mock_clock import MockClock
-from understudy.deployments.target import Target, is_loopback
-from understudy.deployments.target_files import load_target, target_of
-from understudy.deployments.transport import DeploymentTransport
+from understudy.deployments.clock import machine_time
+from understudy.deployments.deployment import Deployment
 from understudy.errors import StartupError
-from understudy.mock.engine.clock import machine_time
-from understudy.openapi.loader import Document, load
 from understudy.verify.baseline import load_baseline, unaccepted
-from understudy.verify.gateway import Allowance
-from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
-from understudy.verify.published import PUBLISHED
+from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
 from understudy.verify.reports.gitlab import github_lines
 from understudy.verify.reports.terminal import print_outcome
-from understudy.verify.run import Phase, Plan, catalogue
-from understudy.verify.runner import carry_out, chosen
-from understudy.verify.scenarios import scenarios
+from understudy.verify.run import RunOptions, catalogue
+from understudy.verify.runner import chosen
 
-POLITE = timedelta(milliseconds=50)
-"""Between two requests to a deployment that is not on this machine."""
-
-MOVABLE = Allowance(pause=timedelta(hours=2))
-"""Where the hour's limit is waited for by moving a mock's clock."""
-
-MOCK_CASES = 10
 FINDINGS, UNCHECKED = 1, 3
 """Exit codes."""
 
 
-DEFAULTS: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("target", "base_url", "auth_url", "document", "mode", "baseline", "har")),
-    **dict.fromkeys(("max_requests", "max_time", "cases")),
-    "rules": (),
-    "reports": (),
-    "fail_on": (),
-    "seed": 0,
-    "workers": 1,
-    "quiet": True,
-}
-"""The options of a run that nobody asked anything of."""
-
-
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the command line asked for.
+class VerifyOptions:
+    """What the command line says.
 
     Attributes:
-        target: What is judged.
-        is_mock: Whether it is the mock in this process.
-        where: What names the target file and its ledger and journal; None for none.
-        document: The document in force; None for ours, or for the published one.
-        is_published: Whether the deployment's own is the one in force.
-        options: The other options, by name.
-        environment: For what CI it is.
+        where: The deployment.
+        rules: Ids of the rules to judge; every rule if none is named.
+        cases: Generated cases of each operation; None for the default.
+        workers: Threads for generated cases.
+        reports: Format and file of each report.
+        fail_on: What makes the exit code other than 0; the environment's default if empty.
+        baseline: File of accepted findings.
+        har: Recorded traffic to judge instead of sending.
+        is_quiet: True for no progress.
     """
 
-    target: Target
-    is_mock: bool
-    where: Path | None
-    document: Document | None
-    is_published: bool
-    options: Mapping[str, Any]
-    environment: Mapping[str, str]
+    where: DeploymentOptions
+    rules: tuple[str, ...] = ()
+    cases: int | None = None
+    workers: int = 1
+    reports: tuple[tuple[str, Path], ...] = ()
+    fail_on: frozenset[str] = frozenset()
+    baseline: Path | None = None
+    har: Path | None = None
+    is_quiet: bool = False
 
 
-def preferences_of(options: Mapping[str, Any], environment: Mapping[str, str]) -> Wish:
-    """Returns what was asked for, with its files read.
-
-    Raises:
-        StartupError: One of them is not as it must be.
-    """
-    path = options["target"]
-    is_mock = path is None and options["base_url"] is None
-    if is_mock and options["auth_url"]:
-        msg = "--auth-url needs --target or --base-url: the mock in this process has its own."
-        raise StartupError(msg)
-    if path is not None:
-        target = load_target(path, environment)
-    elif is_mock:
-        target = in_process.TARGET
-    else:
-        target = target_of({"base_url": options["base_url"]}, environment, "--base-url")
-    given = {name: options[name] for name in ("base_url", "auth_url", "mode") if options[name]}
-    target = msgspec.structs.replace(target, **given)
-    named = options["document"] or (target.document and Path(target.document))
-    is_published = named is not None and str(named) == PUBLISHED
-    if is_published and options["har"]:
-        msg = "--har sends nothing, and so cannot ask for the published document; name a file."
-        raise StartupError(msg)
-    catalogue(options["rules"])  # a wrong name is better said before anything is sent
-    document = load(named) if named and not is_published else None
-    return Wish(target, is_mock, path, document, is_published, options, environment)
-
-
-def plan_of(wish: Wish, listen: Callable[[Any], None]) -> Plan:
-    """Returns the run that was asked for."""
-    options = wish.options
-    if wish.is_mock:
-        mock = in_process.mock(options["seed"])
-        transport: httpx.BaseTransport = in_process.InProcess(mock)
-        time, allowance = in_process.time_of(mock), MOVABLE
-    elif wish.target.permit.clock:
-        transport, allowance = DeploymentTransport(), MOVABLE
-        time = MockClock(wish.target, machine_time).time
-    else:
-        transport, time = DeploymentTransport(), machine()
-        is_here = is_loopback(wish.target.base_url)
-        allowance = Allowance(interval=timedelta(0) if is_here else POLITE)
-    journal = wish.where and wish.where.with_suffix(".journal")
-    ledger = wish.target.ledger or (wish.where and wish.where.with_suffix(".ledger"))
-    if time.advance is not None:
-        ledger = None  # hours that are moved are not those that the file keeps
-    return Plan(
-        target=wish.target,
-        transport=transport,
-        time=time,
-        machine_time=machine_time,
-        rules=options["rules"],
-        document=wish.document,
-        is_published=wish.is_published,
+def typed(options: Mapping[str, Any]) -> VerifyOptions:
+    """Returns what click parsed as values with types; the mapping ends here."""
+    seconds = options["max_time"]
+    where = DeploymentOptions(
+        target_file=options["target"],
+        base_url=options["base_url"],
+        auth_url=options["auth_url"],
+        document=options["document"],
+        mode=options["mode"],
+        max_requests=options["max_requests"],
+        max_time=None if seconds is None else timedelta(seconds=seconds),
         seed=options["seed"],
-        allowance=replace(
-            allowance, requests=options["max_requests"], is_over=_is_over(options["max_time"])
-        ),
-        journal=journal,
-        ledger=Path(ledger) if ledger else None,
+    )
+    return VerifyOptions(
+        where=where,
+        rules=options["rules"],
+        cases=options["cases"],
         workers=options["workers"],
-        phases=phases_of(wish),
-        listen=listen,
-        undisturbed=noted,
+        reports=options["reports"],
+        fail_on=frozenset(options["fail_on"]),
+        baseline=options["baseline"],
+        har=options["har"],
+        is_quiet=options["quiet"],
     )
 
 
-def _is_over(seconds: float | None) -> Callable[[], bool]:
-    ends = machine_time() + timedelta(seconds=seconds) if seconds else None
-    return lambda: ends is not None and machine_time() >= ends
+def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
+    """Prints what would be sent, and sends nothing.
 
-
-def phases_of(wish: Wish) -> list[tuple[str, Phase]]:
-    """Returns what is run after the probes."""
-    cases = wish.options["cases"]
-    if cases is None:
-        cases = MOCK_CASES if wish.is_mock else 0
-    if not cases:
-        return []
-    return [("generated cases", generated(cases)), ("scenarios", scenarios(cases))]
-
-
-def machine() -> Time:
-    """Returns the machine's time, which passes by waiting."""
-
-    def wait(span: timedelta) -> None:
-        threading.Event().wait(max(0.0, span.total_seconds()))
-
-    return Time(machine_time, wait)
-
-
-def print_plan(wish: Wish) -> None:
-    """Prints what would be sent, and sends nothing."""
+    Raises:
+        StartupError: A file is not as it must be, or there is no such rule.
+    """
     console = Console(highlight=False)
     total = 0
-    plan = plan_of(wish, lambda _event: None)
-    plan.transport.close()
-    for probe, reason in chosen(plan):
+    deployment = open_deployment(options.where, environment)
+    deployment.close()
+    for probe, reason in chosen(deployment, options.rules):
         if reason is None:
             total += probe.cost
             console.print(
@@ -192,58 +103,73 @@ def print_plan(wish: Wish) -> None:
             console.print(
                 f"    not sent  {probe.name}: {reason}", style="dim", markup=False, soft_wrap=True
             )
-    console.print(f"about {total} requests to {wish.target.base_url}, mode {wish.target.writes}")
+    target = deployment.target
+    console.print(f"about {total} requests to {target.base_url}, mode {target.writes}")
 
 
-def verify(wish: Wish) -> int:
+def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Judges, reports, and returns the exit code.
 
+    Args:
+        options: What the command line says.
+        environment: Where ``env:NAME`` is looked up, and for what CI it is.
+
     Raises:
-        StartupError: There is something to mend first.
+        StartupError: A file or an option is not as it must be, or nothing responds.
     """
     console = Console(highlight=False)
-    for name, path in wish.options["reports"]:
+    catalogue(options.rules)  # before anything is written or sent
+    for name, path in options.reports:
         expect_writable(path, f"--report {name}={path}")
-    accepted = load_baseline(wish.options["baseline"]) if wish.options["baseline"] else ()
-    if wish.options["har"] is not None:
-        outcome = judge_recorded(
-            wish.options["har"], wish.target, wish.document, wish.options["rules"]
-        )
-    else:
-        outcome = _carried_out(wish, console)
-    secrets = wish.target.secrets()
+    accepted = load_baseline(options.baseline) if options.baseline else ()
+    deployment = open_deployment(options.where, environment)
+    secrets = deployment.target.secrets()
+    outcome = _outcome(options, deployment, console)
     print_outcome(console, outcome, secrets)
-    for name, path in wish.options["reports"]:
+    for name, path in options.reports:
         _write(path, name, FORMATS[name](outcome, secrets))
-    if wish.environment.get("GITHUB_ACTIONS"):
+    if environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(github_lines(outcome)), soft_wrap=True, markup=False)
+    fail_on = options.fail_on or default_fail_on(environment)
     today = machine_time().date()
-    return exit_code(outcome, fail_on(wish), len(unaccepted(outcome.findings, accepted, today)))
+    return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
 
 
-def _carried_out(wish: Wish, console: Console) -> Outcome:
-    with (
-        ended_by_sigterm(),
-        Progress(console, is_shown=console.is_terminal and not wish.options["quiet"]) as shown,
-    ):
-        plan = plan_of(wish, shown.listen)
-        if plan.journal is not None:
-            expect_writable(plan.journal, "what a cleanup after a kill needs")
+def _outcome(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
+    if options.har is None:
+        return _sent(options, deployment, console)
+    deployment.close()
+    if deployment.is_published:
+        msg = "--har sends nothing, and so cannot ask for the published document; name a file."
+        raise StartupError(msg)
+    return judge_recorded(options.har, deployment, options.rules)
+
+
+def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
+    journal = deployment.journal
+    if journal is not None:
+        expect_writable(journal, "what a cleanup after a kill needs")
+    is_shown = console.is_terminal and not options.is_quiet
+    with ended_by_sigterm(), Progress(console, is_shown=is_shown) as shown:
+        run_options = RunOptions(
+            rules=options.rules,
+            seed=options.where.seed,
+            workers=options.workers,
+            phases=phases_of(options.cases, is_mock=options.where.is_mock),
+            listen=shown.listen,
+            undisturbed=noted,
+        )
         try:
-            with closing(plan.transport):
-                return carry_out(plan)
+            return judge(deployment, run_options)
         except KeyboardInterrupt as error:  # a second time, while things were put back
-            rest = f"; `understudy cleanup {plan.journal}` does the rest" if plan.journal else ""
+            rest = f"; `understudy cleanup {journal}` does the rest" if journal else ""
             msg = f"Stopped before everything was put back{rest}."
             raise StartupError(msg) from error
 
 
-def fail_on(wish: Wish) -> frozenset[str]:
-    """Returns what makes the exit code other than 0."""
-    chosen_ones = frozenset(wish.options["fail_on"])
-    if chosen_ones:
-        return chosen_ones
-    return frozenset({"findings", "not-checked"} if wish.environment.get("CI") else {"findings"})
+def default_fail_on(environment: Mapping[str, str]) -> frozenset[str]:
+    """Returns what makes the exit code other than 0 if no option says so."""
+    return frozenset({"findings", "not-checked"} if environment.get("CI") else {"findings"})
 
 
 def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
@@ -253,7 +179,7 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
     if is_bad or outcome.not_restored:
         return FINDINGS
-    is_open = any(found.status == "not_checked" and found.could_be for found in outcome.rules)
+    is_open = any(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
     if outcome.stopped or ("not-checked" in wanted and is_open):
         return UNCHECKED
     return 0

@@ -4,7 +4,6 @@ The admin API is not judged, so these calls do not go through the gateway. Nothi
 the run reads the time, so ``--plan`` sends nothing.
 """
 
-from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Any
 import msgspec
 
 from understudy.deployments.admin_client import AdminClient
-from understudy.deployments.clock import ClockState, Time
+from understudy.deployments.clock import ClockState, Time, machine_time
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Target
 from understudy.errors import StartupError
@@ -34,16 +33,12 @@ class MockClock:
 
     Args:
         target: The mock; its admin API is beside the resource API.
-        machine_time: Returns the machine's time.
         stood: The state before an earlier run moved the clock; None where none did.
     """
 
-    def __init__(
-        self, target: Target, machine_time: Callable[[], datetime], stood: ClockState | None = None
-    ) -> None:
+    def __init__(self, target: Target, stood: ClockState | None = None) -> None:
         self._site = target.base_url.rstrip("/").rpartition("/")[0]
         self._token = target.credentials.admin_token
-        self._machine_time = machine_time
         self._earlier = stood
         self._is_moved = stood is not None
 
@@ -128,7 +123,7 @@ class MockClock:
         except (ValueError, msgspec.ValidationError) as error:
             msg = f"the response to {method} /__admin{path} is not a mock's"
             raise StartupError(msg) from error
-        return ClockState(reading.now, self._machine_time(), reading.rate)
+        return ClockState(reading.now, machine_time(), reading.rate)
 
     def _expected(self, reading: ClockState) -> datetime:
-        return reading.now + (self._machine_time() - reading.at) * reading.rate
+        return reading.now + (machine_time() - reading.at) * reading.rate

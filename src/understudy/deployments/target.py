@@ -11,6 +11,8 @@ from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 Mode = Literal["observe", "own", "full"]
+PUBLISHED = "published"
+"""The value of ``document`` that stands for the document that the deployment publishes itself."""
 
 READ_SCOPES = frozenset({AUTH, READ_PROFILE})
 ALL_SCOPES = frozenset(SCOPES)

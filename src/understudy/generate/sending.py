@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from understudy.deployments.exchange import Exchange, Request
 from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
-from understudy.deployments.target import ALL_SCOPES, Target
+from understudy.deployments.target import ALL_SCOPES
 from understudy.generate import pictures
 from understudy.generate.cases import Case
 from understudy.generate.test_data import TestData
@@ -45,38 +45,6 @@ BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
 
 PAUSE = timedelta(seconds=61)
 """After which whoever guessed too often may go on (rule guessing-slowed)."""
-
-
-def subjects_of(target: Target) -> TestData:
-    """Returns what cases are about at a target, as far as its file says it."""
-    given, app, known = target.credentials, target.application, target.known
-    secrets = {
-        "token": given.access_token,
-        "read_token": given.read_only_token,
-        "auth_token": given.auth_only_token,
-        "expired_token": given.expired_token,
-        "api_key": given.api_key,
-        "other_token": given.other_access_token,
-        "private_token": given.private_access_token,
-        "disabled_token": given.disabled_access_token,
-        "client_secret": app.client_secret,
-        "password": app.password,
-    }
-    mock = TestData()
-    return TestData(
-        slug=known.slug or mock.slug,
-        email=known.emails[0] if known.emails else mock.email,
-        email_hash=known.own_hashes[0] if known.own_hashes else "",
-        client_id=app.client_id or mock.client_id,
-        denial=app.deny or "",
-        redirect_uri=app.redirect_uri or mock.redirect_uri,
-        username=app.username or mock.username,
-        second_hash=next(iter(known.own_hashes[1:]), ""),
-        other_hash=next(iter(known.others_hashes), ""),
-        private_slug=known.private_slug or "",
-        disabled_slug=known.disabled_slug or "",
-        secrets={name: text for name, text in secrets.items() if text is not None},
-    )
 
 
 @dataclass
@@ -184,7 +152,7 @@ class Firing:
         ]
 
     def _request(self, case: Case) -> Request:
-        request, target = case.request.filled(self.secrets), self.run.plan.target
+        request, target = case.request.filled(self.secrets), self.run.deployment.target
         base = target.base_url if request.site == "resource" else target.auth_url or ""
         path = request.target
         for written in (str, _encoded, lambda text: _encoded(text).lower()):
@@ -200,7 +168,7 @@ class Firing:
     @property
     def _approval(self) -> str:
         """What approves an authorization request at once, so that its redirect can be judged."""
-        target = self.run.plan.target
+        target = self.run.deployment.target
         return (target.application.approve or "") if target.permit.tokens else ""
 
     def _code(self) -> dict[str, str]:
@@ -239,10 +207,10 @@ class Firing:
         return str(listed[0].get("image_id")) if is_list else None
 
     def _client_token(self) -> dict[str, str]:
-        app = self.run.plan.target.application
+        app = self.run.deployment.target.application
         named = ("client_id", "client_secret", "username", "password")
         form = {name: getattr(app, name) for name in named}
-        if not all(form.values()) or self.run.plan.target.auth_url is None:
+        if not all(form.values()) or self.run.deployment.target.auth_url is None:
             return {}
         try:
             grant = {"grant_type": "password", **form}

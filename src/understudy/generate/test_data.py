@@ -8,6 +8,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from understudy.deployments.target import Target
+
 SECRETS: Mapping[str, str] = {
     "token": "an OAuth token with all scopes",
     "read_token": "an OAuth token without the scope to edit",
@@ -85,3 +87,35 @@ class TestData:
 def digest(text: str) -> str:
     """Returns the SHA-256 of a text in lower-case hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def data_for_target(target: Target) -> TestData:
+    """Returns what cases are about at a target, as far as its file says it."""
+    given, app, known = target.credentials, target.application, target.known
+    secrets = {
+        "token": given.access_token,
+        "read_token": given.read_only_token,
+        "auth_token": given.auth_only_token,
+        "expired_token": given.expired_token,
+        "api_key": given.api_key,
+        "other_token": given.other_access_token,
+        "private_token": given.private_access_token,
+        "disabled_token": given.disabled_access_token,
+        "client_secret": app.client_secret,
+        "password": app.password,
+    }
+    mock = TestData()
+    return TestData(
+        slug=known.slug or mock.slug,
+        email=known.emails[0] if known.emails else mock.email,
+        email_hash=known.own_hashes[0] if known.own_hashes else "",
+        client_id=app.client_id or mock.client_id,
+        denial=app.deny or "",
+        redirect_uri=app.redirect_uri or mock.redirect_uri,
+        username=app.username or mock.username,
+        second_hash=next(iter(known.own_hashes[1:]), ""),
+        other_hash=next(iter(known.others_hashes), ""),
+        private_slug=known.private_slug or "",
+        disabled_slug=known.disabled_slug or "",
+        secrets={name: text for name, text in secrets.items() if text is not None},
+    )

@@ -24,38 +24,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def _understudy(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
-    """Starts a run, and puts everything back at the end of the session."""
-    from understudy.cli import verifying
-    from understudy.verify.run import start
+def understudy_run(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The run that the suite's tests share; everything is undone at the end of the session."""
+    from understudy.api.opening import open_deployment
+    from understudy.api.options import DeploymentOptions
+    from understudy.verify.run import RunOptions, start
 
     path = request.config.getoption("--understudy-target")
-    options = {**verifying.DEFAULTS, "target": Path(path) if path else None, "cases": 0}
-    wish = verifying.preferences_of(options, os.environ)
-    plan = verifying.plan_of(wish, lambda _event: None)
-    run = start(plan)
-    yield run, wish
+    options = DeploymentOptions(target_file=Path(path) if path else None)
+    deployment = open_deployment(options, os.environ)
+    run = start(deployment, RunOptions())
+    yield run
     left = run.undo.restore()
-    plan.transport.close()
+    deployment.close()
     assert left == []
 
 
 @pytest.fixture(scope="session")
-def understudy_run(_understudy: tuple[Any, Any]) -> Any:
-    """The run that the suite's tests share."""
-    return _understudy[0]
-
-
-@pytest.fixture(scope="session")
-def understudy_outcome(_understudy: tuple[Any, Any]) -> Any:
-    """What the probes came to."""
+def understudy_outcome(understudy_run: Any) -> Any:
+    """The outcome of the probes."""
     from understudy.verify.runner import run_phases
 
-    return run_phases(_understudy[0])
+    return run_phases(understudy_run)
 
 
 @pytest.fixture(scope="session")
-def understudy_secrets(_understudy: tuple[Any, Any]) -> dict[str, str]:
-    """What a report must not show."""
-    secrets: dict[str, str] = _understudy[1].target.secrets()
+def understudy_secrets(understudy_run: Any) -> dict[str, str]:
+    """The secrets that a report must not show, with the names that stand for them."""
+    secrets: dict[str, str] = understudy_run.deployment.target.secrets()
     return secrets

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 import httpx
 
+from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
 from understudy.deployments.exchange import Exchange, Identity, Request, Response, headers_of
 from understudy.deployments.ledger import ANONYMOUS, Ledger, bucket_of
@@ -33,23 +34,6 @@ LARGEST = 32 * 2**20
 
 UNDO = "undo"
 """The source of requests that read the state before a change and restore it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """The requests and the time that a run may use.
-
-    Attributes:
-        requests: Requests in total; None for no limit but the hour's.
-        is_over: Returns True once the run's time is used up, by the machine's clock.
-        pause: The longest pause for an hourly limit.
-        interval: The shortest time between two requests.
-    """
-
-    requests: int | None = None
-    is_over: Callable[[], bool] = lambda: False
-    pause: timedelta = timedelta(0)
-    interval: timedelta = timedelta(0)
 
 
 OnExchange = Callable[[Exchange], None]

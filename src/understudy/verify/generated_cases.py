@@ -55,7 +55,7 @@ def generated(cases: int) -> Phase:
     """Returns the phase that generates so many cases per operation, as owner and as anonymous."""
 
     def phase(run: Run) -> None:
-        identities = run.plan.target.identities()
+        identities = run.deployment.target.identities()
         names = [
             name for name in ("owner", "anonymous") if name == "anonymous" or name in identities
         ]
@@ -84,7 +84,7 @@ class _Generation:
             BudgetSpent: The requests are used up.
             OutOfTime: The time is used up.
         """
-        target = self._run.plan.target
+        target = self._run.deployment.target
         document = mixed(self._run.document.raw, self._run)
         whole = schemathesis.openapi.from_dict(document, config=self._configuration())
         schema = whole.include(method="GET") if target.writes == "observe" else whole
@@ -102,14 +102,14 @@ class _Generation:
             raise self._stopped
 
     def _configuration(self) -> SchemathesisConfig:
-        plan = self._run.plan
+        options = self._run.options
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        is_reading = plan.target.writes == "observe"
+        is_reading = self._run.deployment.target.writes == "observe"
         return SchemathesisConfig.from_dict(
             {
-                "seed": plan.seed,
+                "seed": options.seed,
                 "headers": {"User-Agent": "understudy-verify", **headers},
-                "workers": plan.workers,
+                "workers": options.workers,
                 "cache": {"enabled": False},
                 "generation": {"database": "none", "max-examples": self._cases},
                 "phases": {"coverage": {"unexpected-methods": []} if is_reading else {}},
@@ -124,7 +124,7 @@ class _Generation:
 
     def _application(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
         """Sends a request by the gateway, the only network that Schemathesis has."""
-        request = _request_of(environ, self._run.plan.target.base_url)
+        request = _request_of(environ, self._run.deployment.target.base_url)
         try:
             exchange = self._gateway.send(request, self._source)
         except (BudgetSpent, OutOfTime) as refusal:
@@ -211,7 +211,7 @@ def _request_of(environ: Mapping[str, Any], base_url: str) -> Request:
 
 def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Returns the document with identifiers of known people added to its parameters."""
-    target = run.plan.target
+    target = run.deployment.target
     known = target.known
     people = [*filter(None, (known.slug, known.other_slug)), *known.people, *known.own_hashes]
     values = dict.fromkeys(IDENTIFIERS, people)

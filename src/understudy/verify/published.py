@@ -4,14 +4,12 @@ from pathlib import Path
 
 from understudy.deployments.exchange import NO_JSON
 from understudy.deployments.refusals import Refusal
+from understudy.deployments.target import PUBLISHED
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient
-
-PUBLISHED = "published"
-"""Names the published document where a file could be named."""
 
 _NAME = Path("the published document")
 

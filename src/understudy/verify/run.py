@@ -3,12 +3,8 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
 
-import httpx
-
-from understudy.deployments.clock import Time
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
@@ -23,7 +19,7 @@ from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
-from understudy.verify.gateway import Allowance, Gateway
+from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
@@ -34,38 +30,20 @@ GIVE_UP = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The options of a run.
+class RunOptions:
+    """How a deployment is judged.
 
     Attributes:
-        target: The deployment to judge.
-        transport: The HTTP transport.
-        time: The deployment's time.
-        machine_time: Returns the machine's time, for the report.
         rules: Ids of the rules to judge; empty for all.
-        document: The resource API's document in force; None for the bundled one.
-        is_published: True to judge by the document that the deployment publishes.
         seed: Seed for generated cases.
-        allowance: The requests and the time that may be used.
-        journal: The undo journal for a cleanup after a kill.
-        ledger: The file that counts the hour's requests.
         workers: Threads for generated cases.
         phases: Phases after the probes, by name.
         listen: Called with every event.
         undisturbed: Returns a context in which undoing is not interrupted.
     """
 
-    target: Target
-    transport: httpx.BaseTransport
-    time: Time
-    machine_time: Callable[[], datetime]
     rules: tuple[str, ...] = ()
-    document: Document | None = None
-    is_published: bool = False
     seed: int = 0
-    allowance: Allowance = field(default_factory=Allowance)
-    journal: Path | None = None
-    ledger: Path | None = None
     workers: int = 1
     phases: Sequence[tuple[str, "Phase"]] = ()
     listen: Listener = ignore
@@ -91,7 +69,8 @@ class Run:
     """The state of a run, as its phases use it.
 
     Attributes:
-        plan: The run's options.
+        deployment: The deployment to judge.
+        options: How it is judged.
         gateway: Sends the requests.
         evaluator: Judges the exchanges.
         document: The resource API's document in force.
@@ -104,7 +83,8 @@ class Run:
         broken: The rule that the current scenario found broken.
     """
 
-    plan: Plan
+    deployment: Deployment
+    options: RunOptions
     gateway: Gateway
     evaluator: Evaluator
     document: Document
@@ -134,7 +114,7 @@ class Run:
 
     def tell(self, event: Event) -> None:
         """Passes an event to the listener."""
-        self.plan.listen(event)
+        self.options.listen(event)
 
 
 Phase = Callable[[Run], None]
@@ -156,27 +136,20 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     return {name: rules[name] for name in rules if not wanted or name in wanted}
 
 
-def start(plan: Plan) -> Run:
+def start(deployment: Deployment, options: RunOptions) -> Run:
     """Builds a run; sends at most GET /openapi.
 
     Raises:
         StartupError: A document, the ledger or a rule is invalid.
     """
-    target = plan.target
-    ledger = Ledger(plan.ledger, plan.time.now())
-    document = plan.document or bundled("service.yaml")
-    if plan.is_published:
-        asking = routes_of(target, document)
-        document = read_published(
-            Gateway(target, asking, plan.transport, plan.time, ledger, plan.allowance)
-        )
-    routes = routes_of(target, document)
-    gateway = Gateway(target, routes, plan.transport, plan.time, ledger, plan.allowance)
-    judges = {"resource": DocumentValidator(document, target.base_url)}
-    if target.auth_url is not None:
-        judges["authorization"] = DocumentValidator(bundled("authorization.yaml"), target.auth_url)
-    evaluator = Evaluator(catalogue(plan.rules), History(target), routes, judges, target.ours)
-    run = Run(plan, gateway, evaluator, document, Undo(gateway, plan.journal))
+    ledger = Ledger(deployment.ledger, deployment.time.now())
+    document = deployment.document or bundled("service.yaml")
+    if deployment.is_published:
+        document = read_published(gateway_of(deployment, document, ledger))
+    gateway = gateway_of(deployment, document, ledger)
+    evaluator = evaluator_of(deployment.target, document, options.rules)
+    undo = Undo(gateway, deployment.journal)
+    run = Run(deployment, options, gateway, evaluator, document, undo)
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
@@ -186,6 +159,27 @@ def start(plan: Plan) -> Run:
 
     gateway.listeners.append(evaluate)
     return run
+
+
+def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Gateway:
+    """Returns the only way to send requests to a deployment, by the document in force."""
+    routes = routes_of(deployment.target, document)
+    transport, time = deployment.transport, deployment.time
+    return Gateway(deployment.target, routes, transport, time, ledger, deployment.allowance)
+
+
+def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Evaluator:
+    """Returns what judges the exchanges with a target by a document and the named rules.
+
+    Raises:
+        StartupError: There is no such rule.
+    """
+    validators = {"resource": DocumentValidator(document, target.base_url)}
+    if target.auth_url is not None:
+        authorization = bundled("authorization.yaml")
+        validators["authorization"] = DocumentValidator(authorization, target.auth_url)
+    routes = routes_of(target, document)
+    return Evaluator(catalogue(rules), History(target), routes, validators, target.ours)
 
 
 def routes_of(target: Target, document: Document) -> Routes:

@@ -4,9 +4,12 @@ A refusal of the gateway ends a probe, and is the reason why its rules are not c
 the run, and the outcome holds what was done until then.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from understudy.deployments.clock import machine_time
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.errors import StartupError
 from understudy.verify import probes
@@ -14,7 +17,7 @@ from understudy.verify.events import PhaseStarted
 from understudy.verify.outcome import Outcome
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe, in_order, lacking, turns
-from understudy.verify.run import Plan, Run, catalogue, start
+from understudy.verify.run import Run, RunOptions, catalogue, start
 from understudy.verify.unjudged import UNJUDGED
 
 LOADED = probes.MODULES
@@ -23,26 +26,26 @@ LOADED = probes.MODULES
 _OVER = object()
 
 
-def carry_out(plan: Plan) -> Outcome:
+def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
     """Carries out a run, and undoes its changes.
 
     Raises:
         StartupError: It cannot begin: a file is invalid, or the deployment does not respond.
     """
-    run = start(plan)
+    run = start(deployment, options)
     not_restored: list[str] = []
     try:
         outcome = run_phases(run)
     finally:
         run.tell(PhaseStarted("undo"))
-        with plan.undisturbed():
+        with options.undisturbed():
             not_restored = run.undo.restore()
     return replace(
         outcome,
         not_restored=tuple(not_restored),
         requests=run.gateway.sent,
         exchanges=tuple(run.exchanges),
-        took=plan.machine_time() - outcome.started,
+        took=machine_time() - outcome.started,
     )
 
 
@@ -52,10 +55,10 @@ def run_phases(run: Run) -> Outcome:
     Raises:
         StartupError: The deployment does not respond.
     """
-    started = run.plan.machine_time()
+    started = machine_time()
     stopped = ""
     try:
-        for name, phase in (("probes", _probes), *run.plan.phases):
+        for name, phase in (("probes", _probes), *run.options.phases):
             run.tell(PhaseStarted(name))
             try:
                 phase(run)
@@ -65,27 +68,27 @@ def run_phases(run: Run) -> Outcome:
         stopped = "stopped by Ctrl-C or SIGTERM"
     except Unreachable as refusal:
         if _never_responded(run):
-            msg = f"{run.plan.target.base_url} does not respond: {refusal}."
+            msg = f"{run.deployment.target.base_url} does not respond: {refusal}."
             raise StartupError(msg) from refusal
         stopped = str(refusal)
     return _outcome(run, started, stopped)
 
 
-def chosen(plan: Plan) -> list[tuple[Probe, str | None]]:
+def chosen(deployment: Deployment, rules: Sequence[str] = ()) -> list[tuple[Probe, str | None]]:
     """Returns the probes of the rules to judge, each with the reason why it cannot run or None.
 
     They are in the order in which they begin; those that cannot run come last.
     """
-    candidates = _candidates(plan)
+    candidates = _candidates(deployment, rules)
     ready = in_order([probe for probe, reason in candidates if reason is None])
     excluded = [(probe, reason) for probe, reason in candidates if reason is not None]
     return [*((probe, None) for probe in ready), *excluded]
 
 
-def _candidates(plan: Plan) -> list[tuple[Probe, str | None]]:
-    wanted = catalogue(plan.rules)
+def _candidates(deployment: Deployment, rules: Sequence[str]) -> list[tuple[Probe, str | None]]:
+    wanted = catalogue(rules)
     return [
-        (probe, lacking(probe.needs, plan.target, plan.time))
+        (probe, lacking(probe.needs, deployment.target, deployment.time))
         for probe in PROBES
         if any(rule in wanted for rule in probe.rules)
     ]
@@ -98,7 +101,7 @@ def _never_responded(run: Run) -> bool:
 
 def _probes(run: Run) -> None:
     ready: list[Probe] = []
-    for probe, reason in _candidates(run.plan):
+    for probe, reason in _candidates(run.deployment, run.options.rules):
         if reason is None:
             ready.append(probe)
             run.checkable |= set(probe.rules)
@@ -152,13 +155,13 @@ def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:
 def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
     evaluator, gateway = run.evaluator, run.gateway
     rules = evaluator.outcomes(run.reasons, run.checkable - set(UNJUDGED))
-    now = run.plan.time.now()
+    now = run.deployment.time.now()
     counted = {"anonymous": gateway.ledger.used("anonymous", now)}
     return Outcome(
-        target=run.plan.target.base_url,
-        seed=run.plan.seed,
+        target=run.deployment.target.base_url,
+        seed=run.options.seed,
         started=started,
-        took=run.plan.machine_time() - started,
+        took=machine_time() - started,
         rules=tuple(rules),
         findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),

@@ -21,7 +21,7 @@ from tests.quality.benchmarks.workloads import workloads
 from tests.quality.mutants.curve import Trial
 from tests.quality.mutants.runner import Wish, chosen, hours_requests, side_by_side, tried
 
-from understudy.cli import in_process
+from understudy.api.bundled_target import TARGET
 from understudy.openapi.bundled import openapi_directory
 
 VERIFY, SERVED = "understudy verify", "understudy verify, by a socket"
@@ -201,7 +201,7 @@ def _timed(command: Sequence[str], directory: Path | None = None) -> Ran:
 
 def target_file(root: str) -> str:
     """Returns the target file of a mock at this address that keeps no limit."""
-    target = msgspec.to_builtins(in_process.TARGET)
+    target = msgspec.to_builtins(TARGET)
     target["base_url"], target["auth_url"] = f"{root}/v3", root
     target["permit"]["exhaust_rate_limit"] = False
     target["budget"] = {"anonymous": NO_LIMIT, "token": NO_LIMIT}

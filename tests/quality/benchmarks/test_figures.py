@@ -8,7 +8,7 @@ from tests.quality.benchmarks.report import LOOKUP, Figures, markdown, rows, tar
 from tests.quality.benchmarks.workloads import our_grants, workloads
 from tests.quality.mutants.curve import Trial
 
-from understudy.cli import in_process
+from understudy.api.bundled_target import TARGET
 from understudy.deployments.target_files import load_target
 
 LINE = 'RESULT {"requests": %d, "microseconds": 2000000, "p50": 1500, "p99": 9000, "failed": %d}'
@@ -80,5 +80,5 @@ def test_the_target_file_of_a_served_mock_can_be_read(tmp_path):
     path.write_text(target_file("http://127.0.0.1:9"))
     target = load_target(path, {})
     assert target.base_url == "http://127.0.0.1:9/v3"
-    assert target.credentials == in_process.TARGET.credentials
+    assert target.credentials == TARGET.credentials
     assert target.budget.token > 100_000

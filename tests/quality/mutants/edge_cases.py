@@ -17,12 +17,14 @@ from tests.quality.mutants.generated import sighting
 from tests.quality.mutants.runner import chosen, side_by_side
 from tests.quality.mutants.verifying import MOCK, PATIENT, deployed
 
-from understudy.cli import in_process
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
 from understudy.generate import selection
 from understudy.generate.cases import Case
-from understudy.generate.sending import Firing, subjects_of
-from understudy.mock.engine.clock import machine_time
-from understudy.verify.run import Plan, start
+from understudy.generate.sending import Firing
+from understudy.generate.test_data import data_for_target
+from understudy.verify.run import RunOptions, start
 
 UNBROKEN = "the unbroken mock"
 
@@ -92,30 +94,22 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
 
 def fired(wire: httpx.BaseTransport, count: int) -> Iterator[Case]:
     """Yields so many cases of each operation with what came of them on a wire to the mock."""
-    plan = Plan(
-        target=in_process.TARGET,
-        transport=wire,
-        time=in_process.time_of(MOCK),
-        machine_time=machine_time,
-        allowance=PATIENT,
-    )
-    firing = Firing(start(plan), subjects_of(in_process.TARGET))
+    deployment = Deployment(TARGET, wire, in_process.time_of(MOCK), PATIENT)
+    firing = Firing(start(deployment, RunOptions()), data_for_target(TARGET))
     yield from firing.fire(some(firing.prepare().image_id, count))
 
 
 @cache
 def some(image_id: str, count: int) -> tuple[Case, ...]:
     """Returns so many cases of each operation, about this avatar."""
-    subjects = replace(subjects_of(in_process.TARGET), image_id=image_id)
+    subjects = replace(data_for_target(TARGET), image_id=image_id)
     plans = selection.plans(selection.planners(None, subjects))
     return tuple(selection.generate(plans, count, 0, selection.WORDS["all"]))
 
 
 def sites(count: int) -> tuple[int, int]:
     """Returns how many of the cases go to the resource API, and to the authorization server."""
-    counted = Counter(
-        case.request.site for case in some(subjects_of(in_process.TARGET).image_id, count)
-    )
+    counted = Counter(case.request.site for case in some(data_for_target(TARGET).image_id, count))
     return counted["resource"], counted["authorization"]
 
 

@@ -22,13 +22,14 @@ from tests.quality.mutants import (
 )
 from tests.quality.mutants.edge import Edge, Mutant
 
-from understudy.cli import in_process
-from understudy.mock.engine.clock import machine_time
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
+from understudy.deployments.deployment import Deployment
 from understudy.verify.events import Event, Found, PhaseStarted, ignore
-from understudy.verify.gateway import Allowance
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
-from understudy.verify.run import Plan
+from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios
 
@@ -88,8 +89,8 @@ class Impatient:
         self._rules = set(rules)
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, PhaseStarted) and event.name == "undo":
-            self._rules.clear()  # the undo phase always runs to its end
+        if isinstance(event, PhaseStarted) and event.name == "put back":
+            self._rules.clear()  # what is put back is put back whole, whatever it shows
         if not isinstance(event, Found) or event.finding.is_note:
             return
         if event.finding.rule.id in self._rules:
@@ -118,20 +119,21 @@ def verified(
     Raises:
         Crashed: The mutant's own code failed.
     """
-    permit = replace(in_process.TARGET.permit, exhaust_rate_limit=not is_hour)
+    permit = replace(TARGET.permit, exhaust_rate_limit=not is_hour)
     with deployed(mutant, seed) as wire:
-        plan = Plan(
-            target=replace(in_process.TARGET, permit=permit),
+        deployment = Deployment(
+            target=replace(TARGET, permit=permit),
             transport=wire,
             time=in_process.time_of(MOCK),
-            machine_time=machine_time,
+            allowance=Allowance() if is_hour else PATIENT,
+        )
+        options = RunOptions(
             rules=tuple(rules),
             seed=seed,
-            allowance=Allowance() if is_hour else PATIENT,
             phases=WHOLE if is_whole else (),
             listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else ignore,
         )
-        return carry_out(plan)
+        return carry_out(deployment, options)
 
 
 def failed(outcome: Outcome) -> set[str]:

@@ -37,7 +37,7 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
 
     def phase(run: Run) -> None:
         for name in SCENARIOS:
-            if lacking(SCENARIOS[name].needs, run.plan.target, run.plan.time) is None:
+            if lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None:
                 play(run, name, examples, steps)
 
     return phase

@@ -23,7 +23,9 @@ class Machine(RuleBasedStateMachine):
     def __init__(self, run: Run, name: str) -> None:
         super().__init__()
         self.run = run
-        run.evaluator.history = History(run.plan.target)  # earlier exchanges would blur the cause
+        run.evaluator.history = History(
+            run.deployment.target
+        )  # earlier exchanges would blur the cause
         self.client = ProbeClient(run.gateway, f"scenario {name}")
         self.steps: list[Exchange] = []
 

@@ -1,0 +1,60 @@
+"""What generated cases are made of: documents in force, test data, and the addresses in files."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy.api.bundled_target import AUTHORIZATION, TARGET
+from understudy.api.options import DeploymentOptions, target_from
+from understudy.deployments.target import PUBLISHED
+from understudy.errors import StartupError
+from understudy.generate import selection
+from understudy.generate.cases import Case
+from understudy.generate.plans import Planner
+from understudy.generate.test_data import TestData, data_for_target
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSource:
+    """What cases are made of, and what happens to them before they are written.
+
+    Attributes:
+        planners: The planners of the documents in force.
+        test_data: What the cases are about.
+        base_url: Base URL of the resource API, as files name it.
+        auth_url: Base URL of the authorization server, as files name it.
+        send: Adds outcomes to cases; ``iter`` if nothing is sent.
+    """
+
+    planners: tuple[Planner, ...]
+    test_data: TestData
+    base_url: str
+    auth_url: str
+    send: Callable[[Iterable[Case]], Iterable[Case]]
+
+
+def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -> CaseSource:
+    """Returns the source of cases that are only written.
+
+    Args:
+        options: The target file that cases are about, or the addresses that files are to name.
+        environment: Where ``env:NAME`` in a target file is looked up.
+
+    Raises:
+        StartupError: A file is not as it must be, or the document would have to be fetched.
+    """
+    if options.target_file is None:
+        test_data, auth_url = TestData(), options.auth_url or AUTHORIZATION
+        planners = selection.planners(options.document, test_data)
+        return CaseSource(planners, test_data, options.base_url or TARGET.base_url, auth_url, iter)
+    target = target_from(options, environment)
+    if target.document == PUBLISHED:
+        msg = (
+            f"{options.target_file}: document = {PUBLISHED!r} is fetched only by --send; "
+            "name a file with --document."
+        )
+        raise StartupError(msg)
+    test_data, auth_url = data_for_target(target), target.auth_url or AUTHORIZATION
+    document = Path(target.document) if target.document else None
+    planners = selection.planners(document, test_data)
+    return CaseSource(planners, test_data, target.base_url, auth_url, iter)

@@ -1,0 +1,90 @@
+"""The mock in this process as a deployment: its transport, its time, what a run may use."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+import httpx
+
+from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
+from understudy.deployments.allowance import MOVABLE_PAUSE, Allowance
+from understudy.deployments.clock import Time
+from understudy.deployments.deployment import Deployment, named_document
+from understudy.deployments.target import Target
+from understudy.mock.app import Mock
+from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.request_context import Addresses
+from understudy.mock.settings import Settings
+
+
+def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
+    """Returns a new mock in this process as a deployment.
+
+    Args:
+        target: What is known of the mock, and permitted.
+        seed: Seed for the identifiers and responses of the mock.
+
+    Raises:
+        StartupError: The target's document cannot be read.
+    """
+    document = named_document(target)
+    server = mock(seed)
+    return Deployment(
+        target=target,
+        transport=InProcess(server),
+        time=time_of(server),
+        allowance=Allowance(pause=MOVABLE_PAUSE),
+        document=document,
+    )
+
+
+class InProcess(httpx.BaseTransport):
+    """Sends requests to the two servers of a mock without a socket.
+
+    Args:
+        mock: The mock that responds.
+    """
+
+    def __init__(self, mock: Mock) -> None:
+        self._runner: asyncio.Runner | None = None  # begun with the first request
+        self._resource = httpx.ASGITransport(mock.resource)
+        self._authorization = httpx.ASGITransport(mock.authorization)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request and returns the whole response."""
+        is_resource = str(request.url).startswith(SITE)
+        site = self._resource if is_resource else self._authorization
+        self._runner = self._runner or asyncio.Runner()
+        return self._runner.run(_response(site, request))
+
+    def close(self) -> None:
+        """Closes the event loop."""
+        if self._runner is not None:
+            self._runner.close()
+
+
+async def _response(site: httpx.ASGITransport, request: httpx.Request) -> httpx.Response:
+    response = await site.handle_async_request(request)
+    body = await response.aread()
+    return httpx.Response(response.status_code, headers=response.headers, content=body)
+
+
+def mock(seed: int = 0) -> Mock:
+    """Returns a mock at the addresses of ``TARGET``."""
+    parser = logging.getLogger("python_multipart")
+    parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
+    return Mock(Settings(seed=seed), addresses=Addresses(SITE, AUTHORIZATION))
+
+
+def time_of(mock: Mock) -> Time:
+    """Returns the time of the mock's default world; waiting only moves its clock."""
+    clock: Clock = mock.world.clock
+
+    def advance(span: timedelta) -> None:
+        clock.advance(span)
+
+    return Time(
+        now=lambda: clock.now(),  # noqa: PLW0108 - moving a clock replaces its method
+        wait=advance,
+        advance=advance,
+    )

@@ -1,0 +1,86 @@
+"""Judges a deployment by the contract: what ``understudy verify`` and ``understudy.verify`` run."""
+
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
+from understudy.deployments.deployment import Deployment
+from understudy.verify.generated_cases import generated
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import Phase, RunOptions
+from understudy.verify.runner import carry_out
+from understudy.verify.scenarios import scenarios
+
+MOCK_CASES: Final = 10
+"""Generated cases of each operation for the mock, which nobody's budget limits."""
+
+
+def verify(
+    target: Path | str | None = None,
+    *,
+    document: Path | str | None = None,
+    rules: Sequence[str] = (),
+    cases: int | None = None,
+    seed: int = 0,
+    max_requests: int | None = None,
+) -> Outcome:
+    """Judges a deployment by the contract and undoes what it changed.
+
+    Args:
+        target: A target file, or the base URL of a resource API; None for the mock in this process.
+        document: OpenAPI document to judge by; None for the target's, or else the bundled one.
+        rules: Ids of the rules to judge; every rule if none is named.
+        cases: Generated cases of each operation; None for 10 on the mock and none elsewhere.
+        seed: Seed for the mock and for generated cases.
+        max_requests: The most requests to send; None for no limit but the hour's.
+
+    Returns:
+        The outcome of every rule, with the findings and everything that was exchanged.
+
+    Raises:
+        StartupError: The target or the document cannot be used, or nothing responds there.
+
+    Examples:
+        >>> import understudy
+        >>> outcome = understudy.verify(rules=["qr-default-size"], cases=0)
+        >>> [rule.status for rule in outcome.rules]
+        ['passed']
+    """
+    is_url = isinstance(target, str) and target.startswith(("http://", "https://"))
+    options = DeploymentOptions(
+        target_file=Path(target) if target is not None and not is_url else None,
+        base_url=str(target) if is_url else None,
+        document=Path(document) if document is not None else None,
+        max_requests=max_requests,
+        seed=seed,
+    )
+    phases = phases_of(cases, is_mock=options.is_mock)
+    deployment = open_deployment(options, os.environ)
+    return judge(deployment, RunOptions(tuple(rules), seed, phases=phases))
+
+
+def judge(deployment: Deployment, options: RunOptions) -> Outcome:
+    """Judges an open deployment, undoes what was changed, and closes it.
+
+    Raises:
+        StartupError: The run cannot begin: a file is not as it must be, or nothing responds.
+    """
+    with closing(deployment):
+        return carry_out(deployment, options)
+
+
+def phases_of(cases: int | None, *, is_mock: bool) -> tuple[tuple[str, Phase], ...]:
+    """Returns what is run after the probes.
+
+    Args:
+        cases: Generated cases of each operation; None for the default.
+        is_mock: Whether the mock in this process is judged.
+    """
+    count = cases if cases is not None else MOCK_CASES * is_mock
+    if not count:
+        return ()
+    return (("generated cases", generated(count)), ("scenarios", scenarios(count)))

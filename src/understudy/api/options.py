@@ -1,0 +1,71 @@
+"""What a command or a test says about the deployment, and the target that this names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.target import Mode, Target
+from understudy.deployments.target_files import load_target, target_of
+from understudy.errors import StartupError
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentOptions:
+    """What a caller says about the deployment; an option in place of the file's key.
+
+    Attributes:
+        target_file: Target file; None together with no `base_url` means the mock in this process.
+        base_url: Base URL of the resource API.
+        auth_url: Base URL of the authorization server.
+        document: OpenAPI document in force, or ``published`` for the deployment's own.
+        mode: What may be written.
+        max_requests: The most requests to send; None for no limit but the hour's.
+        max_time: Stop sending after this time; None for no end.
+        seed: Seed for the identifiers and responses of the mock in this process.
+    """
+
+    target_file: Path | None = None
+    base_url: str | None = None
+    auth_url: str | None = None
+    document: Path | None = None
+    mode: Mode | None = None
+    max_requests: int | None = None
+    max_time: timedelta | None = None
+    seed: int = 0
+
+    @property
+    def is_mock(self) -> bool:
+        """True if the mock in this process is meant."""
+        return self.target_file is None and self.base_url is None
+
+
+def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> Target:
+    """Returns the target that the options name, with their values in place of the file's.
+
+    Args:
+        options: What the caller says.
+        environment: Where ``env:NAME`` in a target file is looked up.
+
+    Raises:
+        StartupError: The target file cannot be read, or the options contradict one another.
+    """
+    if options.is_mock and options.auth_url:
+        msg = "--auth-url needs --target or --base-url: the mock in this process has its own."
+        raise StartupError(msg)
+    if options.target_file is not None:
+        target = load_target(options.target_file, environment)
+    elif options.base_url is not None:
+        target = target_of({"base_url": options.base_url}, environment, "--base-url")
+    else:
+        target = TARGET
+    replaced = {
+        "base_url": options.base_url,
+        "auth_url": options.auth_url,
+        "document": options.document and str(options.document),
+        "mode": options.mode,
+    }
+    return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})

@@ -1,0 +1,48 @@
+"""Sends generated cases to a deployment, as verify sends requests: permitted, counted and undone."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from understudy.api.bundled_target import AUTHORIZATION
+from understudy.api.case_source import CaseSource
+from understudy.deployments.deployment import Deployment
+from understudy.generate import selection
+from understudy.generate.plans import Planner
+from understudy.generate.sending import Firing
+from understudy.generate.test_data import data_for_target
+from understudy.verify.run import Run, RunOptions, start
+
+
+@contextmanager
+def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[CaseSource]:
+    """Opens the way to a deployment; at the end undoes what was changed and closes it.
+
+    Args:
+        deployment: Where cases are sent.
+        report: Gets a line for each thing that could not be undone.
+
+    Yields:
+        The source of cases, by the document in force there.
+
+    Raises:
+        StartupError: The ledger or the published document cannot be used.
+    """
+    run = start(deployment, RunOptions())
+    try:
+        yield _source(run)
+    finally:
+        for line in run.undo.restore():
+            report(line)
+        deployment.close()
+
+
+def _source(run: Run) -> CaseSource:
+    target = run.deployment.target
+    firing = Firing(run, data_for_target(target))
+    test_data = firing.prepare()
+    if target.document is None:
+        planners = selection.planners(None, test_data)
+    else:
+        planners = (Planner(run.document, "resource", test_data),)
+    auth_url = target.auth_url or AUTHORIZATION
+    return CaseSource(planners, test_data, target.base_url, auth_url, firing.fire)

@@ -1,0 +1,99 @@
+"""A deployment: everything that a run needs to know about what is judged, as one value.
+
+Every command that sends requests gets its deployment from ``deployment_of``, so that a key of the
+target file means the same to all of them; only the mock in this process is made elsewhere (api).
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+
+from understudy.deployments.allowance import MOVABLE_PAUSE, POLITE_INTERVAL, Allowance
+from understudy.deployments.clock import ClockState, Time, machine_clock
+from understudy.deployments.mock_clock import MockClock
+from understudy.deployments.target import PUBLISHED, Target, is_loopback
+from understudy.deployments.transport import DeploymentTransport
+from understudy.openapi.loader import Document, load
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What is judged, and how it is reached.
+
+    Attributes:
+        target: Its addresses, credentials and known people, and what is permitted there.
+        transport: Sends requests to it.
+        time: Its clock, and what can be done about it.
+        allowance: What a run may use.
+        document: The OpenAPI document of its resource API; None for the bundled one, or for the one
+            that the deployment publishes.
+        journal: File that a cleanup after a kill reads; None if nothing survives this process.
+        ledger: File that keeps the count of the hour's requests over runs; None to count in memory.
+    """
+
+    target: Target
+    transport: httpx.BaseTransport
+    time: Time
+    allowance: Allowance = field(default_factory=Allowance)
+    document: Document | None = None
+    journal: Path | None = None
+    ledger: Path | None = None
+
+    @property
+    def is_published(self) -> bool:
+        """True if the document in force is the one that the deployment publishes."""
+        return self.target.document == PUBLISHED
+
+    def close(self) -> None:
+        """Closes the transport."""
+        self.transport.close()
+
+
+def deployment_of(
+    target: Target, target_file: Path | None = None, stood: ClockState | None = None
+) -> Deployment:
+    """Returns the deployment that a target describes; nothing is sent to it yet.
+
+    Args:
+        target: The target.
+        target_file: Where the target was read from; its journal and ledger lie beside it.
+        stood: The clock's state before an earlier run moved it; None if no run did.
+
+    Raises:
+        StartupError: The target's document cannot be read.
+    """
+    if target.permit.clock or stood is not None:
+        time, allowance = MockClock(target, stood=stood).time, Allowance(pause=MOVABLE_PAUSE)
+    else:
+        interval = timedelta(0) if is_loopback(target.base_url) else POLITE_INTERVAL
+        time, allowance = machine_clock(), Allowance(interval=interval)
+    return Deployment(
+        target=target,
+        transport=DeploymentTransport(),
+        time=time,
+        allowance=allowance,
+        document=named_document(target),
+        journal=target_file and target_file.with_suffix(".journal"),
+        ledger=_ledger(target, target_file, time),
+    )
+
+
+def named_document(target: Target) -> Document | None:
+    """Returns the document that a target names as a file.
+
+    Raises:
+        StartupError: It cannot be read.
+    """
+    if target.document is None or target.document == PUBLISHED:
+        return None
+    return load(Path(target.document))
+
+
+def _ledger(target: Target, target_file: Path | None, time: Time) -> Path | None:
+    if time.advance is not None:
+        return None  # hours of a clock that is moved are not those that a file keeps
+    if target.ledger is not None:
+        return Path(target.ledger)
+    return target_file and target_file.with_suffix(".ledger")

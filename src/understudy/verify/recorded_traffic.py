@@ -1,0 +1,46 @@
+"""Judges recorded traffic, a browser's export or a proxy's, by the same rules; nothing is sent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from understudy.deployments.clock import machine_time
+from understudy.deployments.deployment import Deployment
+from understudy.verify.outcome import Outcome
+from understudy.verify.recordings import read_recording
+from understudy.verify.run import evaluator_of, routes_of
+from understudy.verify.shapes import bundled
+
+
+def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) -> Outcome:
+    """Judges recorded traffic.
+
+    Args:
+        archive: The HTTP archive.
+        deployment: Which addresses and credentials are the deployment's, and its document.
+        rules: Ids of the rules to judge; every rule if none is named.
+
+    Raises:
+        StartupError: The archive cannot be read.
+    """
+    started = machine_time()
+    target, document = deployment.target, deployment.document or bundled("service.yaml")
+    evaluator = evaluator_of(target, document, rules)
+    exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
+    for exchange in exchanges:
+        evaluator.evaluate(exchange)
+    return Outcome(
+        target=target.base_url,
+        seed=0,
+        started=started,
+        took=machine_time() - started,
+        rules=tuple(evaluator.outcomes({}, ())),
+        findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
+        notes=tuple(finding for finding in evaluator.findings if finding.is_note),
+        internal_errors=tuple(evaluator.internal_errors),
+        requests=0,
+        counted={},
+        coverage=evaluator.coverage,
+        stopped="",
+        not_restored=(),
+        exchanges=exchanges,
+    )

@@ -1,0 +1,92 @@
+"""One constructor of deployments: a key of the target file means the same to every command."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from understudy.api.bundled_target import TARGET
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions, target_from
+from understudy.cli import main
+from understudy.errors import StartupError
+
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.0.3",
+    "info": {"title": "Shop", "version": "1"},
+    "paths": {
+        "/goods": {
+            "get": {"operationId": "listGoods", "responses": {"200": {"description": "All."}}}
+        }
+    },
+}
+
+
+def written(directory: Path, text: str = "") -> Path:
+    """Writes a target file with its document beside it."""
+    document = directory / "shop.json"
+    document.write_text(json.dumps(DOCUMENT))
+    path = directory / "target.toml"
+    path.write_text(f'base_url = "http://127.0.0.1:9/v3"\ndocument = "{document}"\n{text}')
+    return path
+
+
+def test_generate_makes_cases_of_the_targets_document(tmp_path: Path):
+    words = ["generate", "--target", str(written(tmp_path)), "--format", "jsonl", "--count", "3"]
+    done = CliRunner().invoke(main, words)
+    assert {json.loads(line)["operation"] for line in done.stdout.splitlines()} == {"listGoods"}
+
+
+def test_generate_sends_cases_of_the_targets_document(tmp_path: Path):
+    words = ["generate", "--send", "--target", str(written(tmp_path)), "--format", "jsonl"]
+    done = CliRunner().invoke(main, [*words, "--count", "3"])
+    assert {json.loads(line)["operation"] for line in done.stdout.splitlines()} == {"listGoods"}
+
+
+def test_generate_without_send_fetches_no_document(tmp_path: Path):
+    path = tmp_path / "target.toml"
+    path.write_text('base_url = "http://127.0.0.1:9/v3"\ndocument = "published"\n')
+    done = CliRunner().invoke(main, ["generate", "--target", str(path)])
+    assert done.exit_code == 2
+    assert "fetched only by --send; name a file with --document" in done.stderr
+
+
+def test_a_target_file_says_what_is_in_force(tmp_path: Path):
+    path = written(tmp_path, f'ledger = "{tmp_path / "shared.ledger"}"\n')
+    deployment = open_deployment(DeploymentOptions(path), {})
+    assert deployment.document is not None
+    assert deployment.document.raw["info"]["title"] == "Shop"
+    assert deployment.ledger == tmp_path / "shared.ledger"
+    assert deployment.journal == tmp_path / "target.journal"
+    assert deployment.time.advance is None
+
+
+def test_a_clock_that_may_be_moved_pauses_for_hours_and_keeps_no_ledger(tmp_path: Path):
+    path = written(tmp_path, "[permit]\nclock = true\n")
+    deployment = open_deployment(DeploymentOptions(path), {})
+    assert deployment.time.advance is not None
+    assert deployment.allowance.pause == timedelta(hours=2)
+    assert deployment.ledger is None
+
+
+def test_an_option_replaces_the_key_of_the_file(tmp_path: Path):
+    options = DeploymentOptions(
+        written(tmp_path),
+        base_url="https://shop.example/v3",
+        document=tmp_path / "none.json",
+        mode="full",
+    )
+    target = target_from(options, {})
+    assert (target.base_url, target.mode) == ("https://shop.example/v3", "full")
+    with pytest.raises(StartupError, match=r"none\.json"):
+        open_deployment(options, {})
+
+
+def test_without_any_option_the_mock_in_this_process_is_meant():
+    deployment = open_deployment(DeploymentOptions(max_requests=7), {})
+    assert deployment.target == TARGET
+    assert deployment.allowance.requests == 7
+    assert deployment.journal is None
