@@ -9,7 +9,7 @@ from understudy.errors import Problem, StartupError, nearest
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.authserver import applications_admin, authorization_operations
-from understudy.mock.authserver.client_advice import witness
+from understudy.mock.authserver.client_advice import observe
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
@@ -23,7 +23,7 @@ from understudy.mock.engine.stack import SiteConfig, stack
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
-from understudy.mock.pages.page_groups import Part
+from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import POLICIES, mark_mechanisms
 from understudy.mock.service import resource_operations
@@ -135,16 +135,18 @@ class Mock:
         self.base_path = resource.base_path
         is_single = self._settings.single_port
         approver = self._approver()
-        parts: tuple[Part, ...] = ("people", "authorization")
+        page_groups: tuple[PageGroup, ...] = ("people", "authorization")
         common = SiteConfig(
             apis=(resource, authserver, web, administration)
             if is_single
             else (resource, web, administration),
             worlds=self.worlds,
-            elsewhere=pages(resource.base_path, parts if is_single else parts[:1], approver),
+            elsewhere=pages(
+                resource.base_path, page_groups if is_single else page_groups[:1], approver
+            ),
             choose=self._choose,
             response_validation=self._settings.response_validation or own,
-            records=[witness] if self._record is None else [witness, self._record],
+            records=[observe] if self._record is None else [observe, self._record],
             closed=CLOSED,
             addresses=Addresses("", self._addresses.authorization),
             admin_token=self._settings.admin_token,
@@ -157,7 +159,7 @@ class Mock:
             replace(
                 common,
                 apis=(authserver, web, administration),
-                elsewhere=pages(resource.base_path, parts[1:], approver),
+                elsewhere=pages(resource.base_path, page_groups[1:], approver),
                 addresses=Addresses(self._addresses.resource, ""),
             )
         )

@@ -72,7 +72,7 @@ def test_a_person_of_the_world_is_picked_without_a_password(browser):
 def test_who_proves_nothing_stays_outside_and_is_told_the_same(browser, given):
     page = browser.post("/sign-in", data={**hidden(browser.get("/sign-in")), **given})
     assert page.status_code == 401
-    assert "The user name or the password is wrong." in page.text
+    assert "The user name or password is wrong." in page.text
     assert "zmwp" not in page.text
     assert browser.get("/apps").status_code == 303
 

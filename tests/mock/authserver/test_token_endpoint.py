@@ -201,11 +201,11 @@ def test_no_preflight_succeeds(browser, origin):
         assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-def test_a_secret_from_a_browser_works_as_in_production_and_is_a_verdict(browser):
+def test_a_secret_from_a_browser_works_as_in_production_and_gets_advice(browser):
     form = {**EXCHANGE, "code": browser.code()}
     assert browser.post(TOKEN, data=form, headers={"Origin": ORIGINS[0]}).status_code == 200
     browser.sign_in()
-    assert "The secret was sent from a browser" in browser.get("/apps/server-app").text
+    assert "The client secret was sent from a browser" in browser.get("/apps/server-app").text
 
 
 @pytest.mark.parametrize("guessed", ["client_secret", "code", "password"])

@@ -1,21 +1,24 @@
-"""The document in force is published beside what it describes."""
+"""The document in force is published beside the operations that it describes."""
 
+from pathlib import Path
+
+from understudy.mock.engine.call import Call
+from understudy.mock.engine.worlds import World
 from understudy.mock.service.published import PATH, publish, with_published
-from understudy.openapi.loader import load
+from understudy.openapi.loader import Document
+
+SITE = "http://mock.test"
+NOTES = Document(Path("notes.yaml"), {"openapi": "3.0.3", "paths": {"/notes": {"get": {}}}})
 
 
-def test_a_document_publishes_itself_whether_or_not_it_says_so(serve, tmp_path) -> None:
-    written = serve().document
-    document = with_published(written)
-    handlers = {("GET", PATH): publish(document, "/v1")}
-    response = serve(api={"document": document, "handlers": handlers}).get("/v1/openapi")
-    assert response.json() == {**document.raw, "servers": [{"url": "http://mock.test/v1"}]}
-    assert PATH not in written.raw["paths"]
-    copy = tmp_path / "copy.json"
-    copy.write_bytes(response.content)
-    assert load(copy).base_path == "/v1"
+def test_a_document_publishes_itself_whether_or_not_it_says_so():
+    document = with_published(NOTES)
+    response = publish(document, "/v1")(Call(World("default", {}), SITE, {}))
+    assert response.body == {**document.raw, "servers": [{"url": f"{SITE}/v1"}]}
+    assert PATH in document.raw["paths"]
+    assert PATH not in NOTES.raw["paths"]
 
 
-def test_a_document_that_describes_its_own_place_is_left_as_it_is(serve) -> None:
-    document = serve("openapi: 3.1.0\npaths: {/openapi: {get: {}}}", api={"handlers": {}}).document
+def test_a_document_that_describes_its_own_place_is_left_as_it_is():
+    document = Document(Path("own.yaml"), {"openapi": "3.1.0", "paths": {PATH: {"get": {}}}})
     assert with_published(document) is document

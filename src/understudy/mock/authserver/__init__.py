@@ -1,1 +1,1 @@
-"""The fake authorization server: what the interface's Authentication chapter describes."""
+"""Implements the authorization server (interface, Authentication)."""

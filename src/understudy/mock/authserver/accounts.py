@@ -1,4 +1,4 @@
-"""User names and passwords of the world's people."""
+"""Looks accounts up by user name, and checks their passwords."""
 
 import hmac
 from typing import Literal
@@ -9,26 +9,26 @@ from understudy.mock.store.attempts import FAILED_SIGN_INS
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 
-Proof = Literal["wrong", "password", "application_password"]
+PasswordCheck = Literal["wrong", "password", "application_password"]
 
 
-def find(world: World, username: str) -> Person | None:
-    """Returns the person of a user name, which is the slug, or of any of their e-mails."""
+def find_account(world: World, username: str) -> Person | None:
+    """Returns the person with this user name (the slug) or e-mail address, or None."""
     slug = world.get(SLUGS_BY_HASH, email_hash(username)) or username.strip().lower()
     return world.get(PEOPLE, slug)
 
 
-def prove(world: World, username: str, password: str) -> Proof:
-    """Says what a password proves.
+def check_password(world: World, username: str, password: str) -> PasswordCheck:
+    """Tells which of an account's passwords this is.
 
     Raises:
-        TooManyRequests: Too many were tried for this name.
+        TooManyRequests: There were too many failed attempts.
     """
     attempts = hold_off(world, FAILED_SIGN_INS, username.strip().lower())
-    person = find(world, username)
+    person = find_account(world, username)
     expected = person.password if person else ""
     of_application = (person.application_password if person else None) or ""
-    # both are compared, found or not, so that the time tells nothing
+    # both are compared for unknown accounts too, so that the time reveals nothing
     is_password = hmac.compare_digest(expected.encode(), password.encode())
     is_of_application = hmac.compare_digest(of_application.encode(), password.encode())
     if person is not None and expected and is_password:

@@ -13,14 +13,14 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, Token
 
 MAX_NAME = 80
-"""Characters; what a person must be able to read on the consent page."""
+"""Characters; a person must be able to read the name on the consent page."""
 
 _KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
 
 
 def owned_by(world: World, owner: str) -> list[Application]:
-    """Returns a person's applications, in the order they were made."""
+    """Returns a person's applications, in the order of their registration."""
     return [app for _, app in world.items(APPLICATIONS) if app.owner == owner]
 
 
@@ -28,21 +28,21 @@ def find(world: World, client_id: str, owner: str | None = None) -> Application:
     """Returns an application.
 
     Raises:
-        NotFound: There is none, or it is another's than the owner that was given.
+        NotFound: There is none, or ``owner`` is given and does not own it.
     """
-    found = world.get(APPLICATIONS, client_id)
-    if found is None or (owner is not None and found.owner != owner):
+    application = world.get(APPLICATIONS, client_id)
+    if application is None or (owner is not None and application.owner != owner):
         msg = f"There is no application with the client_id {client_id!r}."
         raise NotFound(msg, code="unknown_application")
-    return found
+    return application
 
 
 @upholds("application-has-id-and-secret")
 def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]) -> Application:
-    """Makes an application with a client ID, a secret, and an API key of its owner.
+    """Registers an application with a client ID, a client secret and an API key of its owner.
 
     Raises:
-        BadRequest: The owner, the name or an address is not as it must be.
+        BadRequest: The owner is unknown, or the name or a redirect address is invalid.
     """
     if world.get(PEOPLE, owner) is None:
         msg = f"owner: there is no person {owner!r}."
@@ -56,22 +56,22 @@ def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]
         about="registered while the mock ran",
     )
     world.put(APPLICATIONS, application.client_id, application)
-    _make_key(world, application)
+    _issue_key(world, application)
     return application
 
 
 def rotate_secret(world: World, application: Application) -> Application:
-    """Gives an application a new secret; the old one counts no more."""
+    """Replaces the client secret; the old one is refused from now on."""
     return _put(world, replace(application, client_secret=_secret(world)))
 
 
 def change(
     world: World, application: Application, *, name: str, redirect_uris: tuple[str, ...]
 ) -> Application:
-    """Gives an application another name and other addresses; all of it, or nothing.
+    """Changes the name and the redirect addresses: both, or neither.
 
     Raises:
-        BadRequest: The name is empty or too long, or an address cannot be registered.
+        BadRequest: The name is empty or too long, or a redirect address cannot be registered.
     """
     checked = tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris))
     return _put(world, replace(application, name=_checked_name(name), redirect_uris=checked))
@@ -79,7 +79,7 @@ def change(
 
 @upholds("application-deletion-ends-tokens")
 def delete(world: World, application: Application) -> None:
-    """Removes an application, and ends every code and token it was given."""
+    """Deletes an application, and revokes its codes and tokens."""
     revoke_all(world, client_id=application.client_id)
     for codes in (CODES, SPENT_CODES):
         for key, code in list(world.items(codes)):
@@ -90,7 +90,7 @@ def delete(world: World, application: Application) -> None:
 
 @upholds("api-key-by-application")
 def api_key(world: World, application: Application) -> Token | None:
-    """Returns the API key that came with an application."""
+    """Returns the API key of an application, or None."""
     tokens = (token for _, token in world.items(TOKENS))
     return next(
         (t for t in tokens if t.kind == "api_key" and t.client_id == application.client_id), None
@@ -98,11 +98,11 @@ def api_key(world: World, application: Application) -> Token | None:
 
 
 def rotate_api_key(world: World, application: Application) -> Token:
-    """Gives an application a new API key; the old one counts no more."""
-    before = api_key(world, application)
-    if before is not None:
-        revoke(world, before.token)
-    return _make_key(world, application)
+    """Replaces the API key; the old one is revoked."""
+    old_key = api_key(world, application)
+    if old_key is not None:
+        revoke(world, old_key.token)
+    return _issue_key(world, application)
 
 
 def grants(world: World, application: Application) -> list[Token]:
@@ -115,22 +115,23 @@ def grants(world: World, application: Application) -> list[Token]:
 
 
 def checked_redirect_uri(uri: str) -> str:
-    """Returns an address that may be registered (RFC 6749, 3.1.2; RFC 8252, 7).
+    """Returns a redirect address that may be registered (RFC 6749, 3.1.2; RFC 8252, 7).
 
     Raises:
-        BadRequest: It is relative, has a fragment or credentials, or a scheme that runs script.
+        BadRequest: The address is relative, has a fragment or credentials, or a scheme that runs scripts.
     """
     try:
         parts = urlsplit(uri)
         is_web = parts.scheme in {"http", "https"}
-        is_sound = uri.isascii() and uri.isprintable() and " " not in uri
+        is_printable = uri.isascii() and uri.isprintable() and " " not in uri
         refused = (
-            not is_sound
+            not is_printable
             or (is_web and not parts.hostname)
             or not (is_web or "." in parts.scheme)
             or parts.scheme in _REFUSED_SCHEMES
             or "#" in uri
-            or set("@,;") & set(parts.netloc)  # the last two would end a policy of our pages
+            or set("@,;")
+            & set(parts.netloc)  # the last two would break the pages' Content-Security-Policy
         )
     except ValueError:
         refused = True
@@ -146,7 +147,7 @@ def checked_redirect_uri(uri: str) -> str:
 def _checked_name(name: str) -> str:
     checked = " ".join(name.split())
     if not checked or len(checked) > MAX_NAME:
-        msg = f"name: give 1 to {MAX_NAME} characters; people read it when they are asked."
+        msg = f"name: give 1 to {MAX_NAME} characters; people read the name on the consent page."
         raise BadRequest(msg, code="invalid_name")
     return checked
 
@@ -160,7 +161,7 @@ def _secret(world: World) -> str:
     return world.identifiers.text(40, _KEY_ALPHABET)
 
 
-def _make_key(world: World, application: Application) -> Token:
+def _issue_key(world: World, application: Application) -> Token:
     token = Token(
         token=f"{world.mark}key-{world.identifiers.text(36, _KEY_ALPHABET)}",
         person=application.owner,

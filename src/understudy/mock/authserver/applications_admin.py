@@ -1,10 +1,10 @@
-"""The developer dashboard as JSON, for tests without a browser (``openapi/admin.yaml``)."""
+"""Serves the developer dashboard as JSON, for tests without a browser (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from understudy.mock.authserver import applications
-from understudy.mock.authserver.client_advice import verdicts
+from understudy.mock.authserver.client_advice import advice_for
 from understudy.mock.authserver.token_lifecycle import revoke
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
@@ -13,38 +13,38 @@ from understudy.mock.store.applications import APPLICATIONS, Application
 
 
 def list_applications(call: Call, *, owner: str | None = None) -> HandlerResponse:
-    """Answers ``GET /applications``."""
-    found = (application for _, application in call.world.items(APPLICATIONS))
-    chosen = [app for app in found if owner is None or app.owner == owner]
-    return HandlerResponse([_said(call.world, application) for application in chosen])
+    """Lists applications (``GET /applications``)."""
+    every = (application for _, application in call.world.items(APPLICATIONS))
+    listed = [app for app in every if owner is None or app.owner == owner]
+    return HandlerResponse([_body(call.world, application) for application in listed])
 
 
 def create_application(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``POST /applications``.
+    """Registers an application (``POST /applications``).
 
     Raises:
-        BadRequest: The owner, the name or an address is not as it must be.
+        BadRequest: The owner is unknown, or the name or a redirect address is invalid.
     """
     uris = tuple(body.get("redirect_uris", ()))
-    made = applications.register(call.world, body["owner"], body["name"], uris)
-    return HandlerResponse(_said(call.world, made), 201)
+    application = applications.register(call.world, body["owner"], body["name"], uris)
+    return HandlerResponse(_body(call.world, application), 201)
 
 
 def get_application(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``GET /applications/{client_id}``.
+    """Returns an application (``GET /applications/{client_id}``).
 
     Raises:
         NotFound: There is no such application.
     """
-    return HandlerResponse(_said(call.world, applications.find(call.world, client_id)))
+    return HandlerResponse(_body(call.world, applications.find(call.world, client_id)))
 
 
 def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``PATCH /applications/{client_id}``: all of the changes, or none.
+    """Applies all changes, or none (``PATCH /applications/{client_id}``).
 
     Raises:
         NotFound: There is no such application.
-        BadRequest: The name or an address is not as it must be.
+        BadRequest: The name or a redirect address is invalid.
     """
     application = applications.find(call.world, client_id)
     changed = applications.change(
@@ -53,11 +53,11 @@ def update_application(call: Call, client_id: str, *, body: Mapping[str, Any]) -
         name=body.get("name", application.name),
         redirect_uris=tuple(body.get("redirect_uris", application.redirect_uris)),
     )
-    return HandlerResponse(_said(call.world, changed))
+    return HandlerResponse(_body(call.world, changed))
 
 
 def delete_application(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``DELETE /applications/{client_id}``.
+    """Deletes an application (``DELETE /applications/{client_id}``).
 
     Raises:
         NotFound: There is no such application.
@@ -67,28 +67,28 @@ def delete_application(call: Call, client_id: str) -> HandlerResponse:
 
 
 def rotate_secret(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``POST /applications/{client_id}/secret``.
+    """Replaces the client secret (``POST /applications/{client_id}/secret``).
 
     Raises:
         NotFound: There is no such application.
     """
     application = applications.find(call.world, client_id)
-    return HandlerResponse(_said(call.world, applications.rotate_secret(call.world, application)))
+    return HandlerResponse(_body(call.world, applications.rotate_secret(call.world, application)))
 
 
 def rotate_api_key(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``POST /applications/{client_id}/api-key``.
+    """Replaces the API key (``POST /applications/{client_id}/api-key``).
 
     Raises:
         NotFound: There is no such application.
     """
     application = applications.find(call.world, client_id)
     applications.rotate_api_key(call.world, application)
-    return HandlerResponse(_said(call.world, application))
+    return HandlerResponse(_body(call.world, application))
 
 
 def list_grants(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``GET /applications/{client_id}/grants``.
+    """Lists granted tokens (``GET /applications/{client_id}/grants``).
 
     Raises:
         NotFound: There is no such application.
@@ -108,7 +108,7 @@ def list_grants(call: Call, client_id: str) -> HandlerResponse:
 
 
 def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> HandlerResponse:
-    """Answers ``DELETE /applications/{client_id}/grants``.
+    """Revokes granted tokens (``DELETE /applications/{client_id}/grants``).
 
     Raises:
         NotFound: There is no such application.
@@ -120,8 +120,8 @@ def revoke_grants(call: Call, client_id: str, *, person: str | None = None) -> H
     return HandlerResponse(status=204)
 
 
-def list_verdicts(call: Call, client_id: str) -> HandlerResponse:
-    """Answers ``GET /applications/{client_id}/verdicts``.
+def list_advice(call: Call, client_id: str) -> HandlerResponse:
+    """Lists the advice on a client (``GET /applications/{client_id}/advice``).
 
     Raises:
         NotFound: There is no such application.
@@ -130,17 +130,17 @@ def list_verdicts(call: Call, client_id: str) -> HandlerResponse:
     return HandlerResponse(
         [
             {
-                "fault": verdict.fault,
-                "advice": verdict.advice,
-                "count": verdict.count,
-                "seen": verdict.seen.isoformat(),
+                "problem": advice.problem,
+                "advice": advice.advice,
+                "count": advice.count,
+                "seen": advice.seen.isoformat(),
             }
-            for verdict in verdicts(call.world, client_id)
+            for advice in advice_for(call.world, client_id)
         ]
     )
 
 
-def _said(world: World, application: Application) -> dict[str, Any]:
+def _body(world: World, application: Application) -> dict[str, Any]:
     key = applications.api_key(world, application)
     return {
         "client_id": application.client_id,
@@ -162,5 +162,5 @@ HANDLERS: Handlers = {
     ("POST", "/applications/{client_id}/api-key"): rotate_api_key,
     ("GET", "/applications/{client_id}/grants"): list_grants,
     ("DELETE", "/applications/{client_id}/grants"): revoke_grants,
-    ("GET", "/applications/{client_id}/verdicts"): list_verdicts,
+    ("GET", "/applications/{client_id}/advice"): list_advice,
 }

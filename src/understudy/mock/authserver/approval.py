@@ -1,4 +1,4 @@
-"""What a person's approval issues: a code, or at once a token."""
+"""Issues a code or a token after a person's approval."""
 
 from datetime import timedelta
 
@@ -15,15 +15,15 @@ CODE_DIGITS = 32
 
 
 def approve(world: World, request: AuthorizationRequest, person: str) -> str:
-    """Issues what was asked for.
+    """Issues the code or token that was requested.
 
     Args:
-        world: Where it counts.
-        request: What was judged, and shown to the person.
-        person: Slug of who approved.
+        world: The world that it is valid in.
+        request: The validated request that the person saw.
+        person: Slug of the person who approved.
 
     Returns:
-        Where the browser goes now.
+        The URL to redirect the browser to.
     """
     if request.response_type == "token":
         return _token(world, request, person)
@@ -34,8 +34,8 @@ def approve(world: World, request: AuthorizationRequest, person: str) -> str:
 def _code(world: World, request: AuthorizationRequest, person: str) -> str:
     code = AuthorizationCode(
         code=world.identifiers.hexadecimal(CODE_DIGITS),
-        client_id=request.back.application.client_id,
-        redirect_uri=request.back.redirect_uri,
+        client_id=request.return_address.application.client_id,
+        redirect_uri=request.return_address.redirect_uri,
         person=person,
         scopes=request.scopes,
         expires=world.clock.now() + CODE_LIFETIME,
@@ -43,13 +43,15 @@ def _code(world: World, request: AuthorizationRequest, person: str) -> str:
         challenge_method=request.challenge_method,
     )
     world.put(CODES, code.code, code)
-    return request.back.with_answer(code=code.code)
+    return request.return_address.with_response(code=code.code)
 
 
 @upholds("implicit-token-in-fragment", "implicit-expires-in")
 def _token(world: World, request: AuthorizationRequest, person: str) -> str:
-    token = issue(world, request.back.application, person, request.scopes, IMPLICIT_LIFETIME)
-    return request.back.with_answer(
+    token = issue(
+        world, request.return_address.application, person, request.scopes, IMPLICIT_LIFETIME
+    )
+    return request.return_address.with_response(
         access_token=token.token,
         expires_in=str(int(IMPLICIT_LIFETIME.total_seconds())),
         token_type="bearer",

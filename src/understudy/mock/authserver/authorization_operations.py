@@ -1,4 +1,4 @@
-"""What the authorization server serves, by method and path (interface, Authorization-server endpoints)."""
+"""Maps the operations of the authorization server to handlers (interface, Authorization-server endpoints)."""
 
 from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token

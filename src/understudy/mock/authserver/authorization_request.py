@@ -1,7 +1,7 @@
-"""Judges an authorization request and says where its answer goes (interface, Authorization request).
+"""Validates an authorization request and its return address (interface, Authorization request).
 
-Pure functions of parameters and records: the pages show what comes out, and tests need no browser.
-What is redirected, and what must not be, follows RFC 6749, 4.1.2.1 and 4.2.2.1, and RFC 9700, 4.1.
+Pure functions of parameters and records: the pages show the result, and tests need no browser.
+Which errors may be redirected, and which must not be, follows RFC 6749, 4.1.2.1 and 4.2.2.1, and RFC 9700, 4.1.
 """
 
 import re
@@ -22,7 +22,7 @@ from understudy.mock.authserver.oauth_errors import (
 from understudy.mock.store.applications import Application
 
 Parameters = Sequence[tuple[str, str]]
-"""Names and values in order; bytes that are not UTF-8 as surrogate escapes, so that none is lost."""
+"""Names and values in order, where bytes that are not UTF-8 are surrogate escapes."""
 
 Find = Callable[[str], Application | None]
 """Looks an application up by its client_id."""
@@ -32,13 +32,13 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9._~-]{43,128}")  # RFC 7636, 4.2
 
 @dataclass(frozen=True, slots=True)
 class ReturnAddress:
-    """Where the answer goes once client and redirect are known to belong together.
+    """Where the response goes, once the redirect address is known to be the client's.
 
     Attributes:
-        application: Who asks.
-        redirect_uri: As registered.
-        in_fragment: Whether the answer stands in the fragment: response_type ``token``.
-        state: Echoed as it came; None where none was sent.
+        application: The client.
+        redirect_uri: The address, as registered.
+        in_fragment: Whether the response is in the fragment, as for response_type ``token``.
+        state: Echoed unchanged; None if none was sent.
     """
 
     application: Application
@@ -47,11 +47,11 @@ class ReturnAddress:
     state: str | None
 
     @upholds("state-echoed", "fragment-percent-encoded")
-    def with_answer(self, **members: str) -> str:
-        """Returns the address with an answer in its query or fragment."""
+    def with_response(self, **members: str) -> str:
+        """Returns the address with these members in its query or fragment."""
         if self.state is not None:
             members["state"] = self.state
-        # percent-encoded throughout: in a fragment, '+' would be read as itself
+        # everything is percent-encoded: in a fragment, '+' would be read as a plus sign
         text = urlencode(members, quote_via=quote, safe="", errors="surrogateescape")
         if self.in_fragment:
             return f"{self.redirect_uri}#{text}"
@@ -60,8 +60,8 @@ class ReturnAddress:
 
     @upholds("denial-access-denied", "denial-error-parameter")
     def denied(self) -> str:
-        """Returns where a person's denial leads."""
-        return self.with_answer(
+        """Returns the address to redirect to after a denial."""
+        return self.with_response(
             error="access_denied", error_description="The person denied the request."
         )
 
@@ -71,14 +71,14 @@ class AuthorizationRequest:
     """A request that a person may be asked to approve.
 
     Attributes:
-        back: Where the answer goes.
+        return_address: Where the response goes.
         response_type: The flow.
-        scopes: What is asked for.
-        challenge: The PKCE challenge, where one was sent (RFC 7636).
-        challenge_method: How the verifier becomes the challenge.
+        scopes: The requested scopes.
+        challenge: The PKCE challenge, or None (RFC 7636).
+        challenge_method: How the challenge is derived from the verifier.
     """
 
-    back: ReturnAddress
+    return_address: ReturnAddress
     response_type: Literal["code", "token"]
     scopes: tuple[str, ...]
     challenge: str | None
@@ -94,11 +94,11 @@ def parameters_of(query: bytes) -> Parameters:
 
 
 @upholds("authorize-client-known", "redirect-uri-registered", "redirect-uri-exact")
-def return_address(parameters: Parameters, find: Find) -> ReturnAddress:
-    """Finds out where an answer may go.
+def find_return_address(parameters: Parameters, find: Find) -> ReturnAddress:
+    """Finds the address that the response may be redirected to.
 
     Raises:
-        RefusedPage: The client or the redirect cannot be trusted, so no redirect may follow.
+        RefusedPage: The client or the redirect address cannot be trusted, so there must be no redirect.
     """
     client_id = _single(parameters, "client_id")
     application = find(client_id)
@@ -124,26 +124,26 @@ def return_address(parameters: Parameters, find: Find) -> ReturnAddress:
 
 
 @upholds("response-type", "authorize-error-redirect", "authorize-unknown-parameters-ignored")
-def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
-    """Judges the rest of a request, whose faults its client may be told.
+def validate(parameters: Parameters, address: ReturnAddress) -> AuthorizationRequest:
+    """Validates the other parameters, whose errors the client may be told.
 
     Raises:
-        RefusedRedirect: Something is missing, unknown or given twice.
+        RefusedRedirect: A parameter is missing, unknown or repeated.
     """
     _refuse_repeated(parameters)
-    given = dict(parameters)
-    response_type = given.get("response_type")
+    values = dict(parameters)
+    response_type = values.get("response_type")
     if response_type is None:
         raise RefusedRedirect(INVALID_REQUEST, "response_type is missing; send code or token.")
     if response_type not in {"code", "token"}:
         description = f"response_type {response_type!r} is not known; send code or token."
         raise RefusedRedirect(UNSUPPORTED_RESPONSE_TYPE, description)
-    asked = requested_scopes.requested(parameters)
-    fault = requested_scopes.fault(asked)
-    if fault is not None:
-        raise RefusedRedirect(INVALID_SCOPE, fault)
-    method = given.get("code_challenge_method", "plain")
-    challenge = given.get("code_challenge")
+    scopes = requested_scopes.requested(parameters)
+    scope_error = requested_scopes.error_in(scopes)
+    if scope_error is not None:
+        raise RefusedRedirect(INVALID_SCOPE, scope_error)
+    method = values.get("code_challenge_method", "plain")
+    challenge = values.get("code_challenge")
     if method not in {"S256", "plain"}:
         description = f"code_challenge_method {method!r} is not known; send S256."
         raise RefusedRedirect(INVALID_REQUEST, description)
@@ -151,9 +151,9 @@ def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
         description = "code_challenge must have 43 to 128 characters out of A-Z a-z 0-9 - . _ ~."
         raise RefusedRedirect(INVALID_REQUEST, description)
     return AuthorizationRequest(
-        back,
+        address,
         "token" if response_type == "token" else "code",
-        asked,
+        scopes,
         challenge,
         "S256" if method == "S256" else "plain",
     )
@@ -161,21 +161,21 @@ def judge(parameters: Parameters, back: ReturnAddress) -> AuthorizationRequest:
 
 @upholds("authorize-repeated-parameter")
 def _single(parameters: Parameters, name: str) -> str:
-    given = [text for key, text in parameters if key == name]
-    if len(given) == 1:
-        return given[0]
-    if not given:
+    values = [text for key, text in parameters if key == name]
+    if len(values) == 1:
+        return values[0]
+    if not values:
         what = f"{name} is missing."
         raise RefusedPage(what, "Send it in the query of the authorization URL.")
-    what = f"{name} is given {len(given)} times."
+    what = f"{name} is given {len(values)} times."
     raise RefusedPage(what, "Send it once (RFC 6749, 3.1).")
 
 
 @upholds("authorize-repeated-parameter")
 def _refuse_repeated(parameters: Parameters) -> None:
-    """Refuses what came twice; scopes come as often as they like, each under its index."""
+    """Refuses repeated parameters; each scope has an index of its own."""
     names = [name for name, _ in parameters]
     for name in dict.fromkeys(names):
-        known = name in {"response_type", "state", "code_challenge", "code_challenge_method"}
-        if names.count(name) > 1 and (known or requested_scopes.is_scope_name(name)):
+        is_known = name in {"response_type", "state", "code_challenge", "code_challenge_method"}
+        if names.count(name) > 1 and (is_known or requested_scopes.is_scope_parameter(name)):
             raise RefusedRedirect(INVALID_REQUEST, f"{name} is given more than once.")

@@ -1,4 +1,4 @@
-"""Client authentication (interface, Code grant, 2; RFC 6749, 2.3)."""
+"""Authenticates clients (interface, Code grant, 2; RFC 6749, 2.3)."""
 
 import base64
 import hmac
@@ -14,11 +14,11 @@ from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS
 
 @upholds("token-client-credentials", "token-credentials-in-form", "token-constant-time")
 def authenticate(call: Call, client_id: str | None, client_secret: str | None) -> Application:
-    """Returns the application that a request to the token endpoint proves to be.
+    """Authenticates the client of a request to the token endpoint.
 
     Raises:
-        InvalidClient: It proves nothing; the answer does not say which half was wrong.
-        TooManyRequests: Too many secrets were tried for this client.
+        InvalidClient: The credentials are missing or wrong; the response does not tell which of them.
+        TooManyRequests: There were too many failed attempts for this client.
     """
     if client_id is None and call.choices.get("token-endpoint-basic-auth") == "accept":
         client_id, client_secret = _basic(call.authorization or "")
@@ -27,8 +27,8 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
     attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, client_id)
     application = call.world.get(APPLICATIONS, client_id)
     expected = application.client_secret if application else ""
-    is_right = hmac.compare_digest(expected.encode(), client_secret.encode())
-    if application is None or not is_right:
+    is_correct = hmac.compare_digest(expected.encode(), client_secret.encode())
+    if application is None or not is_correct:
         attempts.failed()
         msg = (
             "The client is unknown or its secret is wrong; compare client_id and client_secret "
@@ -39,7 +39,7 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
 
 
 def _basic(authorization: str) -> tuple[str | None, str | None]:
-    """Reads HTTP Basic as RFC 6749, 2.3.1 writes it: each half is form-encoded first."""
+    """Reads HTTP Basic credentials, each half of which is form-encoded (RFC 6749, 2.3.1)."""
     scheme, _, encoded = authorization.partition(" ")
     try:
         text = base64.b64decode(encoded, validate=True).decode()
@@ -53,9 +53,9 @@ def _basic(authorization: str) -> tuple[str | None, str | None]:
 def _missing(call: Call, client_id: str | None) -> InvalidClient:
     if (call.authorization or "").lower().startswith("basic "):
         msg = (
-            "HTTP Basic is not read here; send client_id and client_secret as form fields. In "
+            "HTTP Basic is not accepted here; send client_id and client_secret as form fields. In "
             "many client libraries this is called client_secret_post."
         )
         return InvalidClient(msg, headers=(("www-authenticate", 'Basic realm="understudy"'),))
-    lacking = "client_id" if client_id is None else "client_secret"
-    return InvalidClient(f"{lacking} is missing; send it as a form field.")
+    missing = "client_id" if client_id is None else "client_secret"
+    return InvalidClient(f"{missing} is missing; send it as a form field.")

@@ -1,4 +1,4 @@
-"""The authorization server's refusals: where each may be shown, and in what shape.
+"""Defines the errors of the authorization server by where they are shown, and their shape.
 
 OAuthError        400 or 401 as JSON, from the token endpoint and token-info (RFC 6749, 5.2)
 RefusedPage       an error page: the client or the redirect cannot be trusted (RFC 6749, 4.1.2.1)
@@ -14,9 +14,7 @@ from understudy.mock.engine.call import HandlerResponse
 INVALID_GRANT = "invalid_grant"
 INVALID_REQUEST = "invalid_request"
 INVALID_SCOPE = "invalid_scope"
-NEEDS_2FA = (
-    "needs_2fa"  # not of the RFC: what deployments say to a two-step owner's account password
-)
+NEEDS_2FA = "needs_2fa"  # not in the RFC: what real deployments send for the account password of a two-step owner
 UNSUPPORTED_GRANT_TYPE = "unsupported_grant_type"
 UNSUPPORTED_RESPONSE_TYPE = "unsupported_response_type"
 
@@ -24,11 +22,11 @@ NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # R
 
 
 class OAuthError(Problem):
-    """A refusal in the shape of RFC 6749, 5.2.
+    """An error response in the shape of RFC 6749, 5.2.
 
     Args:
-        error: The code that the RFC registers.
-        description: What was wrong and what to do; never what was secret.
+        error: The error code.
+        description: What was wrong and what to do; contains no secrets.
         headers: Further headers.
     """
 
@@ -40,7 +38,7 @@ class OAuthError(Problem):
 
 
 class InvalidClient(OAuthError):
-    """The client did not prove who it is."""
+    """The client is not authenticated."""
 
     status: ClassVar[int] = 401
 
@@ -49,7 +47,7 @@ class InvalidClient(OAuthError):
 
 
 class RefusedPage(Exception):
-    """An authorization request that must not be answered by a redirect.
+    """An authorization request with an error that must not be redirected.
 
     Attributes:
         what: What was wrong.
@@ -63,7 +61,7 @@ class RefusedPage(Exception):
 
 
 class RefusedRedirect(Exception):
-    """An authorization request that is refused at the registered address.
+    """An authorization request with an error that is redirected to the registered address.
 
     Attributes:
         error: The code that RFC 6749, 4.1.2.1 registers.
@@ -78,9 +76,9 @@ class RefusedRedirect(Exception):
 
 @upholds("token-error-shape", "token-not-cached")
 def error_response(problem: Problem) -> HandlerResponse:
-    """Returns a refusal in the authorization server's shape (RFC 6749, 5.2).
+    """Returns a problem in the authorization server's shape (RFC 6749, 5.2).
 
-    What the engine refuses by the document (a field that is missing, a body of another type) is an
+    Validation errors of the engine (a missing field, a body of another type) become
     ``invalid_request``, with the status that the RFC gives it.
     """
     if isinstance(problem, OAuthError):

@@ -1,53 +1,51 @@
-"""Scopes: what they mean, and the ways a request writes them (interface, Authorization request)."""
+"""Reads the scopes of a request, and describes them to people (interface, Authorization request)."""
 
 import re
 from collections.abc import Sequence
 
 from understudy.interface.rules import upholds
-from understudy.mock.store.tokens import SCOPES
-
-AUTH, READ, MANAGE = SCOPES
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 
 MEANINGS = {
     AUTH: "Know who you are",
-    READ: "Read your profile and avatars",
-    MANAGE: "Edit your profile and avatars",
+    READ_PROFILE: "Read your profile and avatars",
+    MANAGE_PROFILE: "Edit your profile and avatars",
 }
 
 _INDEXED = re.compile(r"scope\[([0-9]{0,6})\]")
 
 
-def is_scope_name(name: str) -> bool:
+def is_scope_parameter(name: str) -> bool:
     """Tells whether a parameter carries scopes: ``scope``, ``scope[0]``, ``scope[]``."""
     return name == "scope" or _INDEXED.fullmatch(name) is not None
 
 
 @upholds("scope-indexed-array", "scope-any-index", "scope-space-joined")
 def requested(parameters: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Returns the scopes that a request asks for, by index, each once.
+    """Returns the scopes that a request contains, ordered by index, each once.
 
     Args:
-        parameters: All of the request's, in order. ``scope[3]=a&scope[1]=b`` is b, a: any start
-            and gaps will do. Generic clients send one ``scope=a b`` instead (RFC 6749, 3.3).
+        parameters: All parameters in order. Indexes may start anywhere and have gaps:
+            ``scope[3]=a&scope[1]=b`` is b, a. Generic clients send ``scope=a b`` (RFC 6749, 3.3).
     """
     indexed = []
-    for place, (name, text) in enumerate(parameters):
+    for position, (name, text) in enumerate(parameters):
         match = _INDEXED.fullmatch(name)
         if match or name == "scope":
-            index = int(match[1]) if match and match[1] else place
+            index = int(match[1]) if match and match[1] else position
             indexed.append((index, text))
     words = [word for _, text in sorted(indexed, key=lambda pair: pair[0]) for word in text.split()]
     return tuple(dict.fromkeys(words))
 
 
 @upholds("scope-at-least-one", "scope-auth-needed", "scope-known")
-def fault(scopes: Sequence[str]) -> str | None:
-    """Returns what is wrong with the scopes of a request, or None."""
+def error_in(scopes: Sequence[str]) -> str | None:
+    """Returns what is wrong with the requested scopes, or None."""
     if not scopes:
-        return f"scope is missing; ask for at least one: scope[0]={AUTH}."
+        return f"scope is missing; request at least one: scope[0]={AUTH}."
     unknown = [scope for scope in scopes if scope not in MEANINGS]
     if unknown:
-        return f"scope {unknown[0]!r} is not known; there are {', '.join(MEANINGS)}."
+        return f"scope {unknown[0]!r} is unknown; the scopes are {', '.join(MEANINGS)}."
     if AUTH not in scopes:
         return f"scope {AUTH} is missing; every endpoint needs it."
     return None

@@ -1,4 +1,4 @@
-"""Slows down whoever guesses secrets, codes and passwords (RFC 6749, 10.10; RFC 9700, 4)."""
+"""Limits failed attempts at secrets, codes and passwords (RFC 6749, 10.10; RFC 9700, 4)."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,19 +9,19 @@ from understudy.mock.engine.worlds import Collection, World
 from understudy.mock.store.attempts import FailedAttempts
 
 FAILURES = 10
-"""Wrong guesses that one name takes in a minute before it takes no more."""
+"""Failed attempts allowed per minute and name."""
 
 PAUSE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """The attempts at one name.
+    """The attempts at one secret.
 
     Attributes:
-        world: Whose clock counts.
-        collection: Where wrong guesses of this kind are counted.
-        name: Whose secret is being guessed at.
+        world: The world, whose clock is used.
+        collection: Where failed attempts of this kind are counted.
+        name: Owner of the secret, the key in the collection.
     """
 
     world: World
@@ -29,7 +29,7 @@ class Attempts:
     name: str
 
     def failed(self) -> None:
-        """Notes a wrong guess."""
+        """Counts a failed attempt."""
         now = self.world.clock.now()
         failed = self.world.get(self.collection, self.name)
         if failed is None or now >= failed.since + PAUSE:
@@ -40,15 +40,15 @@ class Attempts:
 
 @upholds("guessing-slowed")
 def hold_off(world: World, collection: Collection[FailedAttempts], name: str) -> Attempts:
-    """Returns the attempts at a name, while there may be more.
+    """Returns the attempts at a secret, unless there were too many.
 
     Raises:
-        TooManyRequests: There were too many wrong ones within a minute.
+        TooManyRequests: There were too many failed attempts within a minute.
     """
     failed = world.get(collection, name)
     now = world.clock.now()
     if failed is not None and failed.count >= FAILURES and now < failed.since + PAUSE:
         seconds = int((failed.since + PAUSE - now).total_seconds()) + 1
-        msg = f"Too many wrong attempts; wait {seconds} seconds."
+        msg = f"Too many failed attempts; wait {seconds} seconds."
         raise TooManyRequests(msg, code="slow_down", headers=(("retry-after", str(seconds)),))
     return Attempts(world, collection, name)

@@ -1,10 +1,10 @@
-"""The token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
+"""Issues tokens at the token endpoint (interface, Code grant and Password grant; RFC 6749, 3.2)."""
 
 from collections.abc import Callable, Mapping
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver import client_authentication
-from understudy.mock.authserver.client_advice import note
+from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.grants import authorization_code, password
 from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
@@ -39,32 +39,34 @@ _SECRETS = frozenset({"client_secret", "password", "code", "code_verifier"})
 def issue_token(
     call: Call, *, origin: str | None = None, body: Mapping[str, str]
 ) -> HandlerResponse:
-    """Answers ``POST /oauth2/token``.
+    """Exchanges a code or the owner's credentials for a token (``POST /oauth2/token``).
 
     Args:
         call: The call.
-        origin: The browser's, if one sends this; noted, because the secret is then public.
-        body: The form; an empty field counts as omitted (RFC 6749, 3.2).
+        origin: The Origin header. Only browsers send it, which cannot keep the secret: noted.
+        body: The form fields; an empty one counts as omitted (RFC 6749, 3.2).
 
     Raises:
-        OAuthError: RFC 6749, 5.2.
-        TooManyRequests: Too many secrets or passwords were tried.
+        OAuthError: The request is invalid (RFC 6749, 5.2).
+        TooManyRequests: There were too many failed attempts.
     """
     in_query = sorted(_SECRETS & set(call.undeclared_query))
     if in_query:
-        raise OAuthError(INVALID_REQUEST, f"{in_query[0]} stands in the query; send the form.")
+        raise OAuthError(
+            INVALID_REQUEST, f"{in_query[0]} is in the query string; send it as a form field."
+        )
     form = {name: text for name, text in body.items() if text}
     application = client_authentication.authenticate(
         call, form.get("client_id"), form.get("client_secret")
     )
     if origin is not None:
-        note(call.world, application.client_id, "secret-in-browser", call.notes)
+        note_problem(call.world, application.client_id, "secret-in-browser", call.notes)
     grant_type = form.get("grant_type")
     if grant_type is None:
         raise OAuthError(INVALID_REQUEST, f"grant_type is missing; send {' or '.join(GRANTS)}.")
     redeem = GRANTS.get(grant_type)
     if redeem is None:
-        description = f"grant_type {grant_type!r} is not known; send {' or '.join(GRANTS)}."
+        description = f"grant_type {grant_type!r} is unknown; send {' or '.join(GRANTS)}."
         raise OAuthError(UNSUPPORTED_GRANT_TYPE, description)
     token = redeem(call, application, form)
     return HandlerResponse(

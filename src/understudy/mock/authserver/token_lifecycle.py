@@ -14,7 +14,7 @@ IMPLICIT_LIFETIME = timedelta(weeks=2)  # interface, Limits: Implicit-flow token
 TOKEN_DIGITS = 48
 """Characters of a token, out of 72: some 290 bits (RFC 6749, 10.10 asks for 128)."""
 
-# Real tokens hold what a fragment must escape; a client that forgets to decode is found out here.
+# Real tokens contain characters that a fragment must escape, which shows clients that do not decode.
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*^@"
 
 
@@ -29,11 +29,11 @@ def issue(
     """Issues a token.
 
     Args:
-        world: Where it counts.
-        application: Whom it is given to.
-        person: Slug of whom it speaks for.
-        scopes: What was approved.
-        lifetime: None for a token that does not end (interface, Limits).
+        world: The world that the token is valid in.
+        application: The client that gets the token.
+        person: Slug of the person who granted it.
+        scopes: The granted scopes.
+        lifetime: None: the token never expires (interface, Limits).
     """
     expires = None if lifetime is None else (world.clock.now() + lifetime).isoformat()
     token = Token(
@@ -49,7 +49,7 @@ def issue(
 
 
 def revoke(world: World, token: str) -> None:
-    """Ends a token; ending one that is not there changes nothing."""
+    """Revokes a token; an unknown one is ignored."""
     world.remove(TOKENS, token)
     world.remove(USED_SCOPES, token)
 
@@ -57,18 +57,18 @@ def revoke(world: World, token: str) -> None:
 def revoke_all(
     world: World, *, client_id: str | None = None, person: str | None = None
 ) -> list[Token]:
-    """Ends every token that an application was given, that speaks for a person, or both."""
-    ended = [
+    """Revokes the tokens of an application, of a person, or of both together."""
+    revoked = [
         token
         for _, token in world.items(TOKENS)
         if (client_id is None or token.client_id == client_id)
         and (person is None or token.person == person)
     ]
-    for token in ended:
+    for token in revoked:
         revoke(world, token.token)
-    return ended
+    return revoked
 
 
 def account_number(slug: str) -> str:
-    """Returns the number that an account and its site go by (``user_id``, ``blog_id``)."""
+    """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
     return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)

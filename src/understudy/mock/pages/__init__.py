@@ -1,1 +1,1 @@
-"""What a person sees: a Flask application."""
+"""Shows the web pages: profiles, sign-in, consent and the developer dashboard (a Flask application)."""

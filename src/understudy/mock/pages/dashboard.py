@@ -1,4 +1,4 @@
-"""The developer dashboard: applications, their secrets, addresses and keys, and who granted what."""
+"""Shows the developer dashboard: applications, their secrets, redirect addresses and grants."""
 
 import hashlib
 
@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as Redirect
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.authserver import applications
-from understudy.mock.authserver.client_advice import verdicts
+from understudy.mock.authserver.client_advice import advice_for
 from understudy.mock.authserver.token_lifecycle import revoke
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, exchange
@@ -20,29 +20,33 @@ blueprint = Blueprint("dashboard", __name__, url_prefix="/apps")
 
 @blueprint.get("")
 def overview() -> Response | Redirect:
-    """Shows the applications of whoever is signed in."""
+    """Shows the applications of the person who is signed in."""
     session = sessions.session_of(exchange())
     if session.person is None:
         return redirect(address("/sign-in"), 303)
-    return _page("apps.html", session, applications=_owned(session), fault="")
+    return _page("apps.html", session, applications=_own_applications(session), error="")
 
 
 @blueprint.post("")
 def create() -> Response | Redirect:
-    """Makes an application, and shows its secret and API key the only time."""
+    """Registers an application, and shows its client secret and API key once."""
     session = _signed_in()
     world = exchange().world
     uris = tuple(request.form.get("redirect_uris", "").split())
     try:
-        made = applications.register(world, str(session.person), request.form.get("name", ""), uris)
-    except BadRequest as refusal:
-        page = _page("apps.html", session, applications=_owned(session), fault=refusal.message)
+        application = applications.register(
+            world, str(session.person), request.form.get("name", ""), uris
+        )
+    except BadRequest as problem:
+        page = _page(
+            "apps.html", session, applications=_own_applications(session), error=problem.message
+        )
         page.status_code = 400
         return page
-    key = applications.api_key(world, made)
-    shown = {"Client secret": made.client_secret}
-    sessions.show_once(exchange(), session, shown | ({"API key": key.token} if key else {}))
-    return _to(made)
+    key = applications.api_key(world, application)
+    secrets = {"Client secret": application.client_secret}
+    sessions.show_once(exchange(), session, secrets | ({"API key": key.token} if key else {}))
+    return _to(application)
 
 
 @blueprint.get("/<client_id>")
@@ -51,21 +55,21 @@ def one(client_id: str) -> Response | Redirect:
     session = sessions.session_of(exchange())
     if session.person is None:
         return redirect(address("/sign-in"), 303)
-    return _app_page(session, _own(session, client_id))
+    return _app_page(session, _own_application(session, client_id))
 
 
 @blueprint.post("/<client_id>/name")
 def rename(client_id: str) -> Response | Redirect:
-    """Gives an application another name."""
-    application = _own(_signed_in(), client_id)
+    """Renames an application."""
+    application = _own_application(_signed_in(), client_id)
     return _changed(application, request.form.get("name", ""), application.redirect_uris)
 
 
 @blueprint.post("/<client_id>/redirect-uris")
 @upholds("dashboard-redirect-urls")
 def change_redirect_uris(client_id: str) -> Response | Redirect:
-    """Adds an address, or removes one."""
-    application = _own(_signed_in(), client_id)
+    """Adds redirect addresses, or removes one."""
+    application = _own_application(_signed_in(), client_id)
     added, removed = request.form.get("add", "").split(), request.form.get("remove")
     kept = tuple(uri for uri in application.redirect_uris if uri != removed)
     return _changed(application, application.name, (*kept, *added))
@@ -73,18 +77,18 @@ def change_redirect_uris(client_id: str) -> Response | Redirect:
 
 @blueprint.post("/<client_id>/secret")
 def rotate_secret(client_id: str) -> Redirect:
-    """Makes a new secret, and shows it the only time."""
+    """Replaces the client secret, and shows the new one once."""
     session = _signed_in()
-    made = applications.rotate_secret(exchange().world, _own(session, client_id))
-    sessions.show_once(exchange(), session, {"Client secret": made.client_secret})
-    return _to(made)
+    application = applications.rotate_secret(exchange().world, _own_application(session, client_id))
+    sessions.show_once(exchange(), session, {"Client secret": application.client_secret})
+    return _to(application)
 
 
 @blueprint.post("/<client_id>/api-key")
 def rotate_api_key(client_id: str) -> Redirect:
-    """Makes a new API key, and shows it the only time."""
+    """Replaces the API key, and shows the new one once."""
     session = _signed_in()
-    application = _own(session, client_id)
+    application = _own_application(session, client_id)
     key = applications.rotate_api_key(exchange().world, application)
     sessions.show_once(exchange(), session, {"API key": key.token})
     return _to(application)
@@ -92,23 +96,23 @@ def rotate_api_key(client_id: str) -> Redirect:
 
 @blueprint.post("/<client_id>/grants")
 def revoke_grant(client_id: str) -> Redirect:
-    """Ends one of the tokens that were granted to an application."""
+    """Revokes one of the tokens that were granted to an application."""
     session = _signed_in()
-    application = _own(session, client_id)
+    application = _own_application(session, client_id)
     world = exchange().world
-    named = request.form.get("token", "")
-    found = [t for t in applications.grants(world, application) if _name(t.token) == named]
-    if not found:
-        abort(400, "That token was not granted to this application, or has ended before.")
-    revoke(world, found[0].token)
+    digest = request.form.get("token", "")
+    tokens = [t for t in applications.grants(world, application) if _digest(t.token) == digest]
+    if not tokens:
+        abort(400, "This token was not granted to the application, or is revoked already.")
+    revoke(world, tokens[0].token)
     return _to(application)
 
 
 @blueprint.post("/<client_id>/deletion")
 def delete(client_id: str) -> Redirect:
-    """Deletes an application and ends its tokens."""
+    """Deletes an application and revokes its tokens."""
     session = _signed_in()
-    applications.delete(exchange().world, _own(session, client_id))
+    applications.delete(exchange().world, _own_application(session, client_id))
     return redirect(address("/apps"), 303)
 
 
@@ -118,8 +122,8 @@ def _changed(
     world = exchange().world
     try:
         applications.change(world, application, name=name, redirect_uris=redirect_uris)
-    except BadRequest as refusal:
-        return _app_page(sessions.session_of(exchange()), application, refusal.message)
+    except BadRequest as problem:
+        return _app_page(sessions.session_of(exchange()), application, problem.message)
     return _to(application)
 
 
@@ -131,30 +135,32 @@ def _signed_in() -> Session:
     return session
 
 
-def _owned(session: Session) -> list[Application]:
+def _own_applications(session: Session) -> list[Application]:
     return applications.owned_by(exchange().world, str(session.person))
 
 
-def _own(session: Session, client_id: str) -> Application:
+def _own_application(session: Session, client_id: str) -> Application:
     try:
         return applications.find(exchange().world, client_id, session.person)
-    except NotFound as refusal:
-        abort(404, refusal.message)
+    except NotFound as problem:
+        abort(404, problem.message)
 
 
-def _app_page(session: Session, application: Application, fault: str = "") -> Response:
+def _app_page(session: Session, application: Application, error: str = "") -> Response:
     world = exchange().world
     page = _page(
         "app.html",
         session,
         application=application,
         api_key=applications.api_key(world, application),
-        fault=fault,
-        grants=[replace(t, token=_name(t.token)) for t in applications.grants(world, application)],
+        error=error,
+        grants=[
+            replace(t, token=_digest(t.token)) for t in applications.grants(world, application)
+        ],
         secrets=sessions.take_secrets(exchange(), session),
-        verdicts=verdicts(world, application.client_id),
+        advice=advice_for(world, application.client_id),
     )
-    if fault:
+    if error:
         page.status_code = 400
     return page
 
@@ -165,8 +171,8 @@ def _page(template: str, session: Session, **members: object) -> Response:
     return sessions.keep(make_response(page), session)
 
 
-def _name(token: str) -> str:
-    """Returns what a page calls a token: it lets nobody in who reads the page."""
+def _digest(token: str) -> str:
+    """Returns what a page shows instead of a token, so that reading the page does not disclose it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The Flask application of one address: the pages it shows, and what holds for all of them."""
+"""Creates the Flask application of one site, with the headers and error pages of all its pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -8,7 +8,7 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
 from understudy.mock.pages import dashboard, public_pages, public_profile, sign_in
-from understudy.mock.pages.page_groups import Part
+from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
     address,
     authorization_url,
@@ -20,7 +20,7 @@ from understudy.mock.pages.wsgi_bridge import (
 
 STATIC_PATH = "/static"
 
-BLUEPRINTS: Final[Mapping[Part, Sequence[Blueprint]]] = {
+BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
     "people": (public_pages.blueprint,),
     "authorization": (sign_in.blueprint, dashboard.blueprint),
 }
@@ -31,28 +31,28 @@ _POLICY: Final = (
     "base-uri 'none'; form-action 'self'{onward}; frame-ancestors 'none'"
 )
 _HEADERS: Final = {
-    "Cache-Control": "no-store",  # the world changes between two looks
+    "Cache-Control": "no-store",  # the world may change between two requests
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
 
 
-def create(parts: Sequence[Part], base_path: str, auto_approve: str | None = None) -> Flask:
-    """Returns the application of one address.
+def create(groups: Sequence[PageGroup], base_path: str, auto_approve: str | None = None) -> Flask:
+    """Creates the application of one site.
 
     Args:
-        parts: What it shows.
-        base_path: Where the resource API lies, at this address or its own.
-        auto_approve: Slug of who approves every authorization at once.
+        groups: The groups of pages it shows.
+        base_path: Base path of the resource API, on this site or its own.
+        auto_approve: Slug of the person who approves every authorization without a page.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
     flask.config.update(
         AUTO_APPROVE=auto_approve,
         BASE_PATH=base_path,
-        PROPAGATE_EXCEPTIONS=True,  # a failure of ours is for the engine to log and to answer
+        PROPAGATE_EXCEPTIONS=True,  # the engine logs internal errors and responds to them
     )
-    flask.url_map.merge_slashes = False  # by a redirect, which would lead out of the world
+    flask.url_map.merge_slashes = False  # merging redirects, which would leave the world
     flask.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     flask.jinja_env.globals.update(
         address=address,
@@ -62,22 +62,22 @@ def create(parts: Sequence[Part], base_path: str, auto_approve: str | None = Non
         resource_url=resource_url,
     )
     flask.jinja_env.tests["web_address"] = public_profile.is_web_address
-    for part in parts:
-        for blueprint in BLUEPRINTS[part]:
+    for group in groups:
+        for blueprint in BLUEPRINTS[group]:
             flask.register_blueprint(blueprint)
-    flask.register_error_handler(HTTPException, _refusal)
+    flask.register_error_handler(HTTPException, _error_page)
     flask.after_request(_with_headers)
     return flask
 
 
-def _refusal(error: HTTPException) -> tuple[str, int, Sequence[tuple[str, str]]]:
-    page = render_template("refusal.html", error=error, path=exchange().path)
-    headers = [pair for pair in error.get_headers() if pair[0] != "Content-Type"]  # Allow and such
+def _error_page(error: HTTPException) -> tuple[str, int, Sequence[tuple[str, str]]]:
+    page = render_template("error.html", error=error, path=exchange().path)
+    headers = [pair for pair in error.get_headers() if pair[0] != "Content-Type"]  # such as Allow
     return page, error.code or 500, headers
 
 
 def _with_headers(response: Response) -> Response:
-    onward = f" {g.onward}" if "onward" in g else ""
+    onward = f" {g.form_redirect_origin}" if "form_redirect_origin" in g else ""
     response.headers["Content-Security-Policy"] = _POLICY.format(onward=onward)
     for name, text in _HEADERS.items():
         response.headers.setdefault(name, text)

@@ -1,5 +1,5 @@
-"""The parts that an address may show."""
+"""Names the groups of pages that a site may show."""
 
 from typing import Literal
 
-Part = Literal["people", "authorization"]
+PageGroup = Literal["people", "authorization"]

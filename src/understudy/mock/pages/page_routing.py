@@ -1,7 +1,7 @@
-"""Where the pages stand among the other paths, decided before Flask is asked for anything.
+"""Decides which paths are pages, before Flask is imported.
 
-An API client that mistypes a path gets the API's own error, and does not, the first time, pay the
-tenth of a second that Flask takes to import.
+An API client that mistypes a path gets the API's own error and does not wait for the tenth of a
+second that importing Flask takes.
 """
 
 from collections.abc import Sequence
@@ -12,46 +12,46 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
 from understudy.mock.engine.request_context import RequestContext, context_of
-from understudy.mock.pages.page_groups import Part
-from understudy.mock.pages.public_profile import find
+from understudy.mock.pages.page_groups import PageGroup
+from understudy.mock.pages.public_profile import find_visible
 
 _METHODS = ("GET", "HEAD")
 _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
-"""First segments of the authorization server's pages, whose forms are posted."""
+"""First path segments of the authorization server's pages, whose forms are posted."""
 
 
-def pages(base_path: str, parts: Sequence[Part], auto_approve: str | None = None) -> ASGIApp:
-    """Returns the pages of one address.
+def pages(base_path: str, groups: Sequence[PageGroup], auto_approve: str | None = None) -> ASGIApp:
+    """Returns the pages of one site as an ASGI application.
 
     Args:
-        base_path: Where the resource API lies; nothing under it is a page.
-        parts: What is shown here; the first one's front page is the address's.
-        auto_approve: Slug of who approves every authorization at once.
+        base_path: Base path of the resource API; no path below it is a page.
+        groups: The groups of pages shown here; the site's front page is that of the first.
+        auto_approve: Slug of the person who approves every authorization without a page.
     """
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
         exchange = context_of(scope)
         path: str = scope["path"]
-        is_form = "authorization" in parts and path.partition("/")[2].partition("/")[0] in _FORMS
+        is_form = "authorization" in groups and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
             _expect_page(exchange, path, base_path)
-        from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - most runs show no page
+        from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - needed only where a page is shown
 
-        await respond(_application(base_path, tuple(parts), auto_approve), exchange, send)
+        await respond(_application(base_path, tuple(groups), auto_approve), exchange, send)
 
     return site
 
 
 def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
-    """Leaves to the engine what is no page, or is not asked for as one.
+    """Raises the API's error for paths that are not pages, or not requested by a browser.
 
     Raises:
-        NotFound: It is the API's to refuse.
-        MethodNotAllowed: It is a page and asked to change.
+        NotFound: The API refuses this path.
+        MethodNotAllowed: The path is a page, and the method is not GET or HEAD.
     """
     is_page = _is_page(exchange, path)
     if f"{path}/".startswith(f"{base_path}/") or not (is_page or _is_browsing(exchange)):
-        msg = ""  # the engine names the path and the nearest one it knows
+        msg = ""  # the engine's message names the path and the nearest known one
         raise NotFound(msg)
     if exchange.method not in _METHODS:
         allowed = ", ".join(_METHODS)
@@ -61,18 +61,18 @@ def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
 
 
 @cache
-def _application(base_path: str, parts: tuple[Part, ...], auto_approve: str | None) -> Any:
-    from understudy.mock.pages import flask_app  # noqa: PLC0415 - most runs show no page
+def _application(base_path: str, groups: tuple[PageGroup, ...], auto_approve: str | None) -> Any:
+    from understudy.mock.pages import flask_app  # noqa: PLC0415 - needed only where a page is shown
 
-    return flask_app.create(parts, base_path, auto_approve)
+    return flask_app.create(groups, base_path, auto_approve)
 
 
 def _is_page(exchange: RequestContext, path: str) -> bool:
     name = path.lstrip("/")  # as Flask does
-    return not name or path.startswith("/static/") or find(exchange.world, name) is not None
+    return not name or path.startswith("/static/") or find_visible(exchange.world, name) is not None
 
 
 def _is_browsing(exchange: RequestContext) -> bool:
-    """Tells a browser, which names HTML, from a client that accepts whatever comes."""
+    """Tells whether a browser sent the request: browsers name HTML, clients accept anything."""
     is_safe = exchange.method in _METHODS
     return is_safe and b"text/html" in exchange.headers.get(b"accept", b"")

@@ -1,4 +1,4 @@
-"""The pages of the resource API's address: its front page and the people's profiles."""
+"""Shows the public pages: the front page of the resource API's site, and profile pages."""
 
 from flask import Blueprint, abort, render_template
 
@@ -16,11 +16,11 @@ blueprint = Blueprint("people", __name__)
 
 @blueprint.get("/")
 def front_page() -> str:
-    """Shows where everything is, and whom and what there is to ask for."""
+    """Shows the addresses of the mock, its people and its tokens."""
     world, now = exchange().world, exchange().started
     people = [person for _, person in world.items(PEOPLE)]
     tokens = [(token, is_valid(token, now)) for _, token in world.items(TOKENS)]
-    valid = [token for token, counts in tokens if counts]
+    valid = [token for token, valid in tokens if valid]
     return render_template(
         "front.html",
         lines=curl_lines(base_url(), people, valid),
@@ -33,12 +33,15 @@ def front_page() -> str:
 
 @blueprint.get("/<slug>")
 def profile_page(slug: str) -> str:
-    """Shows what strangers may see of a person."""
-    person = public_profile.find(exchange().world, slug)
+    """Shows the public profile of a person."""
+    person = public_profile.find_visible(exchange().world, slug)
     if person is None:
         abort(404)
     if person.visibility == "private":
-        abort(403, f"{slug} keeps this profile private. Only its owner sees it, with a token.")
+        abort(
+            403,
+            f"{slug} keeps this profile private; only its owner can look it up, with an access token.",
+        )
     return render_template(
         "profile.html",
         person=person,

@@ -1,6 +1,6 @@
-"""What a stranger may see of a person on their profile page.
+"""Selects what a profile page shows to anonymous visitors.
 
-The same people decide here as in the API: who is disabled is not there, who is private says so.
+Visibility is as in the API: disabled profiles are not found, private ones are refused.
 """
 
 import re
@@ -10,40 +10,40 @@ from urllib.parse import quote
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.people import PEOPLE, Person, Profile, VerifiedAccount
 
-ACCOUNTS_FOR_STRANGERS = 4  # interface, Limits
+PUBLIC_ACCOUNTS = 4  # interface, Limits
 
 _COLOUR: Final = re.compile(
     r"#[0-9a-f]{3,8}|[a-z]+|(?:rgba?|hsla?|linear-gradient)\([a-z0-9#%.,()\s-]*\)", re.IGNORECASE
-)  # without a slash, so that no address fits
+)  # without a slash, so that no URL matches
 _PLACEMENT: Final = re.compile(r"[a-z0-9%.\s/-]*", re.IGNORECASE)
 
 
-def find(world: World, slug: str) -> Person | None:
-    """Returns the person whose page this is, or None where there is no page to be seen."""
+def find_visible(world: World, slug: str) -> Person | None:
+    """Returns the person with this slug, or None if there is none or the profile is disabled."""
     person = world.get(PEOPLE, slug)
     return None if person is None or person.visibility == "disabled" else person
 
 
 def shown_accounts(profile: Profile) -> list[VerifiedAccount]:
-    """Returns the verified accounts that strangers see."""
+    """Returns the verified accounts that anonymous visitors see."""
     public = [account for account in profile.verified_accounts if not account.is_hidden]
-    return public[:ACCOUNTS_FOR_STRANGERS]
+    return public[:PUBLIC_ACCOUNTS]
 
 
 def is_web_address(text: str) -> bool:
-    """Tells whether a text may become a link: ``javascript:`` and its kin may not."""
+    """Tells whether a text may become a link, which ``javascript:`` URLs must not."""
     return text.lower().startswith(("https://", "http://"))
 
 
 def backdrop(profile: Profile, images_url: str) -> str:
-    """Returns what lies behind the card as the value of CSS's ``background``; empty for nothing.
+    """Returns the backdrop of the card as a value of CSS ``background``; empty if there is none.
 
-    A value that is no plain colour, gradient or placement is left out, so that a profile cannot
-    style the page around it or fetch from elsewhere.
+    A value that is not a plain colour, gradient or placement is left out, so that a profile cannot
+    style the rest of the page or load resources of other sites.
 
     Args:
-        profile: What the person says of themselves.
-        images_url: Where fixture images lie, without a slash at the end.
+        profile: The person's profile.
+        images_url: URL of the fixture images, without a trailing slash.
     """
     layers = []
     header = profile.header_image
@@ -56,13 +56,13 @@ def backdrop(profile: Profile, images_url: str) -> str:
 
 
 def language(profile: Profile) -> str:
-    """Returns the code of the language that the person writes in; empty where nobody knows."""
+    """Returns the code of the person's primary language; empty if none is set."""
     languages = profile.languages or ()
     return next((language.code for language in languages if language.is_primary), "")
 
 
 def avatar_alt(person: Person) -> str:
-    """Returns what the avatar of the primary address shows, in words."""
+    """Returns the alt text of the primary e-mail address's avatar, or a default."""
     selected = person.emails[0].avatar
-    told = (avatar.alt_text for avatar in person.avatars if avatar.image_id == selected)
-    return next(told, "") or f"Avatar of {person.profile.display_name or person.slug}"
+    alt_texts = (avatar.alt_text for avatar in person.avatars if avatar.image_id == selected)
+    return next(alt_texts, "") or f"Avatar of {person.profile.display_name or person.slug}"

@@ -1,4 +1,4 @@
-"""The browser's session at the authorization server: a cookie, and a record in the world."""
+"""Keeps browser sessions at the authorization server: a cookie, and a record in the world."""
 
 import hmac
 
@@ -18,15 +18,15 @@ _DIGITS = 32
 
 
 def session_of(exchange: RequestContext) -> Session:
-    """Returns the browser's session, a new one where it has none or its person is gone."""
-    found = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
-    if found is None or (found.person is not None and person_of(exchange, found) is None):
+    """Returns the browser's session; a new one if it has none or its person does not exist any more."""
+    session = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
+    if session is None or (session.person is not None and person_of(exchange, session) is None):
         return begin(exchange)
-    return found
+    return session
 
 
 def begin(exchange: RequestContext, person: str | None = None) -> Session:
-    """Begins a session; who signs in gets a new one, so that nobody can plant theirs."""
+    """Creates a session; signing in always creates a new one (session fixation)."""
     identifiers = exchange.world.identifiers
     key, csrf = identifiers.hexadecimal(_DIGITS), identifiers.hexadecimal(_DIGITS)
     session = Session(key, csrf, person)
@@ -40,31 +40,31 @@ def end(exchange: RequestContext, session: Session) -> None:
 
 
 def keep(response: Response, session: Session) -> Response:
-    """Sets the cookie: out of a script's reach, and not sent with another site's form."""
+    """Sets the session cookie, hidden from scripts and not sent with forms of other sites."""
     path = f"{wsgi_bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
     response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path=path)
     return response
 
 
 def person_of(exchange: RequestContext, session: Session) -> Person | None:
-    """Returns who is signed in."""
+    """Returns the person who is signed in, or None."""
     return (session.person and exchange.world.get(PEOPLE, session.person)) or None
 
 
 def expect_csrf(session: Session) -> None:
-    """Refuses a form that this session's page did not make."""
-    given = request.form.get(CSRF_FIELD, "")
-    if not hmac.compare_digest(given.encode(), session.csrf.encode()):
+    """Refuses a form that is not from a page of this session."""
+    token = request.form.get(CSRF_FIELD, "")
+    if not hmac.compare_digest(token.encode(), session.csrf.encode()):
         abort(400, "This form is not from this session's page. Go back, reload it, and try again.")
 
 
 def show_once(exchange: RequestContext, session: Session, secrets: dict[str, str]) -> None:
-    """Keeps secrets for the next page of the session, which shows them the only time."""
+    """Keeps secrets for the next page of the session, which shows them once."""
     exchange.world.put(SESSIONS, session.key, replace(session, secrets=secrets))
 
 
 def take_secrets(exchange: RequestContext, session: Session) -> dict[str, str]:
-    """Returns the secrets that were kept for this page, and forgets them."""
+    """Returns the secrets kept for this page, and forgets them."""
     if session.secrets:
         exchange.world.put(SESSIONS, session.key, replace(session, secrets={}))
     return session.secrets

@@ -1,7 +1,7 @@
-"""Runs Flask inside of an exchange, on the event loop.
+"""Runs the Flask application within a request, on the event loop.
 
-Not in a WSGI server's threads: views change the world (who approved, which application there is),
-and what runs on the loop is atomic. Rendering takes a millisecond or two.
+Not in the threads of a WSGI server: views change the world, and only what runs on the event loop is
+atomic. Rendering takes a millisecond or two.
 """
 
 import sys
@@ -20,7 +20,7 @@ _EXCHANGE = "understudy.exchange"
 
 
 async def respond(flask: Flask, exchange: RequestContext, send: Send) -> None:
-    """Answers an exchange by a view."""
+    """Sends the response of a Flask view."""
     response = Response.from_app(flask, _environ(exchange), buffered=True)
     headers = [(name.lower().encode(), text.encode("latin-1")) for name, text in response.headers]
     start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
@@ -29,9 +29,9 @@ async def respond(flask: Flask, exchange: RequestContext, send: Send) -> None:
 
 
 def _environ(exchange: RequestContext) -> dict[str, Any]:
-    """Returns what WSGI knows of a request (PEP 3333): bytes stand in it as Latin-1.
+    """Returns the WSGI environment of a request (PEP 3333), where bytes are decoded as Latin-1.
 
-    The host is left out, as links are made of ``site_url``; so no Host header can fail us here.
+    The host is left out, as links are built from ``site_url``, so no Host header can fail here.
     """
     headers = {
         f"HTTP_{name.decode('latin-1').upper().replace('-', '_')}": text.decode("latin-1")
@@ -61,36 +61,36 @@ def _environ(exchange: RequestContext) -> dict[str, Any]:
 
 
 def exchange() -> RequestContext:
-    """Returns the exchange that a view answers."""
+    """Returns the context of the current request."""
     found: RequestContext = request.environ[_EXCHANGE]
     return found
 
 
 def address(path: str) -> str:
-    """Returns where a path of this site lies: the one place that knows, so no link leaves it."""
+    """Returns the URL of a path of this site, within the current world."""
     return exchange().site_url + path
 
 
 def resource_url() -> str:
-    """Returns where people's pages lie, at this address or the resource API's."""
+    """Returns the URL of the resource API's site, without a trailing slash."""
     return exchange().resource_url
 
 
 def authorization_url() -> str:
-    """Returns where people sign in, at this address or the authorization server's."""
+    """Returns the URL of the authorization server's site, without a trailing slash."""
     return exchange().authorization_url
 
 
 def base_url() -> str:
-    """Returns where the resource API lies."""
+    """Returns the base URL of the resource API."""
     return resource_url() + str(current_app.config["BASE_PATH"])
 
 
 def avatar_url(person: Person, size: int) -> str:
-    """Returns where a person's avatar lies, at a size in pixels."""
+    """Returns the URL of a person's avatar, at a size in pixels."""
     return address(f"/avatar/{email_hash(person.emails[0].email)}?s={size}")
 
 
-def let_form_lead_to(origin: str) -> None:
-    """Allows this page's form to be redirected to an origin: policies cover redirects as well."""
-    g.onward = origin
+def allow_form_redirect(origin: str) -> None:
+    """Allows the forms of this page to be redirected to an origin (CSP ``form-action``)."""
+    g.form_redirect_origin = origin

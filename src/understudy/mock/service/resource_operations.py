@@ -4,6 +4,7 @@ from typing import Any
 
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.service import avatars, linked_pictures, own_profile, profiles, qr_codes
@@ -38,8 +39,8 @@ WEB_HANDLERS: Handlers = {
     ("GET", "/icons/{service_type}"): linked_pictures.get_icon,
 }
 
-READ = frozenset({"auth", "avatar-profile:read"})
-MANAGE = frozenset({"auth", "avatar-profile:manage"})
+READ = frozenset({AUTH, READ_PROFILE})
+MANAGE = frozenset({AUTH, MANAGE_PROFILE})
 
 # The interface does not give the scope of each endpoint (Bearer tokens, 6): rule scope-per-operation.
 SCOPES = {

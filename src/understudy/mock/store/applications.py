@@ -87,14 +87,14 @@ class ClientAdvice(Struct, frozen=True):
 
     Attributes:
         client_id: Who did it.
-        fault: Its name, such as ``no-state``.
+        problem: Its name, such as ``no-state``.
         advice: What to do instead.
         count: How often it was seen.
         seen: When last.
     """
 
     client_id: str
-    fault: str
+    problem: str
     advice: str
     count: int
     seen: datetime
@@ -118,5 +118,5 @@ USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[st
 CONSENTS: Collection[Consent] = Collection("consents", Consent)
 """What the page's form sends back, to the page."""
 
-CLIENT_ADVICE: Collection[ClientAdvice] = Collection("verdicts", ClientAdvice)
-"""client_id, a space and the fault to the verdict."""
+CLIENT_ADVICE: Collection[ClientAdvice] = Collection("client_advice", ClientAdvice)
+"""client_id, a space and the problem to the advice."""

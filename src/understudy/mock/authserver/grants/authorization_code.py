@@ -1,4 +1,4 @@
-"""The authorization code grant (interface, Code grant; RFC 6749, 4.1.3; RFC 7636, 4.6)."""
+"""Redeems authorization codes (interface, Code grant; RFC 6749, 4.1.3; RFC 7636, 4.6)."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from understudy.mock.store.attempts import FAILED_CODES
 from understudy.mock.store.tokens import Token
 
 REMEMBERED = 1000
-"""Spent codes of a world that a replay is noticed of; older ones are unknown, and refused so."""
+"""Spent codes that a world remembers to detect replays; older ones are refused as unknown."""
 
 
 @upholds("code-exchange", "code-bound-to-client", "code-single-use", "code-replay-revokes")
@@ -26,31 +26,31 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     """Exchanges a code for a token.
 
     Raises:
-        OAuthError: The code does not count, or what it is bound to does not fit.
-        TooManyRequests: Too many codes were tried by this client.
+        OAuthError: The code is invalid, or does not match what it is bound to.
+        TooManyRequests: There were too many failed attempts by this client.
     """
-    given = form.get("code")
-    if given is None:
+    code_text = form.get("code")
+    if code_text is None:
         raise OAuthError(INVALID_REQUEST, "code is missing; send the code of the redirect.")
     attempts = hold_off(call.world, FAILED_CODES, application.client_id)
-    code = call.world.get(CODES, given) or call.world.get(SPENT_CODES, given)
+    code = call.world.get(CODES, code_text) or call.world.get(SPENT_CODES, code_text)
     if code is None or code.client_id != application.client_id:
         attempts.failed()
-        raise OAuthError(INVALID_GRANT, "The code is unknown, or was given to another client.")
+        raise OAuthError(INVALID_GRANT, "The code is unknown, or was issued to another client.")
     _expect_binding(code, form)
     if code.token is not None:
         revoke(call.world, code.token)
-        description = "The code was exchanged before, so the token it gave is revoked now."
+        description = "The code was exchanged before, so the token issued for it is now revoked."
         raise OAuthError(INVALID_GRANT, description)
     if call.world.clock.now() >= code.expires:
-        raise OAuthError(INVALID_GRANT, "The code has expired; send the person through again.")
+        raise OAuthError(INVALID_GRANT, "The code has expired; send the person to authorize again.")
     token = issue(call.world, application, code.person, code.scopes)
     _spend(call.world, replace(code, token=token.token))
     return token
 
 
 def _spend(world: World, code: AuthorizationCode) -> None:
-    """Notes an exchange, and forgets the oldest one beyond those that are remembered."""
+    """Remembers the exchange, and forgets the oldest one over the limit."""
     world.remove(CODES, code.code)
     world.put(SPENT_CODES, code.code, code)
     if world.changed(SPENT_CODES) > REMEMBERED:
@@ -60,19 +60,21 @@ def _spend(world: World, code: AuthorizationCode) -> None:
 
 @upholds("code-redirect-uri-repeated", "pkce-honoured")
 def _expect_binding(code: AuthorizationCode, form: Mapping[str, str]) -> None:
-    """Refuses an exchange that does not fit the authorization request; the code stays unspent."""
+    """Refuses an exchange that does not match the authorization request; the code stays valid."""
     redirect_uri = form.get("redirect_uri")
     if redirect_uri is None:
-        raise OAuthError(INVALID_REQUEST, "redirect_uri is missing; repeat the one of the start.")
+        raise OAuthError(
+            INVALID_REQUEST, "redirect_uri is missing; repeat that of the authorization request."
+        )
     if redirect_uri != code.redirect_uri:
-        description = "redirect_uri differs from the one of the authorization request; repeat that."
+        description = "redirect_uri differs from that of the authorization request; send the same."
         raise OAuthError(INVALID_GRANT, description)
     verifier = form.get("code_verifier")
     if code.challenge is None and verifier is not None:  # RFC 9700, 4.8.2: a downgrade
-        description = "code_verifier was sent, and the authorization request had no code_challenge."
+        description = "code_verifier was sent, but the authorization request had no code_challenge."
         raise OAuthError(INVALID_GRANT, description)
     if code.challenge is not None and not _verifies(verifier, code):
-        raise OAuthError(INVALID_GRANT, "code_verifier does not fit the code_challenge.")
+        raise OAuthError(INVALID_GRANT, "code_verifier does not match the code_challenge.")
 
 
 def _verifies(verifier: str | None, code: AuthorizationCode) -> bool:

@@ -1,4 +1,4 @@
-"""The password grant, for an application's owner and for tests (interface, Password grant)."""
+"""Issues tokens by the password grant, for an application's owner and for tests (interface, Password grant)."""
 
 from collections.abc import Mapping
 
@@ -28,25 +28,25 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     """Exchanges the owner's user name and password for a token.
 
     Raises:
-        OAuthError: They are wrong, or not the owner's.
-        TooManyRequests: Too many passwords were tried for this name.
+        OAuthError: The credentials are wrong, or not those of the owner.
+        TooManyRequests: There were too many failed attempts.
     """
     username, password = form.get("username"), form.get("password")
     if username is None or password is None:
-        lacking = "username" if username is None else "password"
-        raise OAuthError(INVALID_REQUEST, f"{lacking} is missing; send it as a form field.")
-    asked = requested_scopes.requested(tuple(form.items())) or tuple(requested_scopes.MEANINGS)
-    fault = requested_scopes.fault(asked)
-    if fault is not None:
-        raise OAuthError(INVALID_SCOPE, fault)
-    person = accounts.find(call.world, username)
-    proof = accounts.prove(call.world, username, password)
-    if person is None or proof == "wrong":
-        raise OAuthError(INVALID_GRANT, "The user name or the password is wrong.")
+        missing = "username" if username is None else "password"
+        raise OAuthError(INVALID_REQUEST, f"{missing} is missing; send it as a form field.")
+    scopes = requested_scopes.requested(tuple(form.items())) or tuple(requested_scopes.MEANINGS)
+    scope_error = requested_scopes.error_in(scopes)
+    if scope_error is not None:
+        raise OAuthError(INVALID_SCOPE, scope_error)
+    person = accounts.find_account(call.world, username)
+    check = accounts.check_password(call.world, username, password)
+    if person is None or check == "wrong":
+        raise OAuthError(INVALID_GRANT, "The user name or password is wrong.")
     if person.slug != application.owner:
         description = "This grant is for the application's owner only; send others to authorize."
         raise OAuthError(INVALID_GRANT, description)
-    if person.application_password is not None and proof == "password":
+    if person.application_password is not None and check == "password":
         description = "The owner uses two-step authentication; send an application password."
         raise OAuthError(NEEDS_2FA, description)
-    return issue(call.world, application, person.slug, asked)
+    return issue(call.world, application, person.slug, scopes)

@@ -47,7 +47,7 @@ def test_grants_are_listed_and_ended(admin, browser):
     assert admin("GET", "/applications/server-app/grants").json() == []
 
 
-def test_verdicts_say_what_a_client_did_badly(admin, browser):
+def test_advice_says_what_a_client_could_do_better(admin, browser):
     query = {
         "client_id": "server-app",
         "redirect_uri": "http://127.0.0.1:5000/callback",
@@ -55,8 +55,8 @@ def test_verdicts_say_what_a_client_did_badly(admin, browser):
         "scope": "auth",
     }
     browser.request("GET", "/oauth2/authorize", params=query)
-    found = admin("GET", "/applications/server-app/verdicts").json()
-    assert [verdict["fault"] for verdict in found] == ["no-pkce", "no-state"]
+    found = admin("GET", "/applications/server-app/advice").json()
+    assert [entry["problem"] for entry in found] == ["no-pkce", "no-state"]
 
 
 @pytest.mark.parametrize(

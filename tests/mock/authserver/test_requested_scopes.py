@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.mock.authserver.requested_scopes import fault, requested
+from understudy.mock.authserver.requested_scopes import error_in, requested
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ def test_scopes_are_read_in_every_form_that_clients_write(parameters, expected):
     [
         ((), "at least one"),
         (("avatar-profile:read",), "auth is missing"),
-        (("auth", "profile"), "'profile' is not known"),
+        (("auth", "profile"), "'profile' is unknown"),
     ],
 )
 def test_a_faulty_set_of_scopes_is_told_what_to_do(scopes, says):
-    assert says in (fault(scopes) or "")
+    assert says in (error_in(scopes) or "")
 
 
 def test_auth_alone_is_enough():
-    assert fault(("auth",)) is None
+    assert error_in(("auth",)) is None

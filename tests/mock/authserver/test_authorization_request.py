@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, OTHER, SERVER
 
-from understudy.mock.authserver.authorization_request import judge, parameters_of, return_address
+from understudy.mock.authserver.authorization_request import (
+    find_return_address,
+    parameters_of,
+    validate,
+)
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 
 APPLICATIONS = {app.client_id: app for app in (SERVER, OTHER)}
@@ -22,18 +26,18 @@ GOOD = {
 
 
 def address(parameters):
-    return return_address(tuple(parameters), APPLICATIONS.get)
+    return find_return_address(tuple(parameters), APPLICATIONS.get)
 
 
 def request(**changes):
     parameters = {name: text for name, text in {**GOOD, **changes}.items() if text is not None}
     pairs = tuple(parameters.items())
-    return judge(pairs, address(pairs))
+    return validate(pairs, address(pairs))
 
 
 def test_a_good_request_is_understood():
     found = request(code_challenge=CHALLENGE, code_challenge_method="S256")
-    assert found.back.application is SERVER
+    assert found.return_address.application is SERVER
     assert (found.response_type, found.scopes) == ("code", ("auth",))
     assert (found.challenge, found.challenge_method) == (CHALLENGE, "S256")
 
@@ -105,7 +109,7 @@ def test_other_faults_are_told_at_the_registered_address(changes, error):
 def test_a_parameter_given_twice_is_refused(name):
     pairs = [*GOOD.items(), ("code_challenge", CHALLENGE), (name, "code")]
     with pytest.raises(RefusedRedirect, match="given more than once"):
-        judge(pairs, address(pairs))
+        validate(pairs, address(pairs))
 
 
 def test_unknown_parameters_are_ignored():
@@ -117,14 +121,16 @@ def test_an_empty_parameter_counts_as_left_out():
 
 
 def test_the_answer_to_code_stands_in_the_query_and_to_token_in_the_fragment():
-    query = urlsplit(request().back.with_answer(code="c"))
-    fragment = urlsplit(request(response_type="token").back.with_answer(access_token="t"))
+    query = urlsplit(request().return_address.with_response(code="c"))
+    fragment = urlsplit(
+        request(response_type="token").return_address.with_response(access_token="t")
+    )
     assert (parse_qs(query.query), query.fragment) == ({"code": ["c"], "state": ["s"]}, "")
     assert (fragment.query, parse_qs(fragment.fragment)["access_token"]) == ("", ["t"])
 
 
 def test_a_denial_says_access_denied():
-    answer = parse_qs(urlsplit(request().back.denied()).query)
+    answer = parse_qs(urlsplit(request().return_address.denied()).query)
     assert answer["error"] == ["access_denied"]
     assert answer["error_description"]
     assert answer["state"] == ["s"]
@@ -133,18 +139,18 @@ def test_a_denial_says_access_denied():
 def test_a_registered_query_is_kept():
     app = SERVER.__class__("q", "s", "Q", "ada", ("http://127.0.0.1:5000/callback?app=1",))
     pairs = tuple({**GOOD, "redirect_uri": app.redirect_uris[0]}.items())
-    back = return_address(pairs, lambda _: app)
-    assert back.with_answer(code="c").startswith("http://127.0.0.1:5000/callback?app=1&code=c")
+    back = find_return_address(pairs, lambda _: app)
+    assert back.with_response(code="c").startswith("http://127.0.0.1:5000/callback?app=1&code=c")
 
 
 @given(st.binary(min_size=1, max_size=200))
 def test_state_comes_back_byte_for_byte(state):
     query = urlencode({**GOOD, "state": state}).encode()
     back = address(parameters_of(query))
-    answered = urlsplit(back.with_answer(code="c")).query.rpartition("state=")[2]
+    answered = urlsplit(back.with_response(code="c")).query.rpartition("state=")[2]
     assert unquote_to_bytes(answered) == state
 
 
 def test_line_ends_and_markup_in_state_stay_escaped():
-    answer = request(state="a\r\nLocation: x<script>&b").back.with_answer(code="c")
+    answer = request(state="a\r\nLocation: x<script>&b").return_address.with_response(code="c")
     assert not set("\r\n<>") & set(answer)
