@@ -7,14 +7,14 @@ so that a schema that is added has its strategy.
 from collections.abc import Callable
 from typing import Any
 
-from understudy.generate import strategies
+from understudy.generate import hypothesis_strategies
 
 
 def __getattr__(name: str) -> Callable[[], Any]:
     if name.startswith("__"):
         raise AttributeError(name)
-    return strategies.named(name)
+    return hypothesis_strategies.named(name)
 
 
 def __dir__() -> list[str]:
-    return strategies.names()
+    return hypothesis_strategies.names()

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.cli.generate import FORMATS as OFFERED
-from understudy.generate.formats.registry import FORMATS
+from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
 
 

@@ -20,9 +20,9 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
-SUBJECTS = TestData()
+TEST_DATA = TestData()
 MADE = {"client_token": "issued-to-server-app", "code": "7d3f0c5e9b1a4826a4c8e2f6071b3d59"}
-SECRETS = {**SUBJECTS.secrets, **MADE}
+SECRETS = {**TEST_DATA.secrets, **MADE}
 
 
 class Answer(NamedTuple):
@@ -38,10 +38,10 @@ class Deployment:
         self.mock = Mock(Settings(choices={"rate-limits": "off", **choices}, journal=0))
         world = self.mock.world
         world.clock = Clock(lambda: START)
-        token = Token(MADE["client_token"], "ada", "oauth", SCOPES, SUBJECTS.client_id)
+        token = Token(MADE["client_token"], "ada", "oauth", SCOPES, TEST_DATA.client_id)
         world.put(TOKENS, token.token, token)
         until = START + timedelta(minutes=10)
-        uri, client = SUBJECTS.redirect_uri, SUBJECTS.client_id
+        uri, client = TEST_DATA.redirect_uri, TEST_DATA.client_id
         code = AuthorizationCode(MADE["code"], client, uri, "ada", SCOPES[:2], until)
         world.put(CODES, code.code, code)
         self._before = world.snapshot()
@@ -87,7 +87,7 @@ class Deployment:
     async def fault(self, case: Case) -> str:
         """Returns what is wrong with the answer to a case, or nothing."""
         answer = await self.ask(case.request)
-        said = case.expected.fault(answer.status, answer.location)
+        said = case.expected.mismatch(answer.status, answer.location)
         if not said:
             return ""
         target = f"{case.request.method} {case.request.target[:200]}"
@@ -103,8 +103,8 @@ def deployment() -> Deployment:
 def planners() -> tuple[Planner, Planner]:
     directory = openapi_directory()
     return (
-        Planner(load(directory / "service.yaml"), "resource", SUBJECTS),
-        Planner(load(directory / "authorization.yaml"), "authorization", SUBJECTS),
+        Planner(load(directory / "service.yaml"), "resource", TEST_DATA),
+        Planner(load(directory / "authorization.yaml"), "authorization", TEST_DATA),
     )
 
 

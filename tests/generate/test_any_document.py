@@ -35,7 +35,7 @@ def fault(service: Service, case: Case) -> str:
     )
     if "exceeds 64-bit" in answer.text:  # these handlers echo what no JSON of ours can say
         return ""
-    said = case.expected.fault(answer.status_code)
+    said = case.expected.mismatch(answer.status_code)
     target = f"{request.method} {request.target[:150]}"
     return f"{case.kind} {case.description}: {target}: {said}: {answer.text[:200]}" if said else ""
 

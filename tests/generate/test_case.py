@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.generate.cases import Case, CaseRequest, Expected
+from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
 
 REQUEST = CaseRequest(
     "authorization",
@@ -32,29 +32,29 @@ def test_secrets_are_put_in_and_encoded_where_they_stand_in_a_query_or_form():
 @pytest.mark.parametrize(
     ("expected", "status", "location", "fault"),
     [
-        (Expected(("2XX",), ""), 204, "", ""),
-        (Expected(("2XX",), ""), 404, "", "answered 404, expected 2XX"),
-        (Expected(("404", "2XX"), ""), 404, "", ""),
-        (Expected(("401",), ""), 403, "", "answered 403, expected 401"),
-        (Expected(("302",), "", "with error"), 302, "https://a/?error=x", ""),
-        (Expected(("302",), "", "with error"), 302, "https://a/#state=1&error=x", ""),
+        (ExpectedResponse(("2XX",), ""), 204, "", ""),
+        (ExpectedResponse(("2XX",), ""), 404, "", "answered 404, expected 2XX"),
+        (ExpectedResponse(("404", "2XX"), ""), 404, "", ""),
+        (ExpectedResponse(("401",), ""), 403, "", "answered 403, expected 401"),
+        (ExpectedResponse(("302",), "", "with error"), 302, "https://a/?error=x", ""),
+        (ExpectedResponse(("302",), "", "with error"), 302, "https://a/#state=1&error=x", ""),
         (
-            Expected(("302",), "", "with error"),
+            ExpectedResponse(("302",), "", "with error"),
             302,
             "https://a/?code=error=",
             "redirected without error, expected with error",
         ),
         (
-            Expected(("200", "302"), "", "without error"),
+            ExpectedResponse(("200", "302"), "", "without error"),
             302,
             "https://a/?error=x",
             "redirected with error, expected without error",
         ),
-        (Expected(("200", "302"), "", "without error"), 200, "", ""),
+        (ExpectedResponse(("200", "302"), "", "without error"), 200, "", ""),
     ],
 )
 def test_an_answer_is_held_to_its_class(expected, status, location, fault):
-    assert expected.fault(status, location) == fault
+    assert expected.mismatch(status, location) == fault
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,15 @@ def test_an_answer_is_held_to_its_class(expected, status, location, fault):
 )
 def test_only_what_was_answered_otherwise_has_failed(outcome, has_failed):
     case = Case(
-        "a-1", "a", "", "", "", "", "valid", REQUEST, Expected(("2XX",), ""), outcome=outcome
+        "a-1",
+        "a",
+        "",
+        "",
+        "",
+        "",
+        "valid",
+        REQUEST,
+        ExpectedResponse(("2XX",), ""),
+        outcome=outcome,
     )
     assert case.has_failed is has_failed

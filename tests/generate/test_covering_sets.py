@@ -3,22 +3,22 @@
 from itertools import combinations
 from random import Random  # noqa: TID251 - seeded
 
-from understudy.generate.cases import Case, CaseRequest, Expected
+from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
+from understudy.generate.covering_arrays import covering
 from understudy.generate.covering_sets import choose
 from understudy.generate.mutations.mutation import Mutation
-from understudy.generate.pairs import covering
 
 
 def case(operation: str, *touched: str) -> Case:
-    request, expected = CaseRequest("resource", "GET", "/"), Expected(("2XX",), "")
+    request, expected = CaseRequest("resource", "GET", "/"), ExpectedResponse(("2XX",), "")
     pairs = tuple((name, "type") for name in touched)
     return Case(
         f"{operation}-1", operation, "", "", "", "", "valid", request, expected, touched=pairs
     )
 
 
-def option(slot: str, what: str) -> Mutation:
-    return Mutation(slot, "option", what, "enum", "#", "valid", lambda draft: draft, is_option=True)
+def option(part: str, what: str) -> Mutation:
+    return Mutation(part, "option", what, "enum", "#", "valid", lambda draft: draft, is_option=True)
 
 
 def test_the_case_that_adds_most_is_chosen_first():
@@ -35,16 +35,20 @@ def test_every_operation_comes_before_more_of_one():
 def test_a_set_stops_where_nothing_is_left_to_cover():
     coverage = choose([case("a", "x"), case("a", "x"), case("a")], 3)
     assert coverage.chosen == (0,)
-    assert coverage.said() == (
-        "1 cases cover 2 of 2 combinations of operation, part and keyword or rule (100%), and"
-        " 1 of 1 operations."
+    assert coverage.summary() == (
+        "1 case covers 2 of 2 combinations of operation, part and keyword or rule (100%), and"
+        " 1 of 1 operation."
     )
 
 
 def test_every_pair_of_options_is_in_a_row_and_no_row_has_a_slot_twice():
-    options = [option(slot, f"{slot}{n}") for slot in "abcd" for n in range(4)]
+    options = [option(part, f"{part}{n}") for part in "abcd" for n in range(4)]
     rows = list(covering(options, Random(1)))
-    pairs = {frozenset(p) for row in rows for p in combinations([turn.what for turn in row], 2)}
+    pairs = {
+        frozenset(p)
+        for row in rows
+        for p in combinations([mutation.description for mutation in row], 2)
+    }
     assert len(pairs) == 6 * 16
-    assert all(len({turn.slot for turn in row}) == len(row) for row in rows)
+    assert all(len({mutation.part for mutation in row}) == len(row) for row in rows)
     assert len(rows) <= 26  # of 96 pairs; 16 is the least that could do

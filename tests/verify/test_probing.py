@@ -96,7 +96,7 @@ def taken():
 
 
 def asked(run):
-    return {rule: said.checks for rule, said in run.evaluator.said.items()}
+    return {rule: said.checks for rule, said in run.evaluator.json_object.items()}
 
 
 def test_every_part_sends_as_much_as_it_declares(taken):

@@ -7,8 +7,8 @@ from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.case_source import CaseSource
 from understudy.deployments.deployment import Deployment
 from understudy.generate import selection
+from understudy.generate.case_sender import CaseSender
 from understudy.generate.plans import Planner
-from understudy.generate.sending import Firing
 from understudy.generate.test_data import data_for_target
 from understudy.verify.run import Run, RunOptions, start
 
@@ -38,11 +38,11 @@ def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[C
 
 def _source(run: Run) -> CaseSource:
     target = run.deployment.target
-    firing = Firing(run, data_for_target(target))
-    test_data = firing.prepare()
+    sender = CaseSender(run, data_for_target(target))
+    test_data = sender.prepare()
     if target.document is None:
         planners = selection.planners(None, test_data)
     else:
         planners = (Planner(run.document, "resource", test_data),)
     auth_url = target.auth_url or AUTHORIZATION
-    return CaseSource(planners, test_data, target.base_url, auth_url, firing.fire)
+    return CaseSource(planners, test_data, target.base_url, auth_url, sender.send)

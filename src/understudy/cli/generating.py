@@ -18,9 +18,9 @@ from understudy.cli.interrupts import noted
 from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.covering_sets import choose
-from understudy.generate.formats.files import Left, beside, prepare, save
-from understudy.generate.formats.registry import FORMATS
-from understudy.generate.formats.writing import Job
+from understudy.generate.formats.export import ExportSettings
+from understudy.generate.formats.export_formats import FORMATS
+from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.plans import OperationPlan
 
 FAILED = 1
@@ -147,7 +147,7 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     plans = selection.plans(source.planners, options.operations)
     stream, coverage = _chosen(plans, options)
     form, out = FORMATS[options.format_name], options.out
-    job = Job(
+    settings = ExportSettings(
         {
             "resource": source.base_url.rstrip("/"),
             "authorization": source.auth_url.rstrip("/"),
@@ -159,10 +159,10 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     shown = _shown(stream, options.size or options.count * len(plans))
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
-    left = save(form.write(cases, job), form, out)
+    left = save(form.write(cases, settings), form, out)
     for plan in plans:
-        if plan.unsure:
-            said = f"{plan.name}: no value was found that the schema of {plan.unsure} takes, so"
+        if plan.uncertain_part:
+            said = f"{plan.name}: no value was found that the schema of {plan.uncertain_part} takes, so"
             click.echo(f"{said} all is open; an example in the document helps.", err=True)
     _summarize(tally, left, f"{out}: {form.about}" if out else "", len(plans))
     if coverage:
@@ -181,10 +181,10 @@ def _chosen(plans: list[OperationPlan], options: GenerateOptions) -> tuple[Itera
     coverage = choose(stream, options.size)
     chosen = set(coverage.chosen)
     again = selection.generate(plans, *wanted)  # the same cases, which none had to remember
-    return compress(again, (place in chosen for place in count())), coverage.said()
+    return compress(again, (place in chosen for place in count())), coverage.summary()
 
 
-def _summarize(tally: Tally, left: Left, where: str, operations: int) -> None:
+def _summarize(tally: Tally, left: Omissions, where: str, operations: int) -> None:
     named = "operation" if operations == 1 else "operations"
     said = f"{tally.total - len(left.ids):,} cases of {operations} {named}"
     click.echo(f"{said} are in {where}." if where else f"{said} were written.", err=True)

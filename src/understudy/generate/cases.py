@@ -1,8 +1,7 @@
-"""A case: one request, what makes it nasty, and the answer that the contract expects.
+"""Cases: a request, what makes it an edge case, and the response that the contract expects.
 
-Whatever is secret stands in a request as ``~~name~~``, made of characters that neither a URL nor
-JSON nor a form encodes. So a format swaps it for its tool's own variable wherever it stands, and no
-credential is ever part of a case.
+A secret is written in a request as ``~~name~~``, whose characters neither a URL nor JSON nor a form
+encodes. So a format can replace it with its tool's own variable, and no case contains a credential.
 """
 
 import re
@@ -12,43 +11,43 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 CaseKind = Literal["valid", "invalid", "open"]
-"""Accepted, refused, or left open by the contract: then anything will do but a failure (5XX)."""
+"""Accepted, refused, or left open by the contract: then any response is right except a 5XX."""
 
 CaseSite = Literal["resource", "authorization"]
 
 Location = Literal["", "without error", "with error"]
-"""What a redirect's address must hold; empty where it does not matter."""
+"""Whether the address of a redirect must carry an error; empty where it does not matter."""
 
 LARGE = 1_000_000
-"""Bytes of a body beyond which nobody wants to read it, or to have it in a file again and again."""
+"""Size in bytes above which a body is not written out in full."""
 
 VARIABLE = re.compile(r"~~([a-z_]+)~~")
 
 
 ENCODED = "_encoded"
-"""Ends the name of a secret where it stands in a query or a form: real tokens must be encoded."""
+"""Suffix of a variable in a query or form, where a token must be percent-encoded."""
 
 
 def variable(name: str) -> str:
-    """Returns what stands for a secret in a header."""
+    """Returns the variable for a secret in a header."""
     return f"~~{name}~~"
 
 
 def encoded_variable(name: str) -> str:
-    """Returns what stands for a secret in a query or a form: its percent-encoded twin."""
+    """Returns the variable for a secret in a query or form, where it is percent-encoded."""
     return f"~~{name}{ENCODED}~~"
 
 
 class CaseRequest(NamedTuple):
-    """A request as it goes over the wire.
+    """A request as it is sent.
 
     Attributes:
-        site: Which of the two addresses it goes to.
-        method: As it is sent.
-        path: Below the base address, percent-encoded; starts with a slash.
-        query: Names and values in order, percent-encoded. A value of None is a name without ``=``.
-        headers: In order, names as they are sent.
-        body: None where there is none.
+        site: Which of the two addresses the request goes to.
+        method: The request method.
+        path: Percent-encoded path below the base URL; starts with a slash.
+        query: Percent-encoded names and values in order; a value of None is a name without ``=``.
+        headers: Names and values in order.
+        body: The bytes of the body; None for no body.
     """
 
     site: CaseSite
@@ -60,13 +59,13 @@ class CaseRequest(NamedTuple):
 
     @property
     def target(self) -> str:
-        """Path and query as they stand in the request line, below the base address."""
+        """Path and query of the request line, below the base URL."""
         pairs = (name if value is None else f"{name}={value}" for name, value in self.query)
         return f"{self.path}?{'&'.join(pairs)}" if self.query else self.path
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the secrets that it needs, in order, each once; without ``_encoded``."""
+        """Names of the secrets that the request needs, in order and without repetition."""
         texts = [self.target, *(value for _, value in self.headers)]
         if self.body is not None and b"~~" in self.body:
             texts.append(self.body.decode("latin-1"))
@@ -74,12 +73,12 @@ class CaseRequest(NamedTuple):
         return tuple(dict.fromkeys(name.removesuffix(ENCODED) for name in names))
 
     def filled(self, values: Mapping[str, str]) -> "CaseRequest":
-        """Returns the request with secrets in place; those without a value stay as they are."""
+        """Returns the request with these secrets filled in; other variables stay."""
         twins = {f"{name}{ENCODED}": quote(text, safe="") for name, text in values.items()}
         known = {**twins, **values}
 
         def fill(text: str) -> str:
-            return VARIABLE.sub(lambda found: known.get(found[1], found[0]), text)
+            return VARIABLE.sub(lambda match: known.get(match[1], match[0]), text)
 
         body = self.body
         if body is not None and b"~~" in body:
@@ -92,26 +91,26 @@ class CaseRequest(NamedTuple):
         )
 
 
-class Expected(NamedTuple):
-    """The class of answer that the contract expects.
+class ExpectedResponse(NamedTuple):
+    """The response that the contract expects.
 
     Attributes:
-        statuses: Statuses (``404``) and classes of them (``2XX``); any one will do.
+        statuses: Statuses (``404``) and classes (``2XX``), any of which is right.
         because: The rule (``rule profile-unknown-404``), the pointer into the document or the
             paragraph of an RFC that says so.
-        location: What the address of a redirect must hold.
+        location: Whether the address of a redirect must carry an error.
     """
 
     statuses: tuple[str, ...]
     because: str
     location: Location = ""
 
-    def fault(self, status: int, location: str = "") -> str:
-        """Returns what is wrong with an answer, or nothing.
+    def mismatch(self, status: int, location: str = "") -> str:
+        """Returns how a response differs from the expected one, or an empty string.
 
         Args:
-            status: Of the answer.
-            location: Its header of that name.
+            status: The response's status.
+            location: The response's Location header.
         """
         if str(status) not in self.statuses and f"{status // 100}XX" not in self.statuses:
             return f"answered {status}, expected {' or '.join(self.statuses)}"
@@ -130,17 +129,17 @@ class Case:
     """One edge case.
 
     Attributes:
-        id: Stable: the same request of the same operation has it in every run.
+        id: Identifier; the same request of the same operation has the same one in every run.
         operation: The document's operationId.
-        description: What makes it nasty, in plain words.
-        category: Such as ``boundary``, ``unicode`` or ``authorization``.
-        part: What deviates: ``query size``, ``body display_name``, ``header Authorization``.
-        source: The keyword or rule that it deviates from, or lives up to.
-        kind: Whether the contract accepts or refuses it, or leaves it open.
+        description: What makes it an edge case, in plain words.
+        category: The kind of deviation, such as ``boundary`` or ``unicode``.
+        part: The part that deviates: ``query size``, ``body display_name``.
+        source: The schema keyword or rule that it tests.
+        kind: Whether the contract accepts it, refuses it, or leaves it open.
         request: The request.
-        expected: What must follow.
-        touched: Every part and keyword or rule that it touches, for choosing a small set.
-        outcome: What came of it where it was sent: ``passed: …``, ``failed: …``, ``not sent: …``.
+        expected: The expected response.
+        touched: Every part and keyword or rule that it tests, for choosing a covering set.
+        outcome: Outcome of sending it: ``passed: …``, ``failed: …``, ``not sent: …``.
     """
 
     id: str
@@ -151,11 +150,11 @@ class Case:
     source: str
     kind: CaseKind
     request: CaseRequest
-    expected: Expected
+    expected: ExpectedResponse
     touched: tuple[tuple[str, str], ...] = ()
     outcome: str = ""
 
     @property
     def has_failed(self) -> bool:
-        """Tells whether it was sent, and answered otherwise than expected."""
+        """Tells whether the response to the case was not the expected one."""
         return self.outcome.startswith("failed")

@@ -1,4 +1,4 @@
-"""The few cases that together cover most: of operations, their parts, and keywords or rules."""
+"""Chooses the few cases that together cover most operations, parts, and keywords or rules."""
 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
@@ -7,22 +7,22 @@ from typing import NamedTuple
 from understudy.generate.cases import Case
 
 Touch = tuple[str, str, str]
-"""Operation, part, and keyword or rule."""
+"""What a case covers: an operation, a part, and a keyword or rule."""
 
 
-OPERATION = 5
-"""Keywords that the first case of an operation is worth."""
+OPERATION_WEIGHT = 5
+"""How many keywords the first case of an operation counts for."""
 
 
 class CoveringSet(NamedTuple):
-    """What a set covers.
+    """A set of cases, and what it covers.
 
     Attributes:
-        chosen: Places of the cases in the stream, ascending.
-        touched: How many touches are in the set.
-        all: How many there are in the stream.
-        operations: How many operations have a case in the set.
-        all_operations: How many have one in the stream.
+        chosen: Positions of the cases in the stream, ascending.
+        touched: Number of touches that the set covers.
+        all: Number of touches in the stream.
+        operations: Number of operations with a case in the set.
+        all_operations: Number of operations in the stream.
     """
 
     chosen: tuple[int, ...]
@@ -31,43 +31,47 @@ class CoveringSet(NamedTuple):
     operations: int
     all_operations: int
 
-    def said(self) -> str:
+    def summary(self) -> str:
         """Returns the coverage as a sentence."""
         share = self.touched / self.all if self.all else 1
         return (
-            f"{len(self.chosen)} cases cover {self.touched} of {self.all} combinations of operation,"
+            f"{_counted(len(self.chosen), 'case', 'cover')} {self.touched} of {self.all} combinations of operation,"
             f" part and keyword or rule ({share:.0%}), and {self.operations} of"
-            f" {self.all_operations} operations."
+            f" {_counted(self.all_operations, 'operation')}."
         )
 
 
 def touches(case: Case) -> frozenset[Touch]:
-    """Returns what a case covers."""
+    """Returns the touches of a case."""
     plain: Touch = (case.operation, "all", "responses")
-    return frozenset({plain, *((case.operation, slot, source) for slot, source in case.touched)})
+    return frozenset({plain, *((case.operation, part, source) for part, source in case.touched)})
 
 
 def choose(stream: Iterable[Case], size: int) -> CoveringSet:
-    """Chooses the cases one by one, each time the one that adds most (the earliest of equals).
+    """Chooses cases greedily, each time the one that adds most (the earliest of equals).
 
-    What a case adds only ever shrinks, so a case is looked at again only when it would be next.
+    What a case adds only shrinks, so its worth is computed again only when it would be next.
+
+    Args:
+        stream: The cases to choose from.
+        size: How many to choose at most.
     """
-    known: dict[frozenset[Touch], frozenset[Touch]] = {}
-    held = [known.setdefault(found, found) for found in map(touches, stream)]
-    everything = frozenset[Touch]().union(*known)
+    shared: dict[frozenset[Touch], frozenset[Touch]] = {}
+    touched = [shared.setdefault(each, each) for each in map(touches, stream)]
+    everything = frozenset[Touch]().union(*shared)
     covered: set[Touch] = set()
-    queue = [(-_worth(found), place) for place, found in enumerate(held)]
+    queue = [(-_worth(each), position) for position, each in enumerate(touched)]
     heapify(queue)
     chosen: list[int] = []
     while queue and len(chosen) < size:
-        promised, place = heappop(queue)
-        adds = _worth(held[place] - covered)
+        promised, position = heappop(queue)
+        adds = _worth(touched[position] - covered)
         if adds < -promised:
             if adds:
-                heappush(queue, (-adds, place))
+                heappush(queue, (-adds, position))
             continue
-        covered |= held[place]
-        chosen.append(place)
+        covered |= touched[position]
+        chosen.append(position)
     return CoveringSet(
         tuple(sorted(chosen)),
         len(covered),
@@ -77,6 +81,12 @@ def choose(stream: Iterable[Case], size: int) -> CoveringSet:
     )
 
 
-def _worth(found: frozenset[Touch]) -> int:
-    """Returns what touches count; an operation's first case counts more than its next keyword."""
-    return sum(OPERATION if part == "all" else 1 for _, part, _ in found)
+def _counted(number: int, noun: str, verb: str = "") -> str:
+    """Returns a number with its noun and verb: ``1 case covers``, ``2 cases cover``."""
+    words = f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return words if not verb else f"{words} {verb}s" if number == 1 else f"{words} {verb}"
+
+
+def _worth(touched: frozenset[Touch]) -> int:
+    """Returns the weight of touches; an operation's first case weighs more than a keyword."""
+    return sum(OPERATION_WEIGHT if part == "all" else 1 for _, part, _ in touched)

@@ -1,7 +1,7 @@
-"""A request in the making: what a turn changes before it becomes bytes.
+"""Drafts: requests that mutations change before they become bytes.
 
-Everything is kept as it will stand on the wire (percent-encoded, in order), because the oddities are
-in the writing: a client library would tidy them up.
+Everything is kept as it is sent (percent-encoded, in order), because many mutations change only how
+a request is written, which a client library would normalise.
 """
 
 from collections.abc import Iterable
@@ -17,21 +17,21 @@ MULTIPART = "multipart/form-data"
 Pair = tuple[str, str | None]
 
 
-class Lexeme(NamedTuple):
-    """A piece of JSON as it is to be written, such as ``1E400``."""
+class JsonLiteral(NamedTuple):
+    """A JSON value that is written literally, such as ``1E400``."""
 
     text: str
 
 
 class MultipartPart(NamedTuple):
-    """One part of a multipart body: its header lines, without the blank one, and its content."""
+    """One part of a multipart body: its header lines, without the empty line, and its content."""
 
     headers: tuple[str, ...]
     content: bytes
 
 
 class MultipartBody(NamedTuple):
-    """A multipart body and how it is written."""
+    """A multipart body, and how it is written."""
 
     parts: tuple[MultipartPart, ...]
     boundary: str = "understudy-7d3f0c5e"
@@ -52,20 +52,20 @@ class MultipartBody(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A request in the making.
+    """A request that mutations change.
 
     Attributes:
-        site: Which address it goes to.
-        method: As it is sent.
-        template: The document's path, with names in braces.
-        places: Name of a path parameter to its encoded text.
-        query: Encoded names and values.
-        headers: All but Content-Type.
-        content_type: None for none; what multipart adds to it comes with ``written``.
-        json: The body's value, if ``has_json``.
-        form: The encoded pairs of a form.
+        site: The address that the request goes to.
+        method: The request method.
+        template: Path template of the document, with parameter names in braces.
+        places: Name and percent-encoded text of each path parameter.
+        query: Percent-encoded names and values.
+        headers: Headers other than Content-Type.
+        content_type: Content-Type without the boundary of multipart; None for no such header.
+        json: Value of the JSON body, if ``has_json``.
+        form: Percent-encoded names and values of a form.
         parts: A multipart body.
-        raw: A body as bytes; wins over the others.
+        raw: Bytes of the body; overrides the other bodies.
     """
 
     site: CaseSite
@@ -82,31 +82,31 @@ class Draft(NamedTuple):
     raw: bytes | None = None
 
     def with_place(self, name: str, text: str) -> "Draft":
-        """Returns the draft with another encoded text for a path parameter."""
+        """Returns the draft with this percent-encoded text for a path parameter."""
         return self._replace(places=tuple((n, text if n == name else t) for n, t in self.places))
 
     def with_query(self, name: str, *texts: str | None) -> "Draft":
-        """Returns the draft with these encoded values for a name, and no others."""
+        """Returns the draft with exactly these percent-encoded values for a query parameter."""
         return self._replace(query=_put(self.query, name, texts))
 
     def with_form(self, name: str, *texts: str | None) -> "Draft":
-        """Returns the draft with these encoded values for a field, and no others."""
+        """Returns the draft with exactly these percent-encoded values for a form field."""
         return self._replace(form=_put(self.form or (), name, texts))
 
     def with_headers(self, name: str, *texts: str) -> "Draft":
-        """Returns the draft with these values for a header, and no others."""
+        """Returns the draft with exactly these values for a header."""
         kept = tuple((n, text) for n, text in self.headers if n.lower() != name.lower())
         return self._replace(headers=(*kept, *((name, text) for text in texts)))
 
     def with_cookie(self, name: str, *texts: str) -> "Draft":
-        """Returns the draft with these values for a cookie; the others stay."""
-        sent = next((text for n, text in self.headers if n == "Cookie"), "")
-        kept = [one for one in sent.split("; ") if one and one.partition("=")[0] != name]
+        """Returns the draft with exactly these values for a cookie; other cookies stay."""
+        current = next((text for n, text in self.headers if n == "Cookie"), "")
+        kept = [pair for pair in current.split("; ") if pair and pair.partition("=")[0] != name]
         line = "; ".join([*kept, *(f"{name}={text}" for text in texts)])
         return self.with_headers("Cookie", *([line] if line else []))
 
     def with_json(self, path: tuple[str | int, ...], value: Any) -> "Draft":
-        """Returns the draft with another value in its JSON body; ``()`` is the whole of it."""
+        """Returns the draft with another value in its JSON body; the path ``()`` is the whole body."""
         return self._replace(json=_put_value(self.json, path, value), has_json=True)
 
     def without_json(self, path: tuple[str | int, ...]) -> "Draft":
@@ -114,11 +114,11 @@ class Draft(NamedTuple):
         return self._replace(json=_drop(self.json, path))
 
     def without_body(self) -> "Draft":
-        """Returns the draft without a body and its type."""
+        """Returns the draft without a body and its Content-Type."""
         return self._replace(has_json=False, form=None, parts=None, raw=None, content_type=None)
 
     def content(self) -> bytes | None:
-        """Returns the body's bytes."""
+        """Returns the bytes of the body; None for no body."""
         if self.raw is not None:
             return self.raw
         if self.parts is not None:
@@ -152,8 +152,8 @@ def encoded(text: str) -> str:
 
 
 def dumps(value: Any) -> str:
-    """Returns JSON, written as it is to be: no library would let a ``Lexeme`` through."""
-    if isinstance(value, Lexeme):
+    """Returns JSON; unlike a library's writer, writes a ``JsonLiteral`` as it is."""
+    if isinstance(value, JsonLiteral):
         return value.text
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_text(name)}: {dumps(v)}" for name, v in value.items()) + "}"
@@ -180,30 +180,32 @@ def _character(character: str) -> str:
 
 
 def _put(pairs: Iterable[Pair], name: str, texts: tuple[str | None, ...]) -> tuple[Pair, ...]:
-    """Puts values where the name stood first, so that only what is meant to deviate does."""
+    """Puts values where the name was first, so that the order of the other pairs stays."""
     listed = list(pairs)
     place = next((n for n, (key, _) in enumerate(listed) if key == name), len(listed))
     before, after = listed[:place], [pair for pair in listed[place:] if pair[0] != name]
     return (*before, *((name, text) for text in texts), *after)
 
 
-def _put_value(held: Any, path: tuple[str | int, ...], value: Any) -> Any:
+def _put_value(current: Any, path: tuple[str | int, ...], value: Any) -> Any:
     if not path:
         return value
     step, *rest = path
-    if isinstance(held, list):
-        return [_put_value(v, tuple(rest), value) if n == step else v for n, v in enumerate(held)]
-    members = dict(held) if isinstance(held, dict) else {}
+    if isinstance(current, list):
+        return [
+            _put_value(v, tuple(rest), value) if n == step else v for n, v in enumerate(current)
+        ]
+    members = dict(current) if isinstance(current, dict) else {}
     members[str(step)] = _put_value(members.get(str(step)), tuple(rest), value)
     return members
 
 
-def _drop(held: Any, path: tuple[str | int, ...]) -> Any:
+def _drop(current: Any, path: tuple[str | int, ...]) -> Any:
     step, *rest = path
-    if isinstance(held, list):
-        return [_drop(v, tuple(rest)) if n == step else v for n, v in enumerate(held)]
-    if not isinstance(held, dict):
-        return held
+    if isinstance(current, list):
+        return [_drop(v, tuple(rest)) if n == step else v for n, v in enumerate(current)]
+    if not isinstance(current, dict):
+        return current
     if not rest:
-        return {name: v for name, v in held.items() if name != step}
-    return {name: _drop(v, tuple(rest)) if name == step else v for name, v in held.items()}
+        return {name: v for name, v in current.items() if name != step}
+    return {name: _drop(v, tuple(rest)) if name == step else v for name, v in current.items()}

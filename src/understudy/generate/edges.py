@@ -1,20 +1,14 @@
 """Values at the edges of a schema's keywords.
 
-The compiled schema is the judge of each: what a candidate was made for is only its description, so
-that a keyword that understudy does not read can make a case less pointed, and never wrong.
+The compiled schema decides whether each is valid; the keyword it was made for is only its
+description. So a keyword that understudy does not read can make a case less precise, but not wrong.
 """
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from understudy.generate import texts
-from understudy.generate.values import (
-    ONE_OF_EACH,
-    PLAIN_FORMATS,
-    Values,
-    matching,
-    sized,
-)
+from understudy.generate.values import ONE_OF_EACH, PLAIN_FORMATS, Values, matching, sized
 from understudy.openapi.loader import Node
 
 _BAD_FORMATS = {
@@ -28,84 +22,85 @@ _BAD_FORMATS = {
 }
 
 
-class Choice(NamedTuple):
-    """A value at an edge.
+class EdgeValue(NamedTuple):
+    """A value at the edge of a schema keyword.
 
     Attributes:
         value: The value.
-        what: In plain words.
+        description: What the value is, in plain words.
         keyword: The keyword whose edge it is.
-        category: Of the case that it makes.
-        is_valid: What the compiled schema says.
-        is_option: Whether it is one of a few that a client would choose between.
+        category: The category of the case that it makes.
+        is_valid: Whether the compiled schema accepts it.
+        is_option: Whether it is one of a few values that a client would choose between.
     """
 
     value: Any
-    what: str
+    description: str
     keyword: str
     category: str
     is_valid: bool
     is_option: bool = False
 
 
-_Found = Iterator[tuple[Any, str, str, str]]
-"""Value, what it is, keyword and category."""
+_Candidates = Iterator[tuple[Any, str, str, str]]
+"""Value, description, keyword and category of each."""
 
 
-def edges(values: Values, schema: Node, *, is_text: bool = False) -> Iterator[Choice]:
-    """Yields the values at the edges of a schema, judged.
+def edges(values: Values, schema: Node, *, is_text: bool = False) -> Iterator[EdgeValue]:
+    """Yields the values at the edges of a schema, and whether each is valid.
 
     Args:
-        values: Of the document.
+        values: Makes values for the document.
         schema: The schema.
-        is_text: Whether the value will travel as a text, where every type looks the same.
+        is_text: Whether the value is sent as text, in which types cannot be told apart.
     """
-    takes = values.schemas.validator(schema).is_valid
-    said = values.says(schema)
+    is_accepted = values.schemas.validator(schema).is_valid
+    keywords = values.keywords(schema)
     types = values.schemas.types(schema)
-    found = [*_of_enum(said)]
+    candidates = [*_enum_values(keywords)]
     if "string" in types or not types:
-        found += _of_text(said)
+        candidates += _texts(keywords)
     if types & {"integer", "number"}:
-        found += _of_number(said)
+        candidates += _numbers(keywords)
     if "boolean" in types:
-        found += [(value, str(value).lower(), "type", "option") for value in (True, False)]
+        candidates += [(value, str(value).lower(), "type", "option") for value in (True, False)]
     if "array" in types:
-        found += _of_array(values, schema, said)
+        candidates += _arrays(values, schema, keywords)
     if types and not is_text:
         others = ((name, what, v) for name, what, v in ONE_OF_EACH if name not in types)
         kinds = " or ".join(sorted(types))
-        found += [(v, f"{what} instead of {kinds}", "type", "type") for _, what, v in others]
-    for value, what, keyword, category in found:
-        is_valid = takes(value)
+        candidates += [(v, f"{what} instead of {kinds}", "type", "type") for _, what, v in others]
+    for value, description, keyword, category in candidates:
+        is_valid = is_accepted(value)
         is_option = is_valid and category in {"option", "boundary"}
-        blamed = keyword if is_valid or keyword in said else _blamed(said, value)
-        yield Choice(value, what, blamed, category, is_valid, is_option)
+        named = is_valid or keyword in keywords
+        cause = keyword if named else _refusing_keyword(keywords, value)
+        yield EdgeValue(value, description, cause, category, is_valid, is_option)
 
 
-def _of_array(values: Values, schema: Node, said: dict[str, Any]) -> _Found:
+def _arrays(values: Values, schema: Node, keywords: dict[str, Any]) -> _Candidates:
     items = values.schemas.items_schema(schema)
     item = "a" if items is None else values.sample(items)
     yield [], "an empty list", "minItems", "empty"
     for keyword in ("minItems", "maxItems"):
         for step in (-1, 0, 1):
-            size = said.get(keyword, -2) + step
+            size = keywords.get(keyword, -2) + step
             if 0 <= size <= texts.LONG:
                 yield [item] * size, _counted(size, "item"), keyword, "boundary"
     yield [item, item], "one item twice", "uniqueItems", "repetition"
 
 
-def _blamed(said: dict[str, Any], value: Any) -> str:
-    """Returns the keyword that refuses a value which was made for another."""
-    low, high = said.get("minimum"), said.get("maximum")
+def _refusing_keyword(keywords: dict[str, Any], value: Any) -> str:
+    """Returns the keyword that refuses a value that was made for another keyword."""
+    low, high = keywords.get("minimum"), keywords.get("maximum")
     is_above = isinstance(value, int) and low is not None and value >= low
     likely = ("const", "enum", "pattern", "format", "minLength", "maxLength")
     bounds = ("maximum",) if is_above and high is not None else ("minimum", "maximum")
-    return next((keyword for keyword in (*likely, *bounds) if keyword in said), "type")
+    return next((keyword for keyword in (*likely, *bounds) if keyword in keywords), "type")
 
 
-def _of_enum(said: dict[str, Any]) -> _Found:
-    for value in said.get("enum", ()):
+def _enum_values(keywords: dict[str, Any]) -> _Candidates:
+    for value in keywords.get("enum", ()):
         yield value, f"the value {value}", "enum", "option"
         if isinstance(value, str):
             yield value.swapcase(), f"{value} in the other case", "enum", "enum"
@@ -113,21 +108,21 @@ def _of_enum(said: dict[str, Any]) -> _Found:
             yield value[:-1], f"{value} without its last letter", "enum", "enum"
         elif isinstance(value, int):
             yield value + 1, f"{value + 1}, beside the value {value}", "enum", "enum"
-    if "enum" in said:
-        yield ",".join(map(str, said["enum"])), "all values joined by commas", "enum", "enum"
+    if "enum" in keywords:
+        yield ",".join(map(str, keywords["enum"])), "all values joined by commas", "enum", "enum"
         yield "understudy", "a value that is not listed", "enum", "enum"
 
 
-def _of_text(said: dict[str, Any]) -> _Found:
-    if "enum" in said or "const" in said:
+def _texts(keywords: dict[str, Any]) -> _Candidates:
+    if "enum" in keywords or "const" in keywords:
         return
     yield "", "empty", "minLength", "empty"
-    yield from _lengths(said)
-    if "pattern" in said:
-        texts_ = matching(said)
-        yield from ((t, f"matching {said['pattern']}", "pattern", "pattern") for t in texts_)
+    yield from _lengths(keywords)
+    if "pattern" in keywords:
+        texts_ = matching(keywords)
+        yield from ((t, f"matching {keywords['pattern']}", "pattern", "pattern") for t in texts_)
         yield f"{texts_[0]}\n", "a line end behind what matches", "pattern", "pattern"
-    form = said.get("format", "")
+    form = keywords.get("format", "")
     for text in _BAD_FORMATS.get(form, ()):
         yield text, f"{text}, which is no {form}", "format", "format"
     if form in PLAIN_FORMATS:
@@ -142,12 +137,12 @@ def _counted(size: int, noun: str) -> str:
     return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
 
 
-def _lengths(said: dict[str, Any]) -> _Found:
-    shortest, longest = said.get("minLength", 0), said.get("maxLength")
+def _lengths(keywords: dict[str, Any]) -> _Candidates:
+    shortest, longest = keywords.get("minLength", 0), keywords.get("maxLength")
     for size in sorted({shortest - 1, shortest, shortest + 1, 1} - {0, -1}):
         yield sized(size), _counted(size, "character"), "minLength", "boundary"
     if longest is None:
-        is_free = not {"pattern", "format"} & set(said)
+        is_free = not {"pattern", "format"} & set(keywords)
         where = " where no limit is declared" if is_free else ""
         what = f"{texts.LONG:,} characters{where}"
         yield sized(texts.LONG), what, "maxLength", "boundary"
@@ -157,15 +152,15 @@ def _lengths(said: dict[str, Any]) -> _Found:
         yield "\U0001f600" * size, emoji, "maxLength", "unicode"
 
 
-def _of_number(said: dict[str, Any]) -> _Found:
-    if "enum" in said or "const" in said:
+def _numbers(keywords: dict[str, Any]) -> _Candidates:
+    if "enum" in keywords or "const" in keywords:
         return
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-        bound = said.get(keyword)
+        bound = keywords.get(keyword)
         if isinstance(bound, int | float) and not isinstance(bound, bool):
             near = (bound - 1, bound, bound + 1)
             yield from ((n, f"{n}, with {keyword} {bound}", keyword, "boundary") for n in near)
-    step = said.get("multipleOf")
+    step = keywords.get("multipleOf")
     if isinstance(step, int | float):
         yield step, f"{step}, once the step", "multipleOf", "boundary"
         yield step * 1.5, f"{step * 1.5}, between two steps of {step}", "multipleOf", "boundary"

@@ -1,6 +1,6 @@
-"""The plain request of an operation, that every case deviates from: the document's own examples.
+"""The plain request of an operation, which every case changes: made of the document's examples.
 
-Where it gives none, a value is made that the schema takes.
+Where the document gives no example, a value is made that the schema accepts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,16 +8,16 @@ from typing import Any
 
 from understudy.generate.cases import CaseSite, encoded_variable, variable
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
-from understudy.generate.mutations import credentials, uploads
-from understudy.generate.pictures import png
+from understudy.generate.mutations import bearer_tokens, multipart_bodies
 from understudy.generate.styles import query_pairs, text_of, written
+from understudy.generate.upload_images import png
 from understudy.generate.values import Values
 from understudy.interface.operations import LOOKUP, key_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, Parameter
 
 ANY_BYTES = ("image/", "application/octet-stream")
-"""Begins the types of which any bytes will do, as far as a document can say."""
+"""Prefixes of the media types for which a document cannot say which bytes are valid."""
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 
@@ -27,8 +27,8 @@ class PlainRequests:
 
     Args:
         document: The document.
-        site: Which address its operations are at.
-        values: Makes values for its schemas.
+        site: The address that its operations are at.
+        values: Makes values for the document's schemas.
     """
 
     def __init__(self, document: Document, site: CaseSite, values: Values) -> None:
@@ -37,7 +37,7 @@ class PlainRequests:
         self._values = values
 
     def draft(self, operation: Operation) -> Draft:
-        """Returns the plain request: what is required, from the document's examples."""
+        """Returns the plain request: what is required, with the document's examples."""
         draft = Draft(self._site, operation.method, operation.path)
         for parameter in operation.parameters:
             draft = self._with_parameter(draft, parameter)
@@ -51,32 +51,40 @@ class PlainRequests:
             return draft._replace(json=value, has_json=True)
         members = value if isinstance(value, dict) else {}
         if media_type == FORM:
-            pairs = ((n, v) for n, held in members.items() for v in _each(held))
-            return draft._replace(form=tuple((encoded(n), encoded(written(v))) for n, v in pairs))
+            pairs = ((n, item) for n, value in members.items() for item in _items(value))
+            return draft._replace(
+                form=tuple((encoded(n), encoded(written(item))) for n, item in pairs)
+            )
         if media_type == MULTIPART and schema is not None:
-            files = {name: png() for name in self.files(schema)}
-            return draft._replace(parts=uploads.base_parts(iter({**members, **files}.items())))
+            files = {name: png() for name in self.file_fields(schema)}
+            return draft._replace(
+                parts=multipart_bodies.base_parts(iter({**members, **files}.items()))
+            )
         if media_type.startswith("image/"):
             return draft._replace(raw=png(), content_type=media_type.replace("*", "png"))
         return draft._replace(raw=(value if isinstance(value, str) else "understudy").encode())
 
-    def unsure(self, operation: Operation) -> str:
-        """Returns for which part no value was found that its schema takes; nothing if for none."""
+    def uncertain_part(self, operation: Operation) -> str:
+        """Returns the part for which no value was found that its schema accepts, or an empty string."""
         for parameter in operation.parameters:
             schema = parameter.schema
             is_needed = parameter.required or parameter.location == "path"
-            if schema is not None and is_needed and not self._takes(schema, self._example(schema)):
+            if (
+                schema is not None
+                and is_needed
+                and not self._accepts(schema, self._example(schema))
+            ):
                 return f"{parameter.location} {parameter.name}"
         media_type, schema = body_of(operation)
         if media_type.startswith(ANY_BYTES):
             return ""
-        if not media_type.startswith("text/plain") and not _is_read(media_type):
+        if not media_type.startswith("text/plain") and not _is_structured(media_type):
             return "body" if media_type else ""
         value = None if schema is None else self._body_value(operation, media_type, schema)
-        is_fitting = schema is None or media_type == MULTIPART or self._takes(schema, value)
+        is_fitting = schema is None or media_type == MULTIPART or self._accepts(schema, value)
         return "" if is_fitting else "body"
 
-    def _takes(self, schema: Node, value: Any) -> bool:
+    def _accepts(self, schema: Node, value: Any) -> bool:
         return bool(self._values.schemas.validator(schema).is_valid(value))
 
     def _body_value(self, operation: Operation, media_type: str, schema: Node | None) -> Any:
@@ -84,8 +92,8 @@ class PlainRequests:
         examples = operation.request_body.content[media_type].examples.values()
         if schema is None:
             return next(iter(examples), {})
-        takes = self._values.schemas.validator(schema).is_valid
-        fitting = next((example for example in examples if takes(example)), None)
+        is_accepted = self._values.schemas.validator(schema).is_valid
+        fitting = next((example for example in examples if is_accepted(example)), None)
         return self._values.sample(schema) if fitting is None else fitting
 
     def _with_parameter(self, draft: Draft, parameter: Parameter) -> Draft:
@@ -103,16 +111,16 @@ class PlainRequests:
         return draft.with_headers(name, text_of(parameter, value, str))
 
     def _example(self, schema: Node) -> Any:
-        owner = self._owner(schema)
-        takes = self._values.schemas.validator(schema).is_valid
-        listed = owner.get("examples") or {}
+        parameter = self._parameter_of(schema)
+        is_accepted = self._values.schemas.validator(schema).is_valid
+        listed = parameter.get("examples") or {}
         named = (entry.get("value") for entry in listed.values() if isinstance(entry, dict))
-        given = (*([owner["example"]] if "example" in owner else []), *named)
-        fitting = next((value for value in given if takes(value)), None)
+        examples = (*([parameter["example"]] if "example" in parameter else []), *named)
+        fitting = next((value for value in examples if is_accepted(value)), None)
         return self._values.sample(schema) if fitting is None else fitting
 
-    def _owner(self, schema: Node) -> Mapping[str, Any]:
-        """Returns the parameter that a schema stands in: its examples are there."""
+    def _parameter_of(self, schema: Node) -> Mapping[str, Any]:
+        """Returns the parameter object that a schema belongs to, which holds its examples."""
         node: Node | None = self._document.root
         for step in schema.pointer[2:].split("/")[:-1]:
             key = step.replace("~1", "/").replace("~0", "~")
@@ -121,8 +129,8 @@ class PlainRequests:
         return node.value if node is not None and isinstance(node.value, dict) else {}
 
     def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
-        if self.access(operation):
-            return draft.with_headers("Authorization", f"Bearer {credentials.TOKEN}")
+        if self.bearer_access(operation):
+            return draft.with_headers("Authorization", f"Bearer {bearer_tokens.TOKEN}")
         if not operation.security or {} in operation.security:
             return draft
         for name in operation.security[0]:
@@ -137,8 +145,8 @@ class PlainRequests:
                 draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
         return draft
 
-    def access(self, operation: Operation) -> str:
-        """Returns whether a bearer token is required, optional, or nothing (an empty text)."""
+    def bearer_access(self, operation: Operation) -> str:
+        """Returns ``required`` or ``optional`` for a bearer token, or an empty string if none is taken."""
         named = {name for alternative in operation.security for name in alternative}
         if not any(_is_bearer(self._scheme(name)) for name in named):
             return ""
@@ -147,25 +155,26 @@ class PlainRequests:
 
     def _scheme(self, name: str) -> Mapping[str, Any]:
         node = self._document.root.child("components", "securitySchemes", name)
-        found: Mapping[str, Any] = {} if node is None else self._document.follow(node).value
-        return found
+        scheme: Mapping[str, Any] = {} if node is None else self._document.follow(node).value
+        return scheme
 
-    def files(self, schema: Node) -> Iterator[str]:
-        """Yields the members of a form that are files."""
+    def file_fields(self, schema: Node) -> Iterator[str]:
+        """Yields the names of a form's fields that are files."""
         schemas = self._values.schemas
         for name in dict.fromkeys(schemas.property_names(schema)):
             member = schemas.property_schema(schema, name)
-            said = {} if member is None else self._values.says(member)
-            if said.get("format") == "binary" or "contentMediaType" in said or not said:
+            keywords = {} if member is None else self._values.keywords(member)
+            is_binary = keywords.get("format") == "binary" or "contentMediaType" in keywords
+            if is_binary or not keywords:
                 yield name
 
 
-def _each(value: Any) -> list[Any]:
-    """Returns the items of a list, each of which is a field of its own in a form."""
+def _items(value: Any) -> list[Any]:
+    """Returns the items of a list, each of which is its own field in a form."""
     return value if isinstance(value, list) else [value]
 
 
-def _is_read(media_type: str) -> bool:
+def _is_structured(media_type: str) -> bool:
     return is_json(media_type) or media_type in {FORM, MULTIPART}
 
 
@@ -175,7 +184,7 @@ def _is_bearer(scheme: Mapping[str, Any]) -> bool:
 
 
 def body_of(operation: Operation) -> tuple[str, Node | None]:
-    """Returns the media type that cases send, and its schema; nothing where no body is taken."""
+    """Returns the media type that cases send and its schema, or an empty string and None."""
     if operation.request_body is None:
         return "", None
     content = operation.request_body.content

@@ -1,24 +1,31 @@
-"""Plans: for each operation the plain request, every turn of it, and what makes up further ones.
+"""Plans: the plain request of each operation, its mutations, and the generators of further ones.
 
-Works for any document. Where a path is one of the interface's, its prose is added by method and
-path, as documents name operations and parameters differently.
+Works for any document. Where an operation is one of the interface's, its prose is added by method
+and path, because documents name operations and parameters differently.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from understudy.generate.cases import CaseSite, Expected
+from understudy.generate.cases import CaseSite, ExpectedResponse
 from understudy.generate.drafts import FORM, MULTIPART, Draft, is_json
-from understudy.generate.mutations import authorization_server as signing_in
-from understudy.generate.mutations import bodies, credentials, forms, parameters, protocol, uploads
-from understudy.generate.mutations import resource_api as service
+from understudy.generate.mutations import (
+    authorization_server,
+    bearer_tokens,
+    form_bodies,
+    json_bodies,
+    multipart_bodies,
+    parameters,
+    protocol,
+    resource_api,
+)
 from understudy.generate.mutations.mutation import Generator, Mutation
-from understudy.generate.mutations.operation_context import OperationContext
+from understudy.generate.mutations.operation_context import InterfaceProse, OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of
 from understudy.generate.test_data import TestData
 from understudy.generate.values import Values
-from understudy.interface.operations import AUTHORIZE, key_of
+from understudy.interface.operations import key_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations, path_shape
 from understudy.openapi.schemas import Schemas
@@ -26,51 +33,51 @@ from understudy.openapi.schemas import Schemas
 
 @dataclass(frozen=True)
 class OperationPlan:
-    """What cases of one operation are made of.
+    """What the cases of one operation are made of.
 
     Attributes:
-        scene: The operation and its plain request.
-        turns: Each deviation that is known.
-        draws: What makes up further ones.
-        body_schema: Of its JSON body, where it takes one.
-        document: Where it stands.
-        unsure: For which part no value was found that its schema takes: then nothing is sure to be
-            accepted, and what refuses a request may be that part.
+        context: The operation and its plain request.
+        mutations: Every known mutation.
+        generators: Draw further mutations.
+        body_schema: Schema of the JSON body, where the operation takes one.
+        document: The document that describes the operation.
+        uncertain_part: The part for which no value was found that its schema accepts, or an empty
+            string. Such a request may be refused because of that part, so every case is left open.
     """
 
-    scene: OperationContext
-    turns: tuple[Mutation, ...]
-    draws: tuple[Generator, ...]
+    context: OperationContext
+    mutations: tuple[Mutation, ...]
+    generators: tuple[Generator, ...]
     body_schema: Node | None
     document: Document
-    unsure: str = ""
+    uncertain_part: str = ""
 
     @property
     def name(self) -> str:
         """The operation's id."""
-        return self.scene.operation.operation_id
+        return self.context.operation.operation_id
 
-    def standing(self, because: str) -> str:
-        """Returns a reason whose pointer leads somewhere.
+    def existing_pointer(self, because: str) -> str:
+        """Returns a reason whose JSON pointer, if it is one, leads somewhere in the document.
 
-        A keyword that is not written is said by the schema that leaves it out.
+        A keyword that the document leaves out is cited as the schema that leaves it out.
         """
         if not because.startswith("#/"):
             return because
         node = self.document.root
         for step in because[2:].split("/"):
             key = step.replace("~1", "/").replace("~0", "~")
-            below = node.child(int(key) if isinstance(node.value, list) else key)
-            if below is None:
+            child = node.child(int(key) if isinstance(node.value, list) else key)
+            if child is None:
                 break
-            node = below
+            node = child
         return node.pointer
 
-    def takes(self, draft: Draft) -> bool:
-        """Tells whether the schema takes the JSON body that several turns made together."""
+    def accepts_body(self, draft: Draft) -> bool:
+        """Tells whether the schema accepts the JSON body that several mutations made together."""
         if self.body_schema is None or not draft.has_json or draft.raw is not None:
             return True
-        return bool(self.scene.values.schemas.validator(self.body_schema).is_valid(draft.json))
+        return bool(self.context.values.schemas.validator(self.body_schema).is_valid(draft.json))
 
 
 class Planner:
@@ -78,14 +85,14 @@ class Planner:
 
     Args:
         document: The document.
-        site: Which address its operations are at.
-        known: What cases are about.
+        site: The address that its operations are at.
+        test_data: The people, avatars and applications that the cases use.
     """
 
-    def __init__(self, document: Document, site: CaseSite, known: TestData) -> None:
+    def __init__(self, document: Document, site: CaseSite, test_data: TestData) -> None:
         self._document = document
         self._site: CaseSite = site
-        self._known = known
+        self._test_data = test_data
         self._values = Values(Schemas(document))
         self._plain = PlainRequests(document, site, self._values)
         self._operations = operations(document)
@@ -97,93 +104,88 @@ class Planner:
 
     @cached_property
     def _methods(self) -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
+        methods: dict[str, frozenset[str]] = {}
         for operation in self._operations:
             shape = path_shape(operation.path)
-            found[shape] = found.get(shape, frozenset()) | {operation.method}
-        return found
+            methods[shape] = methods.get(shape, frozenset()) | {operation.method}
+        return methods
 
     def plan(self, operation: Operation) -> OperationPlan:
         """Returns the plan of an operation."""
-        scene, oddities = self._scene(operation)
+        prose = self._prose(operation)
+        context = self._context(operation, prose)
         media_type, schema = body_of(operation)
-        turns = [*self._turns(scene, media_type, schema), *oddities(scene)]
+        mutations = [*self._mutations(context, media_type, schema)]
+        if prose is not None:
+            mutations += prose.mutations(context)
         return OperationPlan(
-            scene,
-            tuple(turns),
-            tuple(self._draws(scene, media_type, schema)),
+            context,
+            tuple(mutations),
+            tuple(self._generators(context, media_type, schema)),
             schema if is_json(media_type) else None,
             self._document,
-            "" if scene.is_ours else self._plain.unsure(operation),
+            "" if prose is not None else self._plain.uncertain_part(operation),
         )
 
-    def _scene(
-        self, operation: Operation
-    ) -> tuple[OperationContext, Callable[[OperationContext], Iterator[Mutation]]]:
+    def _prose(self, operation: Operation) -> InterfaceProse | None:
         key = key_of(operation.method, operation.path)
+        if self._site == "authorization":
+            return authorization_server.prose(key, self._test_data)
         names = tuple(p.name for p in operation.parameters if p.location == "path")
-        draft = self._plain.draft(operation)
-        scene = OperationContext(operation, self._values, draft, _accepted(operation))
-        if self._site == "resource":
-            of_service = service.prose(key, names, self._known)
-            if of_service is not None:
-                base = of_service.base(draft)
-                said = replace(scene, base=base, meanings=of_service.meanings, is_ours=True)
-                return said, of_service.oddities
-            return scene, _nothing
-        of_server = signing_in.prose(key, self._known)
-        if of_server is None:
-            return scene, _nothing
-        is_page = key == AUTHORIZE
-        accepted = scene.accepted._replace(location="without error") if is_page else scene.accepted
-        said = replace(
-            scene, base=of_server.base(draft), accepted=accepted, is_ours=True, **of_server.scene
+        return resource_api.prose(key, names, self._test_data)
+
+    def _context(self, operation: Operation, prose: InterfaceProse | None) -> OperationContext:
+        plain = self._plain.draft(operation)
+        context = OperationContext(operation, self._values, plain, _success(operation))
+        if prose is None:
+            return context
+        return replace(
+            context,
+            plain=prose.with_known_values(plain),
+            success=context.success._replace(location=prose.location),
+            is_interface_operation=True,
+            **prose.context,
         )
-        return said, of_server.oddities
 
-    def _turns(
-        self, scene: OperationContext, media_type: str, schema: Node | None
+    def _mutations(
+        self, context: OperationContext, media_type: str, schema: Node | None
     ) -> Iterator[Mutation]:
-        operation = scene.operation
+        operation = context.operation
         for parameter in operation.parameters:
-            yield from parameters.turns(scene, parameter)
+            yield from parameters.mutations(context, parameter)
         if schema is not None and is_json(media_type):
-            yield from bodies.json_turns(scene, schema)
+            yield from json_bodies.mutations(context, schema)
         if schema is not None and media_type == FORM:
-            yield from forms.turns(scene, schema)
+            yield from form_bodies.mutations(context, schema)
         if schema is not None and media_type == MULTIPART:
-            for name in self._plain.files(schema):
-                yield from uploads.turns(scene, schema, name)
+            for name in self._plain.file_fields(schema):
+                yield from multipart_bodies.mutations(context, schema, name)
         if media_type:
-            yield from protocol.content_types(scene, media_type)
-        yield from protocol.turns(scene, self._methods[path_shape(operation.path)])
-        access = self._plain.access(operation)
+            yield from protocol.content_types(context, media_type)
+        yield from protocol.mutations(context, self._methods[path_shape(operation.path)])
+        access = self._plain.bearer_access(operation)
         if access:
-            yield from credentials.turns(scene, is_required=access == "required")
+            yield from bearer_tokens.mutations(context, is_required=access == "required")
 
-    def _draws(
-        self, scene: OperationContext, media_type: str, schema: Node | None
+    def _generators(
+        self, context: OperationContext, media_type: str, schema: Node | None
     ) -> Iterator[Generator]:
-        for parameter in scene.operation.parameters:
-            yield from parameters.draws(scene, parameter)
+        for parameter in context.operation.parameters:
+            yield from parameters.generators(context, parameter)
         if schema is not None and (is_json(media_type) or media_type == FORM):
-            yield from bodies.draws(scene, schema, is_form=media_type == FORM)
+            yield from json_bodies.generators(context, schema, is_form=media_type == FORM)
         if schema is not None and media_type == MULTIPART:
-            for name in self._plain.files(schema):
-                yield from uploads.draws(name, scene)
-        yield from protocol.draws(scene)
-        if self._plain.access(scene.operation):
-            yield from credentials.draws(scene)
+            for name in self._plain.file_fields(schema):
+                yield from multipart_bodies.generators(name, context)
+        yield from protocol.generators(context)
+        if self._plain.bearer_access(context.operation):
+            yield from bearer_tokens.generators(context)
 
 
-def _nothing(_scene: OperationContext) -> Iterator[Mutation]:
-    return iter(())
-
-
-def _accepted(operation: Operation) -> Expected:
-    """Returns the statuses of success: those that the document names, or all there could be."""
-    named = tuple(status for status in operation.responses if status[0] in "23")
+def _success(operation: Operation) -> ExpectedResponse:
+    """Returns the statuses of success: those that the document names, or any 2XX."""
+    declared = tuple(status for status in operation.responses if status[0] in "23")
     because = f"{operation.pointer}/responses"
-    if operation.method == "GET" and named == ("200", "302"):
-        return Expected(named, because)
-    return Expected(("2XX", *(s for s in named if s[0] == "3")), because)
+    if operation.method == "GET" and declared == ("200", "302"):
+        return ExpectedResponse(declared, because)
+    return ExpectedResponse(("2XX", *(s for s in declared if s[0] == "3")), because)

@@ -1,4 +1,4 @@
-"""Which operations cases are wanted of, out of which documents."""
+"""Selects the operations that cases are made of, and the documents that describe them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,31 +17,35 @@ WORDS: dict[str, frozenset[CaseKind]] = {
     "invalid": frozenset({"invalid"}),
     "all": KINDS,
 }
-"""What ``--kind`` calls them; what the contract leaves open is only in ``all``."""
+"""The values of ``--kind``; cases that the contract leaves open are only in ``all``."""
 
 
-def planners(document: Path | None, known: TestData) -> tuple[Planner, ...]:
-    """Returns the planners of a document, or of both bundled ones.
+def planners(document: Path | None, test_data: TestData) -> tuple[Planner, ...]:
+    """Returns the planners of a document, or of the two bundled documents.
+
+    Args:
+        document: The document; None for the bundled ones.
+        test_data: The people, avatars and applications that the cases use.
 
     Raises:
-        StartupError: A document is not as it must be.
+        StartupError: The document cannot be read.
     """
     if document is not None:
-        return (Planner(load(document), "resource", known),)
+        return (Planner(load(document), "resource", test_data),)
     directory = openapi_directory()
     return (
-        Planner(load(directory / "service.yaml"), "resource", known),
-        Planner(load(directory / "authorization.yaml"), "authorization", known),
+        Planner(load(directory / "service.yaml"), "resource", test_data),
+        Planner(load(directory / "authorization.yaml"), "authorization", test_data),
     )
 
 
-def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[OperationPlan]:
-    """Returns the plans of operations by their ids, or of all.
+def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[OperationPlan]:
+    """Returns the plans of the named operations, or of all.
 
     Raises:
         StartupError: There is no such operation; the text names the nearest one.
     """
-    by_name = {o.operation_id: (planner, o) for planner in found for o in planner.operations}
+    by_name = {o.operation_id: (planner, o) for planner in planners for o in planner.operations}
     for name in names:
         if name not in by_name:
             hint = nearest(name, list(by_name)) or "."
@@ -55,8 +59,8 @@ def plans(found: Sequence[Planner], names: Sequence[str] = ()) -> list[Operation
 
 
 def generate(
-    found: Sequence[OperationPlan], count: int, seed: int, kinds: frozenset[CaseKind]
+    plans: Sequence[OperationPlan], count: int, seed: int, kinds: frozenset[CaseKind]
 ) -> Iterator[Case]:
-    """Yields so many cases of each operation, or as many as it has."""
-    for plan in found:
+    """Yields ``count`` cases of each operation, or as many as it has."""
+    for plan in plans:
         yield from islice(cases(plan, seed, kinds), count)

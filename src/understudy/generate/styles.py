@@ -1,4 +1,4 @@
-"""How values are written into a path, a query, a header, a cookie or a form (OpenAPI 3.0.3, 4.7.12.2)."""
+"""Writes values into a path, query, header, cookie or form by their style (OpenAPI 3.0.3, 4.7.12.2)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,11 +8,12 @@ from understudy.openapi.operations import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
-Write = Callable[[str], str]
+Encode = Callable[[str], str]
+"""Encodes the text of a value."""
 
 
 def written(value: Any) -> str:
-    """Returns a value as a text, before it is encoded; lists and objects as JSON."""
+    """Returns a value as text that is not yet encoded; lists and objects as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict):
@@ -21,7 +22,7 @@ def written(value: Any) -> str:
 
 
 def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the encoded names and values that a query parameter is written as."""
+    """Returns the percent-encoded names and values that a query parameter is written as."""
     name = encoded(parameter.name)
     if parameter.is_json or not isinstance(value, list | dict):
         return ((name, encoded(written(value))),)
@@ -34,42 +35,42 @@ def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]
     return ((name, separator.join(encoded(written(item)) for item in _flat(value))),)
 
 
-def text_of(parameter: Parameter, value: Any, write: Write = encoded) -> str:
+def text_of(parameter: Parameter, value: Any, encode: Encode = encoded) -> str:
     """Returns the text of a path, header or cookie parameter.
 
     Args:
         parameter: The parameter.
-        value: What it is to say.
-        write: Encodes a text, which headers leave alone.
+        value: The value of the parameter.
+        encode: Encodes a text; headers are not encoded.
     """
 
-    def said(item: Any) -> str:
-        return write(written(item))
+    def text(item: Any) -> str:
+        return encode(written(item))
 
     if parameter.is_json:
-        return said(value)
+        return text(value)
     if parameter.style == "matrix":
-        return _matrix(parameter, value, said)
+        return _matrix(parameter, value, text)
     head, joint = (".", ".") if parameter.style == "label" else ("", ",")
     if isinstance(value, dict) and parameter.explode:
-        return head + joint.join(f"{write(str(k))}={said(v)}" for k, v in value.items())
+        return head + joint.join(f"{encode(str(k))}={text(v)}" for k, v in value.items())
     if isinstance(value, list | dict):
         joint = joint if parameter.explode else ","
-        return head + joint.join(map(said, _flat(value)))
-    return head + said(value)
+        return head + joint.join(map(text, _flat(value)))
+    return head + text(value)
 
 
-def _matrix(parameter: Parameter, value: Any, said: Callable[[Any], str]) -> str:
+def _matrix(parameter: Parameter, value: Any, text: Callable[[Any], str]) -> str:
     name = parameter.name
     if isinstance(value, list | dict) and parameter.explode:
         named = value.items() if isinstance(value, dict) else ((name, item) for item in value)
-        return "".join(f";{k}={said(v)}" for k, v in named)
+        return "".join(f";{k}={text(v)}" for k, v in named)
     items = _flat(value) if isinstance(value, list | dict) else [value]
-    return f";{name}=" + ",".join(map(said, items))
+    return f";{name}=" + ",".join(map(text, items))
 
 
 def _flat(value: list[Any] | dict[str, Any]) -> Iterable[Any]:
-    """Returns the items of a list, or names and values of an object by turns."""
+    """Returns the items of a list, or the names and values of an object in turn."""
     if isinstance(value, list):
         return value
     return [item for pair in value.items() for item in pair]

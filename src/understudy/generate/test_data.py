@@ -1,7 +1,7 @@
-"""What cases are about at a deployment: a person, an avatar, an application, and secrets by name.
+"""Test data of a deployment: a person, an avatar, an application, and secrets by name.
 
-The defaults are those of the mock's bundled fixtures. Secrets are only ever put into a request when
-it is sent, or where ``--include-secrets`` was asked for.
+The defaults are those of the mock's bundled fixtures. A secret is put into a request only when it is
+sent, or written with ``--include-secrets``.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ SECRETS: Mapping[str, str] = {
     "password": "the password of the application's owner",
     "client_token": "a token that was issued to the application",
     "code": "an authorization code that was not exchanged yet",
-    "credential": "what else the document asks for",
+    "credential": "any other credential that the document requires",
 }
-"""Every variable of a request, and what it is."""
+"""Every variable of a request, and the secret that it stands for."""
 
 _OF_THE_MOCK = {
     "token": "ada-full",
@@ -43,24 +43,23 @@ _OF_THE_MOCK = {
 
 @dataclass(frozen=True, slots=True)
 class TestData:
-    """What cases are about.
+    """The people, avatars and applications of a deployment that cases use.
 
     Attributes:
-        slug: Of a public profile.
-        email: The primary address of the person whom ``token`` speaks for, and whose slug it is.
+        slug: Slug of a public profile.
+        email: Primary e-mail address of that person, who owns the secret ``token``.
         image_id: An avatar of that person.
-        client_id: An application of that person.
-        redirect_uri: Registered for it.
-        username: Of that person at the authorization server.
-        secrets: Name of a variable to its value, of those that are known.
-        email_hash: The hash by which the profile is found (rule email-hash-normalised); worked out
-            from the address where it is left out.
-        second_hash: Of a further address of that person; empty for none that is known.
-        other_hash: Of an address of another person; empty as above, and so on.
-        private_slug: Of a private profile.
-        disabled_slug: Of a disabled profile.
-        denial: What denies an authorization request at once, as a query; empty where only a person
-            can.
+        client_id: Client ID of an application of that person.
+        redirect_uri: Redirect URI that is registered for the application.
+        username: User name of that person at the authorization server.
+        secrets: Variable to value, for the known secrets.
+        email_hash: SHA-256 hash of ``email`` (rule email-hash-normalised); computed by default.
+        second_hash: Hash of another address of that person; empty if none is known.
+        other_hash: Hash of an address of another person; empty if none is known.
+        private_slug: Slug of a private profile; empty if none is known.
+        disabled_slug: Slug of a disabled profile; empty if none is known.
+        denial: Query that makes the deployment deny an authorization request; empty if only a
+            person can deny it.
     """
 
     __test__ = False  # pytest would take a class of this name for tests
@@ -90,17 +89,17 @@ def digest(text: str) -> str:
 
 
 def data_for_target(target: Target) -> TestData:
-    """Returns what cases are about at a target, as far as its file says it."""
-    given, app, known = target.credentials, target.application, target.known
+    """Returns the test data of a deployment, as far as its target file names it."""
+    credentials, app, known = target.credentials, target.application, target.known
     secrets = {
-        "token": given.access_token,
-        "read_token": given.read_only_token,
-        "auth_token": given.auth_only_token,
-        "expired_token": given.expired_token,
-        "api_key": given.api_key,
-        "other_token": given.other_access_token,
-        "private_token": given.private_access_token,
-        "disabled_token": given.disabled_access_token,
+        "token": credentials.access_token,
+        "read_token": credentials.read_only_token,
+        "auth_token": credentials.auth_only_token,
+        "expired_token": credentials.expired_token,
+        "api_key": credentials.api_key,
+        "other_token": credentials.other_access_token,
+        "private_token": credentials.private_access_token,
+        "disabled_token": credentials.disabled_access_token,
         "client_secret": app.client_secret,
         "password": app.password,
     }

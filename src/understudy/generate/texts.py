@@ -1,14 +1,13 @@
-"""Texts and numbers that break software: what the field has learned, apart from any document.
+"""Texts and numbers that are known to break software, independent of any document.
 
-Every text is written with escapes where a reader could not tell it from another: an editor that
-normalises would otherwise change the catalogue.
+A text that looks like another is written with escapes, so that no editor normalises it away.
 """
 
 from collections.abc import Mapping
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
 LONG = 10_000
-"""Characters of a text that nothing limits: enough for every usual column, and still quick."""
+"""Characters of a text without a declared limit: too long for most columns, and still quick."""
 
 UNICODE: Mapping[str, str] = {
     "e-acute as one code point (NFC)": "Ren\u00e9e",
@@ -39,7 +38,7 @@ UNICODE: Mapping[str, str] = {
     "a no-break space at both ends": "\u00a0Ada\u00a0",
     "Arabic-Indic digits": "\u0661\u0662\u0663",
 }
-"""What it is to the text."""
+"""Description to text."""
 
 PLAIN: Mapping[str, str] = {
     "only spaces": "   ",
@@ -86,9 +85,9 @@ NO_INTEGERS: Mapping[str, str] = {
     "two numbers": "80 240",
     "a minus alone": "-",
 }
-"""What no reader of a text can take for an integer."""
+"""Description to text, of texts that no reader can take for an integer."""
 
-DOUBTFUL_INTEGERS: Mapping[str, str] = {
+POSSIBLE_INTEGERS: Mapping[str, str] = {
     "a leading zero": "080",
     "a plus sign": "+80",
     "a fraction of zero": "80.0",
@@ -96,7 +95,7 @@ DOUBTFUL_INTEGERS: Mapping[str, str] = {
     "a space before it": " 80",
     "a line end behind it": "80\n",
 }
-"""What some readers take for an integer, and the document says nothing of."""
+"""Description to text, of texts that only some readers take for an integer."""
 
 INTEGERS: Mapping[str, int] = {
     "0": 0,
@@ -118,7 +117,7 @@ LEXEMES = {
     "a number that a double makes zero": "1e-400",
     "thirty digits behind the point": "0.100000000000000000000000000001",
 }
-"""Numbers as JSON may write them, and readers may take them otherwise (RFC 8259, 6)."""
+"""Description to JSON number, of numbers that readers may understand differently (RFC 8259, 6)."""
 
 NO_BOOLEANS = {
     "1": "1",
@@ -165,23 +164,23 @@ ALPHABETS: Mapping[str, str] = {
     "punctuation": "<>&'\"\\/%+=#?;:{}[]()",
     "white space": "\t\n\r \u00a0\u2028",
 }
-"""What each is called in a description."""
+"""Description to the letters of an alphabet."""
 
 
 def drawn(chance: Random, longest: int = 60) -> str:
-    """Returns a text out of a few of the alphabets."""
+    """Returns a random text of letters of one to three alphabets."""
     pools = chance.sample([*ALPHABETS.values()], chance.randrange(1, 4))
     size = chance.randrange(1, longest + 1)
     return "".join(chance.choice(chance.choice(pools)) for _ in range(size))
 
 
 def spelled(text: str) -> str:
-    """Returns what a drawn text is made of, in words that any terminal can show."""
+    """Describes a drawn text by its length and alphabets, in words that any terminal can show."""
     kinds = [name for name, letters in ALPHABETS.items() if set(letters) & set(text)]
     size = "1 character" if len(text) == 1 else f"{len(text)} characters"
     return f"{size}, made of {', '.join(kinds or ['others'])}"
 
 
 def all_texts() -> dict[str, str]:
-    """Returns every text, by what it is."""
+    """Returns every text by its description."""
     return {**UNICODE, **PLAIN, **EMPTY_LOOKING}

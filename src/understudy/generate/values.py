@@ -55,14 +55,14 @@ class Values:
     def __init__(self, schemas: Schemas) -> None:
         self.schemas = schemas
 
-    def says(self, schema: Node) -> dict[str, Any]:
+    def keywords(self, schema: Node) -> dict[str, Any]:
         """Returns the keywords of a schema, through references and ``allOf``; the first wins."""
         node = self.schemas.follow(schema)
         if not isinstance(node.value, dict):
             return {}
         found = dict(node.value)
         for _, part in (node.child("allOf") or Node("", [])).children():
-            found = {**self.says(part), **found}
+            found = {**self.keywords(part), **found}
         return found
 
     def members(self, schema: Node, depth: int = 0) -> dict[str, Node]:
@@ -83,7 +83,7 @@ class Values:
         return first if takes(first) else next((v for v in candidates if takes(v)), first)
 
     def _candidates(self, schema: Node, depth: int) -> Iterator[Any]:
-        said = self.says(schema)
+        said = self.keywords(schema)
         examples = said.get("examples")
         listed = examples if isinstance(examples, list) else []
         yield from (said[keyword] for keyword in ("example", "default", "const") if keyword in said)
@@ -152,7 +152,7 @@ class Values:
         for name in names:
             member = self.schemas.property_schema(schema, name)
             is_required = name in self.schemas.required_names(schema)
-            if not is_required and member is not None and self.says(member).get("readOnly"):
+            if not is_required and member is not None and self.keywords(member).get("readOnly"):
                 continue
             if depth < MAX_DEPTH or (is_required and depth < DEEPEST):
                 made[name] = "a" if member is None else self.sample(member, depth + 1)
@@ -182,9 +182,9 @@ def matching(said: dict[str, Any]) -> list[str]:
     from rstr import Rstr  # noqa: PLC0415 - only where a pattern is
 
     found = []
-    for turn in range(3):
+    for mutation in range(3):
         try:
-            found.append(str(Rstr(_Ordered(turn)).xeger(said["pattern"])))
+            found.append(str(Rstr(_Ordered(mutation)).xeger(said["pattern"])))
         except (ValueError, KeyError, RecursionError, re.error):
             found.append("a")
     return found

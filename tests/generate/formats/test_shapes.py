@@ -17,15 +17,17 @@ from tests.verify.packages import har_faults
 import understudy.generate.formats.jsonl
 from understudy.errors import StartupError
 from understudy.generate import selection
-from understudy.generate.cases import Case, CaseRequest, Expected
-from understudy.generate.formats.files import save
-from understudy.generate.formats.registry import FORMATS
-from understudy.generate.formats.writing import Job, LeftOut, Piece
+from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
+from understudy.generate.formats.export import ExportSettings, OmittedCase, OutputPiece
+from understudy.generate.formats.export_formats import FORMATS
+from understudy.generate.formats.output_files import save
 from understudy.generate.library import edge_cases
 from understudy.generate.test_data import TestData
 
 SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
-JOB = Job({"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"})
+JOB = ExportSettings(
+    {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
+)
 
 
 def some(count: int = 60) -> list[Case]:
@@ -33,15 +35,17 @@ def some(count: int = 60) -> list[Case]:
     return list(selection.generate(plans, count, 0, selection.WORDS["all"]))
 
 
-def written(form: str, cases: list[Case]) -> tuple[bytes, list[LeftOut]]:
+def written(form: str, cases: list[Case]) -> tuple[bytes, list[OmittedCase]]:
     pieces = list(FORMATS[form].write(cases, JOB))
-    content = b"".join(p.content for p in pieces if isinstance(p, Piece) and not p.name)
-    return content, [piece for piece in pieces if isinstance(piece, LeftOut)]
+    content = b"".join(p.content for p in pieces if isinstance(p, OutputPiece) and not p.name)
+    return content, [piece for piece in pieces if isinstance(piece, OmittedCase)]
 
 
 def odd(**request: Any) -> Case:
     sent = CaseRequest("resource", "POST", "/a", **request)
-    return Case("a-1", "a", "odd", "text", "body", "type", "valid", sent, Expected(("2XX",), "#"))
+    return Case(
+        "a-1", "a", "odd", "text", "body", "type", "valid", sent, ExpectedResponse(("2XX",), "#")
+    )
 
 
 def test_json_lines_hold_every_case_as_the_schema_describes():
@@ -94,7 +98,7 @@ def test_ten_megabytes_in_pieces_are_the_same_bytes():
 def test_ten_megabytes_lie_in_a_file_beside(form: str):
     cases = of_megabytes()
     pieces = list(FORMATS[form].write(cases, JOB))
-    beside = [piece.content for piece in pieces if isinstance(piece, Piece) and piece.name]
+    beside = [piece.content for piece in pieces if isinstance(piece, OutputPiece) and piece.name]
     assert beside == [case.request.body for case in cases]
 
 
@@ -140,7 +144,7 @@ def test_har_is_har():
 )
 def test_what_a_tool_has_no_words_for_is_left_out_with_its_reason(form, case, reason):
     _, left = written(form, [case])
-    assert left == [LeftOut(case, reason)]
+    assert left == [OmittedCase(case, reason)]
 
 
 def test_nothing_is_written_over(tmp_path: Path):
@@ -167,5 +171,5 @@ def test_what_takes_several_files_needs_a_place_for_them(form, words):
 def test_what_came_of_a_case_stands_in_every_format(form: str):
     fired = replace(some(1)[0], outcome="failed: answered 418, expected 2XX")
     pieces = FORMATS[form].write([fired], JOB)
-    content = b"".join(piece.content for piece in pieces if isinstance(piece, Piece))
+    content = b"".join(piece.content for piece in pieces if isinstance(piece, OutputPiece))
     assert b"failed: answered 418, expected 2XX" in content

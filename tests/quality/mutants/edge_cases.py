@@ -22,7 +22,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
 from understudy.generate import selection
 from understudy.generate.cases import Case
-from understudy.generate.sending import Firing
+from understudy.generate.case_sender import CaseSender
 from understudy.generate.test_data import data_for_target
 from understudy.verify.run import RunOptions, start
 
@@ -95,15 +95,15 @@ def caught_by_cases(mutant: Mutant | None, count: int) -> str:
 def fired(wire: httpx.BaseTransport, count: int) -> Iterator[Case]:
     """Yields so many cases of each operation with what came of them on a wire to the mock."""
     deployment = Deployment(TARGET, wire, in_process.time_of(MOCK), PATIENT)
-    firing = Firing(start(deployment, RunOptions()), data_for_target(TARGET))
-    yield from firing.fire(some(firing.prepare().image_id, count))
+    sender = CaseSender(start(deployment, RunOptions()), data_for_target(TARGET))
+    yield from sender.send(some(sender.prepare().image_id, count))
 
 
 @cache
 def some(image_id: str, count: int) -> tuple[Case, ...]:
     """Returns so many cases of each operation, about this avatar."""
-    subjects = replace(data_for_target(TARGET), image_id=image_id)
-    plans = selection.plans(selection.planners(None, subjects))
+    test_data = replace(data_for_target(TARGET), image_id=image_id)
+    plans = selection.plans(selection.planners(None, test_data))
     return tuple(selection.generate(plans, count, 0, selection.WORDS["all"]))
 
 

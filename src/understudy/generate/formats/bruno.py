@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 from understudy.generate.cases import ENCODED, Case
 from understudy.generate.drafts import dumps
-from understudy.generate.formats.postman import pattern
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
     TITLE,
-    Job,
-    LeftOut,
-    Piece,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPiece,
+    OutputPieces,
     comment,
     hides_secret,
     plain_text,
     repeated_header,
     with_variables,
 )
+from understudy.generate.formats.postman import pattern
 from understudy.generate.test_data import SECRETS
 
 _PLAIN_UPLOAD = re.compile(
@@ -42,40 +42,43 @@ _ENCODING = f"""script:pre-request {{
 """
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the collection's files."""
     head = {"version": "1", "name": TITLE, "type": "collection"}
-    yield Piece("bruno.json", f"{dumps(head)}\n".encode())
-    yield Piece("collection.bru", _ENCODING.encode())
-    yield Piece("environments/deployment.bru", _environment(job).encode())
+    yield OutputPiece("bruno.json", f"{dumps(head)}\n".encode())
+    yield OutputPiece("collection.bru", _ENCODING.encode())
+    yield OutputPiece("environments/deployment.bru", _environment(settings).encode())
     number = 0
     for case in cases:
         reason = _reason(case)
         if reason:
-            yield LeftOut(case, reason)
+            yield OmittedCase(case, reason)
             continue
         number += 1
-        yield from _beside(case, job)
-        text = "\n".join(_request(case, job, number)) + "\n"
-        yield Piece(f"{case.id.rpartition('-')[0]}/{case.id}.bru", text.encode())
+        yield from _beside(case, settings)
+        text = "\n".join(_request(case, settings, number)) + "\n"
+        yield OutputPiece(f"{case.id.rpartition('-')[0]}/{case.id}.bru", text.encode())
 
 
-def _beside(case: Case, job: Job) -> Iterator[Piece]:
+def _beside(case: Case, settings: ExportSettings) -> Iterator[OutputPiece]:
     body = case.request.body
     upload = _upload(case)
     if upload is not None:
-        yield Piece(f"{job.beside}/{case.id}/{upload.name}", upload.content)
+        yield OutputPiece(f"{settings.beside}/{case.id}/{upload.name}", upload.content)
     elif body is not None and _is_file(body):
-        yield Piece(f"{job.beside}/{case.id}.bin", body)
+        yield OutputPiece(f"{settings.beside}/{case.id}.bin", body)
 
 
-def _environment(job: Job) -> str:
-    values = {"base_url": job.base_urls["resource"], "auth_url": job.base_urls["authorization"]}
-    lines = [f"  {name}: {text}" for name, text in {**values, **job.secrets}.items()]
+def _environment(settings: ExportSettings) -> str:
+    values = {
+        "base_url": settings.base_urls["resource"],
+        "auth_url": settings.base_urls["authorization"],
+    }
+    lines = [f"  {name}: {text}" for name, text in {**values, **settings.secrets}.items()]
     lines += [
         f"  {name}: {{{{process.env.{name.upper()}}}}}"
         for name in SECRETS
-        if name not in job.secrets
+        if name not in settings.secrets
     ]
     return "vars {\n" + "\n".join(lines) + "\n}\n"
 
@@ -128,11 +131,11 @@ def _is_file(body: bytes) -> bool:
     return text is None or bool(re.search(r"^\s|\s$|[\n\r]|\{\{|^[}'\"]", text)) or not text
 
 
-def _request(case: Case, job: Job, number: int) -> Iterator[str]:
+def _request(case: Case, settings: ExportSettings, number: int) -> Iterator[str]:
     request = case.request
     base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
     yield f"meta {{\n  name: {case.id}\n  type: http\n  seq: {number}\n}}\n"
-    kind, block = _body(case, job)
+    kind, block = _body(case, settings)
     yield f"{request.method.lower()} {{\n  url: {base}{_said(request.target)}"
     yield f"  body: {kind}\n  auth: none\n}}\n"
     headers = [
@@ -154,20 +157,20 @@ def _request(case: Case, job: Job, number: int) -> Iterator[str]:
     yield f"docs {{\n  {comment(case).replace('{', '(').replace('}', ')')}\n}}"
 
 
-def _body(case: Case, job: Job) -> tuple[str, str]:
+def _body(case: Case, settings: ExportSettings) -> tuple[str, str]:
     """Returns what Bruno calls the body's kind, and the block that holds it."""
     body = case.request.body
     if body is None:
         return "none", ""
     upload = _upload(case)
     if upload is not None:
-        file = f"@file({job.beside}/{case.id}/{upload.name}) @contentType({upload.media_type})"
+        file = f"@file({settings.beside}/{case.id}/{upload.name}) @contentType({upload.media_type})"
         return "multipartForm", f"body:multipart-form {{\n  {upload.field}: {file}\n}}\n"
     if not _is_file(body):
         return "text", f"body:text {{\n  {_said(body.decode())}\n}}\n"
     types = [text for name, text in case.request.headers if name.lower() == "content-type"]
     given = f" @contentType({types[0]})" if types else ""
-    file = f"@file({job.beside}/{case.id}.bin){given}"
+    file = f"@file({settings.beside}/{case.id}.bin){given}"
     return "file", f"body:file {{\n  file: {file}\n}}\n"
 
 

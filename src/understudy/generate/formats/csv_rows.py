@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from io import StringIO
 
 from understudy.generate.cases import Case
-from understudy.generate.formats.writing import Job, Piece, Pieces, plain_text, runs_of
+from understudy.generate.formats.export import (
+    ExportSettings,
+    OutputPiece,
+    OutputPieces,
+    byte_runs,
+    plain_text,
+)
 
 COLUMNS = (
     *("id", "title", "operation", "category", "kind", "part", "source", "method", "url"),
@@ -13,19 +19,19 @@ COLUMNS = (
 )
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the head, and a row a case."""
     yield _row(COLUMNS)
     for case in cases:
-        yield _row(_cells(case, job))
+        yield _row(_cells(case, settings))
 
 
-def _cells(case: Case, job: Job) -> tuple[str, ...]:
-    request = case.request.filled(job.secrets)
+def _cells(case: Case, settings: ExportSettings) -> tuple[str, ...]:
+    request = case.request.filled(settings.secrets)
     body, encoding = _body(request.body)
     return (
         *(case.id, case.description, case.operation, case.category, case.kind, case.part),
-        *(case.source, request.method, job.base_urls[request.site] + request.target),
+        *(case.source, request.method, settings.base_urls[request.site] + request.target),
         "\n".join(f"{name}: {text}" for name, text in request.headers),
         *(body, encoding, " or ".join(case.expected.statuses), case.expected.because),
         case.outcome,
@@ -37,16 +43,16 @@ def _body(content: bytes | None) -> tuple[str, str]:
     text = plain_text(content)
     if content is None or text is not None:
         return text or "", "" if content is None else "text"
-    first, *others = runs_of(content)
+    first, *others = byte_runs(content)
     if not others:
         return first.in_base64, "base64"
     return " ".join(f"{run.in_base64}*{run.times}" for run in (first, *others)), "base64 pieces"
 
 
-def _row(cells: Iterable[str]) -> Piece:
+def _row(cells: Iterable[str]) -> OutputPiece:
     text = StringIO()
     csv.writer(text).writerow([_harmless(cell) for cell in cells])
-    return Piece("", text.getvalue().encode("utf-8", "backslashreplace"))
+    return OutputPiece("", text.getvalue().encode("utf-8", "backslashreplace"))
 
 
 def _harmless(cell: str) -> str:

@@ -8,17 +8,17 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from understudy.generate.cases import ENCODED, VARIABLE, Case
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
     TITLE,
-    Job,
-    LeftOut,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPieces,
+    byte_runs,
     comment,
     hides_secret,
     line,
     plain_text,
-    runs_of,
 )
 from understudy.generate.test_data import SECRETS
 
@@ -71,9 +71,9 @@ echo "$ran ran, $failed failed, $skipped skipped for want of a secret"
 [ "$failed" -eq 0 ]"""
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
-    urls = job.base_urls
+    urls = settings.base_urls
     yield line(
         _HEAD.format(
             title=TITLE,
@@ -81,13 +81,13 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
             auth_url=urls["authorization"],
         )
     )
-    for name, value in job.secrets.items():
+    for name, value in settings.secrets.items():
         yield line(f"{name.upper()}=${{{name.upper()}:-{_quoted(value)}}}")
     for name in SECRETS:
         yield line(f'{(name + ENCODED).upper()}=$(encoded "${{{name.upper()}:-}}")')
     for case in cases:
         if hides_secret(case):
-            yield LeftOut(case, HIDDEN)
+            yield OmittedCase(case, HIDDEN)
             continue
         for text in _lines(case):
             yield line(text)
@@ -135,7 +135,7 @@ def _inline(content: bytes | None) -> str | None:
 def _piecewise(content: bytes) -> Iterator[str]:
     """Yields what puts a body into a file; zeros are counted out."""
     yield ': > "$body"'
-    for run in runs_of(content):
+    for run in byte_runs(content):
         if run.times > 1:
             yield f'head -c {run.times} /dev/zero >> "$body"'
             continue

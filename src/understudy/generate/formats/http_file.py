@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
 from understudy.generate.cases import ENCODED, Case
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
     TITLE,
-    Job,
-    LeftOut,
-    Piece,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPiece,
+    OutputPieces,
     comment,
     hides_secret,
     line,
@@ -28,23 +28,23 @@ from understudy.generate.test_data import SECRETS
 _SPECIAL = re.compile(r"\{\{|^\s*(#|//|<|>|\?\?|@|HTTP/)|\n", re.MULTILINE)
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the file, and bodies beside it."""
-    yield line(f"# {TITLE}.\n@base_url = {job.base_urls['resource']}")
-    yield line(f"@auth_url = {job.base_urls['authorization']}")
+    yield line(f"# {TITLE}.\n@base_url = {settings.base_urls['resource']}")
+    yield line(f"@auth_url = {settings.base_urls['authorization']}")
     for name in SECRETS:
         twin = f"{name}{ENCODED}"
-        known = job.secrets.get(name)
+        known = settings.secrets.get(name)
         value = known or "{{$processEnv " + name.upper() + "}}"
         encoded_value = quote(known, safe="") if known else "{{$processEnv " + twin.upper() + "}}"
         yield line(f"@{name} = {value}\n@{twin} = {encoded_value}")
     for case in cases:
         reason = _reason(case)
         if reason:
-            yield LeftOut(case, reason)
+            yield OmittedCase(case, reason)
             continue
-        for piece in _entry(case, job):
-            yield piece if isinstance(piece, Piece) else line(piece)
+        for piece in _entry(case, settings):
+            yield piece if isinstance(piece, OutputPiece) else line(piece)
 
 
 def _reason(case: Case) -> str:
@@ -72,7 +72,7 @@ def is_percent_encoded(target: str) -> bool:
     return True
 
 
-def _entry(case: Case, job: Job) -> Iterator[str | Piece]:
+def _entry(case: Case, settings: ExportSettings) -> Iterator[str | OutputPiece]:
     request = case.request
     base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
     yield f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect"
@@ -83,9 +83,9 @@ def _entry(case: Case, job: Job) -> Iterator[str | Piece]:
         return
     text = plain_text(request.body)
     if text is None or not text.strip() or _SPECIAL.search(text):
-        name = f"{job.beside}/{case.id}.bin"
+        name = f"{settings.beside}/{case.id}.bin"
         yield f"\n< ./{name}"
-        yield Piece(name, request.body)
+        yield OutputPiece(name, request.body)
     else:
         yield f"\n{with_variables(text, _variable)}"
 

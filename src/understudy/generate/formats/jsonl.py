@@ -5,18 +5,24 @@ from typing import Any
 
 from understudy.generate.cases import Case
 from understudy.generate.drafts import dumps
-from understudy.generate.formats.writing import Job, Piece, Pieces, plain_text, runs_of
+from understudy.generate.formats.export import (
+    ExportSettings,
+    OutputPiece,
+    OutputPieces,
+    byte_runs,
+    plain_text,
+)
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields a line a case."""
     for case in cases:
-        yield Piece("", f"{dumps(said(case, job))}\n".encode())
+        yield OutputPiece("", f"{dumps(said(case, settings))}\n".encode())
 
 
-def said(case: Case, job: Job) -> dict[str, Any]:
+def said(case: Case, settings: ExportSettings) -> dict[str, Any]:
     """Returns a case as JSON has it; secrets stand as ``~~name~~`` unless they may be written."""
-    request = case.request.filled(job.secrets)
+    request = case.request.filled(settings.secrets)
     return {
         "id": case.id,
         "operation": case.operation,
@@ -28,7 +34,7 @@ def said(case: Case, job: Job) -> dict[str, Any]:
         "request": {
             "site": request.site,
             "method": request.method,
-            "url": job.base_urls[request.site] + request.target,
+            "url": settings.base_urls[request.site] + request.target,
             "headers": [[name, text] for name, text in request.headers],
             "body": body(request.body),
         },
@@ -49,7 +55,7 @@ def body(content: bytes | None) -> dict[str, Any] | None:
     text = plain_text(content)
     if text is not None:
         return {"text": text}
-    first, *others = runs_of(content)
+    first, *others = byte_runs(content)
     if not others:
         return {"base64": first.in_base64}
     pieces = ({"base64": run.in_base64, "times": run.times} for run in (first, *others))

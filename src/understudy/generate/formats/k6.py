@@ -9,20 +9,20 @@ from typing import Any
 
 from understudy.generate.cases import Case
 from understudy.generate.drafts import dumps
-from understudy.generate.formats.postman import pattern
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
     TITLE,
-    Job,
-    LeftOut,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPieces,
+    byte_runs,
     comment,
     hides_secret,
     line,
     plain_text,
     repeated_header,
-    runs_of,
 )
+from understudy.generate.formats.postman import pattern
 
 _HEAD = """// {title}. Run: k6 run -e TOKEN=... this file
 import http from 'k6/http';
@@ -86,20 +86,20 @@ export default function () {
 }"""
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
     yield line(
         _HEAD.format(
             title=TITLE,
-            base_url=dumps(job.base_urls["resource"]),
-            auth_url=dumps(job.base_urls["authorization"]),
-            secrets=dumps(dict(job.secrets)),
+            base_url=dumps(settings.base_urls["resource"]),
+            auth_url=dumps(settings.base_urls["authorization"]),
+            secrets=dumps(dict(settings.secrets)),
         )
     )
     for case in cases:
         reason = _reason(case)
         if reason:
-            yield LeftOut(case, reason)
+            yield OmittedCase(case, reason)
             continue
         yield line(f"  // {comment(case)}\n  {_safe(dumps(_said(case)))},")
     yield line(_TAIL)
@@ -129,7 +129,7 @@ def _said(case: Case) -> dict[str, Any]:
     if request.body is not None:
         text = plain_text(request.body)
         if text is None:
-            said["pieces"] = [[run.in_base64, run.times] for run in runs_of(request.body)]
+            said["pieces"] = [[run.in_base64, run.times] for run in byte_runs(request.body)]
         else:
             said["text"] = text
     return said

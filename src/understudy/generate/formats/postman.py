@@ -9,13 +9,13 @@ from typing import Any
 
 from understudy.generate.cases import ENCODED, Case
 from understudy.generate.drafts import dumps
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
     TITLE,
-    Job,
-    LeftOut,
-    Piece,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPiece,
+    OutputPieces,
     comment,
     hides_secret,
     plain_text,
@@ -34,23 +34,26 @@ _BEHAVIOUR = {
 }
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields one collection, and bodies beside it."""
     info = {"name": TITLE, "schema": SCHEMA}
-    yield Piece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
+    yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
     joint = ""
     for case in cases:
         reason = _reason(case)
         if reason:
-            yield LeftOut(case, reason)
+            yield OmittedCase(case, reason)
             continue
         text = plain_text(case.request.body)
         if case.request.body and text is None:
-            yield Piece(_file(case, job), case.request.body)
-        yield Piece("", (joint + dumps(_item(case, job))).encode())
+            yield OutputPiece(_file(case, settings), case.request.body)
+        yield OutputPiece("", (joint + dumps(_item(case, settings))).encode())
         joint = ",\n"
-    values = {"base_url": job.base_urls["resource"], "auth_url": job.base_urls["authorization"]}
-    values |= {name: job.secrets.get(name, "") for name in SECRETS}
+    values = {
+        "base_url": settings.base_urls["resource"],
+        "auth_url": settings.base_urls["authorization"],
+    }
+    values |= {name: settings.secrets.get(name, "") for name in SECRETS}
     twins = dumps([*SECRETS])
     script = [
         f"for (const name of {twins}) {{",
@@ -59,7 +62,9 @@ def write(cases: Iterable[Case], job: Job) -> Pieces:
     ]
     event = {"listen": "prerequest", "script": {"type": "text/javascript", "exec": script}}
     variables = [{"key": name, "value": value} for name, value in values.items()]
-    yield Piece("", f'\n], "event": {dumps([event])}, "variable": {dumps(variables)}}}\n'.encode())
+    yield OutputPiece(
+        "", f'\n], "event": {dumps([event])}, "variable": {dumps(variables)}}}\n'.encode()
+    )
 
 
 def _reason(case: Case) -> str:
@@ -70,11 +75,11 @@ def _reason(case: Case) -> str:
     return ""
 
 
-def _file(case: Case, job: Job) -> str:
-    return f"{job.beside}/{case.id}.bin"
+def _file(case: Case, settings: ExportSettings) -> str:
+    return f"{settings.beside}/{case.id}.bin"
 
 
-def _item(case: Case, job: Job) -> dict[str, Any]:
+def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
     request = case.request
     base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
     headers = [{"key": name, "value": _said(text)} for name, text in request.headers]
@@ -89,7 +94,7 @@ def _item(case: Case, job: Job) -> dict[str, Any]:
         behaviour["disabledSystemHeaders"] = {"content-type": True}
     if request.body is not None:
         text = plain_text(request.body)
-        source = {"mode": "file", "file": {"src": _file(case, job)}}
+        source = {"mode": "file", "file": {"src": _file(case, settings)}}
         sent["body"] = source if text is None else {"mode": "raw", "raw": _said(text)}
     return {
         "name": f"{case.id}: {case.description}",

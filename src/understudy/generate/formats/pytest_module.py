@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from understudy.generate.cases import Case
-from understudy.generate.formats.writing import TITLE, Job, Pieces, comment, line, runs_of
+from understudy.generate.formats.export import (
+    TITLE,
+    ExportSettings,
+    OutputPieces,
+    byte_runs,
+    comment,
+    line,
+)
 
 _HEAD = '''"""{title}.
 
@@ -74,14 +81,14 @@ def test_the_answer_is_as_the_contract_expects(case):
         assert bool(re.search("[?&#]error=", found)) == (location == "with error"), what"""
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the module."""
     yield line(
         _HEAD.format(
             title=TITLE,
-            base_url=job.base_urls["resource"],
-            auth_url=job.base_urls["authorization"],
-            secrets=dict(job.secrets),
+            base_url=settings.base_urls["resource"],
+            auth_url=settings.base_urls["authorization"],
+            secrets=dict(settings.secrets),
         )
     )
     for case in cases:
@@ -94,7 +101,7 @@ def _said(case: Case) -> tuple[Any, ...]:
     statuses = "|".join(status.replace("X", "[0-9]") for status in case.expected.statuses)
     body = None
     if request.body is not None:
-        body = [(run.in_base64, run.times) for run in runs_of(request.body)]
+        body = [(run.in_base64, run.times) for run in byte_runs(request.body)]
     return (
         *(case.id, case.description, statuses, case.expected.location),
         *(request.site, request.method, request.target, list(request.headers), body),

@@ -1,4 +1,4 @@
-"""Turns of query parameters that are lists or objects: of each item, and of each member."""
+"""Mutations of query parameters that are arrays or objects: of their items and members."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,7 +6,7 @@ from typing import Any
 
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.edges import edges
-from understudy.generate.mutations.changes import Apply
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import query_pairs, written
@@ -15,53 +15,53 @@ from understudy.openapi.operations import Parameter
 
 
 def lists(
-    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+    context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields the edges of a list, and those of an item in the shortest one."""
-    takes = scene.values.schemas.validator(schema).is_valid
-    items = scene.values.schemas.items_schema(schema)
-    found = [choice for choice in edges(scene.values, schema) if isinstance(choice.value, list)]
-    base = scene.values.sample(schema)
+    """Yields the mutations of an array, and of an item in the shortest array."""
+    is_accepted = context.values.schemas.validator(schema).is_valid
+    items = context.values.schemas.items_schema(schema)
+    candidates = [edge for edge in edges(context.values, schema) if isinstance(edge.value, list)]
+    base = context.values.sample(schema)
     others = base[1:] if isinstance(base, list) else []
-    for item in () if items is None else edges(scene.values, items, is_text=True):
+    for item in () if items is None else edges(context.values, items, is_text=True):
         is_text = isinstance(item.value, str) and "," not in item.value and item.value.strip()
-        is_valid = takes([item.value, *others])
+        is_valid = is_accepted([item.value, *others])
         if (is_text or isinstance(item.value, int)) and is_valid == item.is_valid:
-            found.append(item._replace(value=[item.value, *others]))
-    for choice in found:
-        if choice.value and all(isinstance(item, str | int) for item in choice.value):
-            apply = _with_pairs(parameter, choice.value)
-            yield scene.turn(slot, choice._replace(is_option=False), apply, schema.pointer)
+            candidates.append(item._replace(value=[item.value, *others]))
+    for edge in candidates:
+        if edge.value and all(isinstance(item, str | int) for item in edge.value):
+            apply = _with_pairs(parameter, edge.value)
+            yield context.edge_mutation(part, edge._replace(is_option=False), apply, schema.pointer)
 
 
-def _with_pairs(parameter: Parameter, value: Any) -> Apply:
+def _with_pairs(parameter: Parameter, value: Any) -> DraftChange:
     pairs = query_pairs(parameter, value)
-    held = {encoded(parameter.name), *(name for name, _ in pairs)}
+    names = {encoded(parameter.name), *(name for name, _ in pairs)}
 
     def apply(draft: Draft) -> Draft:
-        others = tuple(pair for pair in draft.query if pair[0] not in held)
+        others = tuple(pair for pair in draft.query if pair[0] not in names)
         return draft._replace(query=(*others, *pairs))
 
     return apply
 
 
 def members(
-    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+    context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    """Yields the edges of the members of an object that is written as ``name[member]=value``."""
-    takes = scene.values.schemas.validator(schema).is_valid
-    base = scene.values.sample(schema)
+    """Yields the mutations of the members of an object written as ``name[member]=value``."""
+    is_accepted = context.values.schemas.validator(schema).is_valid
+    base = context.values.sample(schema)
     if not isinstance(base, dict):
         return
-    for name, member in scene.values.members(schema).items():
-        here, where = f"{slot}[{name}]", encoded(f"{parameter.name}[{name}]")
-        for choice in edges(scene.values, member, is_text=True):
-            text, is_valid = written(choice.value), takes({**base, name: choice.value})
-            if text and is_valid == choice.is_valid and not isinstance(choice.value, list | dict):
+    for name, member in context.values.members(schema).items():
+        here, where = f"{part}[{name}]", encoded(f"{parameter.name}[{name}]")
+        for edge in edges(context.values, member, is_text=True):
+            text, is_valid = written(edge.value), is_accepted({**base, name: edge.value})
+            if text and is_valid == edge.is_valid and not isinstance(edge.value, list | dict):
                 apply = partial(_with_pair, where, encoded(text))
-                yield scene.turn(here, choice, apply, member.pointer)
-        is_needed = name in scene.values.schemas.required_names(schema)
-        make = scene.refused if is_needed else scene.accepted_turn
+                yield context.edge_mutation(here, edge, apply, member.pointer)
+        is_needed = name in context.values.schemas.required_names(schema)
+        make = context.refused if is_needed else context.accepted
         what = f"{name_of(here)} left out"
         if len(base) > 1 or not is_needed:
             apply = partial(_with_pair, where, None)

@@ -1,11 +1,11 @@
-"""A turn: one thing that a request does otherwise, and what the contract says to it.
+"""A mutation: one deviation of a request, and its expected outcome.
 
-Cases are turns put together: one alone, valid ones in pairs, and in the end a few valid ones around
-at most one invalid one, so that whatever refuses a case can only be what its description says.
+Cases combine mutations: one alone, valid options in pairs, and then a few valid mutations around at
+most one invalid one, so that whatever refuses a case can only be what its description names.
 """
 
-from collections.abc import Callable, Iterator
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from collections.abc import Callable
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import NamedTuple
 
 from understudy.generate.cases import CaseKind, Location
@@ -16,25 +16,25 @@ OPEN = ("2XX", "3XX", "4XX")
 
 
 class Mutation(NamedTuple):
-    """One deviation.
+    """One deviation of a request, and its expected outcome.
 
     Attributes:
-        slot: The part of the request: ``query size``, ``body display_name``, ``method``.
-        category: Such as ``boundary``.
-        what: What is done, in plain words.
-        source: The keyword or rule in question.
-        because: The rule, pointer or paragraph that says what must follow.
-        kind: What must follow.
-        apply: Does it.
-        statuses: What is expected; empty for what the kind says.
-        location: What a redirect must hold; only of refusals.
-        is_option: Whether it is one of a few valid options, to be tried with each other pair by pair.
-        is_alone: Whether it goes with no other turn.
+        part: The part of the request: ``query size``, ``body display_name``, ``method``.
+        category: The kind of deviation, such as ``boundary``.
+        description: What the mutation does, in plain words.
+        source: The schema keyword or rule that the mutation tests.
+        because: The rule, JSON pointer or RFC paragraph that determines the outcome.
+        kind: Whether the request is accepted, refused, or left open.
+        apply: Applies the deviation to a draft.
+        statuses: The expected statuses; empty for those of the kind.
+        location: What the address of a redirect must contain.
+        is_option: Whether this is one of a few valid options, which cases combine in pairs.
+        is_alone: Whether this mutation cannot be combined with another.
     """
 
-    slot: str
+    part: str
     category: str
-    what: str
+    description: str
     source: str
     because: str
     kind: CaseKind
@@ -45,19 +45,17 @@ class Mutation(NamedTuple):
     is_alone: bool = False
 
     def fits(self, other: "Mutation") -> bool:
-        """Tells whether two can be in one request: they touch neither one part nor a part of it."""
-        if self.is_alone or other.is_alone or self.slot == other.slot:
+        """Tells whether one request can have both: they change different, not nested, parts."""
+        if self.is_alone or other.is_alone or self.part == other.part:
             return False
-        short, long = sorted((self.slot, other.slot), key=len)
+        short, long = sorted((self.part, other.part), key=len)
         return not long.startswith((f"{short} ", f"{short}."))
 
 
 Generator = Callable[[Random], Mutation]
-"""Makes up a turn."""
-
-Mutations = Iterator[Mutation]
+"""Draws a further mutation from a random source."""
 
 
 def rule(rule_id: str) -> str:
-    """Returns how a rule of ``rules.yaml`` is named as a reason."""
+    """Returns how a case cites a rule of ``rules.yaml``."""
     return f"rule {rule_id}"

@@ -1,35 +1,35 @@
-"""What the makers of turns are told about an operation: its document, and what values mean there.
+"""The context that mutation generators get: an operation, its plain request, and what values mean.
 
 A schema says which texts are well-formed; only the interface's prose says that a well-formed slug
-nobody has is a 404. A ``ValueSemantics`` carries that over to every value that a schema suggests.
+that nobody has leads to 404. ``ValueSemantics`` applies that to every value that a schema suggests.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from understudy.generate.cases import CaseKind, Expected, Location
+from understudy.generate.cases import CaseKind, ExpectedResponse, Location
 from understudy.generate.drafts import Draft
-from understudy.generate.edges import Choice
-from understudy.generate.mutations.changes import Apply
+from understudy.generate.edges import EdgeValue
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import OPEN, REFUSED, Mutation, rule
 from understudy.generate.values import Values
 from understudy.openapi.operations import Operation
 
-LARGEST = 2**63 - 1
-"""Of the integers that every reader can be expected to keep."""
+LARGEST_INTEGER = 2**63 - 1
+"""The largest integer that every JSON reader can be expected to keep."""
 
 
 class ValueSemantics(NamedTuple):
-    """What the interface says to a value that the schema takes, and that is not a known one.
+    """What the interface says of a value that the schema accepts but that is not a known one.
 
     Attributes:
-        kind: What must follow.
+        kind: Whether such a value is accepted, refused, or left open.
         because: The rule that says so.
-        statuses: Which statuses; empty for those of the kind.
-        known: Values that mean what they should, and so are accepted.
-        unclear: Values that may be taken for a known one, or not.
-        longest: Bytes beyond which it is open what follows; None for no such bound.
+        statuses: The expected statuses; empty for those of the kind.
+        known: Values that refer to something that exists, and so are accepted.
+        unclear: Values that a server may or may not treat as a known one.
+        longest: Size in bytes above which the response is left open; None for no such bound.
     """
 
     kind: CaseKind
@@ -41,11 +41,11 @@ class ValueSemantics(NamedTuple):
 
 
 class ExpectedRefusal(NamedTuple):
-    """How a slot's faults are told.
+    """How an invalid value of one part is refused.
 
     Attributes:
-        statuses: Any of these.
-        location: What a redirect must hold.
+        statuses: The statuses, any of which is right.
+        location: What the address of a redirect must contain.
     """
 
     statuses: tuple[str, ...] = REFUSED
@@ -57,93 +57,134 @@ class OperationContext:
     """An operation, and what is known of it.
 
     Attributes:
-        operation: What the document says.
-        values: Makes values for its schemas.
-        base: The plain request that everything deviates from.
-        accepted: What follows from a request that is accepted.
-        meanings: Slot to what its values mean; of the slots that mean something.
-        refusals: Slot to how its faults are told, where that is unusual.
-        unread: Slots that other makers take care of.
-        needed: Slots that must have a value, whatever the document says.
-        empty: The rule by which an empty value counts as left out; nothing where it does not.
-        repeated: The rule that refuses what is given twice; nothing where it is left open.
-        is_ours: Whether the interface's prose is about it.
+        operation: The operation as the document describes it.
+        values: Makes values for the document's schemas.
+        plain: The plain request that every mutation changes.
+        success: The expected response to a request that is accepted.
+        semantics: Part to what its values mean, for parts whose values mean something.
+        refusals: Part to how it is refused, where that is unusual.
+        handled_elsewhere: Parts that other generators mutate.
+        required_parts: Parts that must have a value, whatever the document says.
+        empty_value_rule: The rule by which an empty value counts as missing, or an empty string.
+        repetition_rule: The rule that refuses a repeated value, or an empty string.
+        is_interface_operation: Whether the interface's prose describes the operation.
     """
 
     operation: Operation
     values: Values
-    base: Draft
-    accepted: Expected
-    meanings: Mapping[str, ValueSemantics] = field(default_factory=dict)
+    plain: Draft
+    success: ExpectedResponse
+    semantics: Mapping[str, ValueSemantics] = field(default_factory=dict)
     refusals: Mapping[str, ExpectedRefusal] = field(default_factory=dict)
-    unread: frozenset[str] = frozenset()
-    needed: frozenset[str] = frozenset()
-    empty: str = ""
-    repeated: str = ""
-    is_ours: bool = False
+    handled_elsewhere: frozenset[str] = frozenset()
+    required_parts: frozenset[str] = frozenset()
+    empty_value_rule: str = ""
+    repetition_rule: str = ""
+    is_interface_operation: bool = False
 
-    def turn(self, slot: str, choice: Choice, apply: Apply, pointer: str) -> Mutation:
-        """Returns the turn that gives a slot a value at the edge of its schema."""
-        what = f"{name_of(slot)}: {choice.what}"
-        because = f"{pointer}/{choice.keyword}"
-        if self.empty and choice.value == "":
-            make = self.refused if slot in self.needed else self.accepted_turn
-            return make(slot, "empty", what, self.empty, rule(self.empty), apply)
-        if not choice.is_valid:
-            return self.refused(slot, choice.category, what, choice.keyword, because, apply)
-        turn = self.accepted_turn(slot, choice.category, what, choice.keyword, because, apply)
-        held = choice.value if isinstance(choice.value, list) else [choice.value]
-        if any(isinstance(value, int) and abs(value) > LARGEST for value in held):
-            return turn._replace(kind="open", statuses=OPEN, because="RFC 8259, 6")
-        turn = turn._replace(is_option=choice.is_option)
-        meaning = self.meanings.get(slot)
-        return turn if meaning is None else _meant(turn, meaning, str(choice.value))
-
-    def twice(self, slot: str, what: str, pointer: str, apply: Apply) -> Mutation:
-        """Returns the turn that gives a slot two values."""
-        if self.repeated:
-            source = self.repeated
-            return self.refused(slot, "repetition", what, source, rule(source), apply)
-        return self.left_open(slot, "repetition", what, "repetition", pointer, apply)
-
-    def accepted_turn(
-        self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
+    def edge_mutation(
+        self, part: str, edge: EdgeValue, apply: DraftChange, pointer: str
     ) -> Mutation:
-        """Returns a turn that changes nothing about the answer."""
-        return Mutation(slot, category, what, source, because, "valid", apply)
+        """Returns the mutation that gives a part a value at the edge of its schema."""
+        description = f"{name_of(part)}: {edge.description}"
+        because = f"{pointer}/{edge.keyword}"
+        if self.empty_value_rule and edge.value == "":
+            source = self.empty_value_rule
+            make = self.refused if part in self.required_parts else self.accepted
+            return make(part, "empty", description, source, rule(source), apply)
+        make = self.accepted if edge.is_valid else self.refused
+        mutation = make(part, edge.category, description, edge.keyword, because, apply)
+        if not edge.is_valid:
+            return mutation
+        listed = edge.value if isinstance(edge.value, list) else [edge.value]
+        if any(isinstance(value, int) and abs(value) > LARGEST_INTEGER for value in listed):
+            return mutation._replace(kind="open", statuses=OPEN, because="RFC 8259, 6")
+        mutation = mutation._replace(is_option=edge.is_option)
+        semantics = self.semantics.get(part)
+        if semantics is None:
+            return mutation
+        return _with_semantics(mutation, semantics, str(edge.value))
+
+    def repeated(self, part: str, description: str, pointer: str, apply: DraftChange) -> Mutation:
+        """Returns the mutation that sends a part twice."""
+        if self.repetition_rule:
+            source = self.repetition_rule
+            return self.refused(part, "repetition", description, source, rule(source), apply)
+        return self.left_open(part, "repetition", description, "repetition", pointer, apply)
+
+    def accepted(
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
+    ) -> Mutation:
+        """Returns a mutation after which the request is still accepted."""
+        return Mutation(part, category, description, source, because, "valid", apply)
 
     def refused(
-        self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
     ) -> Mutation:
-        """Returns a turn that must be refused, in the way of its slot."""
-        statuses, location = self.refusals.get(slot, ExpectedRefusal())
-        return Mutation(slot, category, what, source, because, "invalid", apply, statuses, location)
+        """Returns a mutation after which the request is refused, in the way of its part."""
+        refusal = self.refusals.get(part, ExpectedRefusal())
+        return Mutation(part, category, description, source, because, "invalid", apply, *refusal)
 
     def left_open(
-        self, slot: str, category: str, what: str, source: str, because: str, apply: Apply
+        self,
+        part: str,
+        category: str,
+        description: str,
+        source: str,
+        because: str,
+        apply: DraftChange,
     ) -> Mutation:
-        """Returns a turn to which the contract says nothing but that no answer is a failure."""
-        return Mutation(slot, category, what, source, because, "open", apply, OPEN)
+        """Returns a mutation to which any response is right, except a server error."""
+        return Mutation(part, category, description, source, because, "open", apply, OPEN)
 
 
-def name_of(slot: str) -> str:
+class InterfaceProse(NamedTuple):
+    """What the interface's prose says of one operation, beyond the document.
+
+    Attributes:
+        with_known_values: Puts values that exist at the deployment into the plain request.
+        context: Fields of ``OperationContext`` that the document does not determine.
+        mutations: Yields the mutations that the document does not suggest.
+        location: What the address of a successful redirect must contain.
+    """
+
+    with_known_values: DraftChange
+    context: Mapping[str, Any]
+    mutations: Callable[[OperationContext], Iterator[Mutation]]
+    location: Location = ""
+
+
+def name_of(part: str) -> str:
     """Returns how a description calls a part: ``size`` for ``query size``."""
-    where, _, name = slot.partition(" ")
-    return name if name and where in {"query", "path", "body"} else slot
+    where, _, name = part.partition(" ")
+    return name if name and where in {"query", "path", "body"} else part
 
 
-def _meant(turn: Mutation, meaning: ValueSemantics, value: str) -> Mutation:
-    if value in meaning.known:
-        return turn
-    source = meaning.because.removeprefix("rule ")
-    turn = turn._replace(because=meaning.because, source=source)
+def _with_semantics(mutation: Mutation, semantics: ValueSemantics, value: str) -> Mutation:
+    if value in semantics.known:
+        return mutation
+    source = semantics.because.removeprefix("rule ")
+    mutation = mutation._replace(because=semantics.because, source=source)
     size = len(value.encode("utf-8", "replace"))
-    is_too_long = meaning.longest is not None and size > meaning.longest
-    # a known value in another case or with spaces may be taken for it
-    likely = {text.lower() for text in meaning.known | meaning.unclear}
-    is_similar = value.strip().lower() in likely
-    if meaning.kind == "open" or is_too_long or (is_similar and meaning.kind == "invalid"):
-        return turn._replace(kind="open", statuses=OPEN, is_option=False)
-    if meaning.kind == "invalid":
-        return turn._replace(kind="invalid", statuses=meaning.statuses or REFUSED, is_option=False)
-    return turn._replace(statuses=meaning.statuses)
+    is_too_long = semantics.longest is not None and size > semantics.longest
+    # A server may treat a known value in another case, or with spaces, as that value.
+    similar = {text.lower() for text in semantics.known | semantics.unclear}
+    is_similar = value.strip().lower() in similar
+    if semantics.kind == "open" or is_too_long or (is_similar and semantics.kind == "invalid"):
+        return mutation._replace(kind="open", statuses=OPEN, is_option=False)
+    if semantics.kind == "invalid":
+        statuses = semantics.statuses or REFUSED
+        return mutation._replace(kind="invalid", statuses=statuses, is_option=False)
+    return mutation._replace(statuses=semantics.statuses)

@@ -1,4 +1,4 @@
-"""Turns of parameters: the edges of their schemas, and the ways of writing, repeating and leaving out."""
+"""Mutations of parameters: edges of their schemas, and how they are written, repeated or left out."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -8,9 +8,9 @@ from typing import Any
 from understudy.generate import texts
 from understudy.generate.cases import CaseKind
 from understudy.generate.drafts import Draft, encoded
-from understudy.generate.edges import Choice, edges
+from understudy.generate.edges import EdgeValue, edges
 from understudy.generate.mutations import composites
-from understudy.generate.mutations.changes import Apply
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import text_of, written
@@ -42,48 +42,52 @@ _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
         lambda t: _plain(t) + "%0D%0AX-Injected:%201",
     ),
 )
-"""What is done, what the URL's rules make of it (RFC 3986, 2), and how; of the text's bytes."""
+"""Description, outcome by RFC 3986, 2, and the function that writes the bytes of a text so."""
 
 
 def _plain(text: bytes) -> str:
     return encoded(text.decode())
 
 
-def turns(scene: OperationContext, parameter: Parameter) -> Iterator[Mutation]:
-    """Yields the turns of one parameter."""
-    slot = f"{parameter.location} {parameter.name}"
-    if slot in scene.unread:
+def mutations(context: OperationContext, parameter: Parameter) -> Iterator[Mutation]:
+    """Yields the mutations of one parameter."""
+    part = f"{parameter.location} {parameter.name}"
+    if part in context.handled_elsewhere:
         return
     if parameter.schema is not None and parameter.style == "deepObject":
-        yield from composites.members(scene, parameter, slot, parameter.schema)
+        yield from composites.members(context, parameter, part, parameter.schema)
     elif parameter.schema is not None and not parameter.is_json:
-        yield from _edges(scene, parameter, slot, parameter.schema)
+        yield from _edges(context, parameter, part, parameter.schema)
     if parameter.location != "path":
-        yield _left_out(scene, parameter, slot)
+        yield _left_out(context, parameter, part)
     if parameter.location == "query":
-        yield from _presence(scene, parameter, slot)
+        yield from _presence(context, parameter, part)
     if parameter.location in {"query", "path"}:
-        yield from _writings(scene, parameter, slot)
+        yield from _writings(context, parameter, part)
 
 
-def draws(scene: OperationContext, parameter: Parameter) -> Iterator[Generator]:
-    """Yields what makes up further turns of one parameter, without end."""
-    slot = f"{parameter.location} {parameter.name}"
+def generators(context: OperationContext, parameter: Parameter) -> Iterator[Generator]:
+    """Yields generators of further values for one parameter."""
+    part = f"{parameter.location} {parameter.name}"
     schema = parameter.schema
-    if slot in scene.unread or schema is None or parameter.location not in {"query", "path"}:
+    if (
+        part in context.handled_elsewhere
+        or schema is None
+        or parameter.location not in {"query", "path"}
+    ):
         return
-    types = scene.values.schemas.types(schema)
-    is_free = not {"enum", "const"} & set(scene.values.says(schema))
+    types = context.values.schemas.types(schema)
+    is_free = not {"enum", "const"} & set(context.values.keywords(schema))
     if types == {"string"} and is_free:
-        yield lambda chance: _made_up(
-            scene, parameter, schema, f"a{texts.drawn(chance)}", "unicode"
+        yield lambda chance: _drawn(
+            context, parameter, schema, f"a{texts.drawn(chance)}", "unicode"
         )
     if "integer" in types and is_free:
-        yield lambda chance: _made_up(scene, parameter, schema, _integer(chance), "number")
+        yield lambda chance: _drawn(context, parameter, schema, _integer(chance), "number")
 
 
-def apply_text(parameter: Parameter, *written: str) -> Apply:
-    """Returns what puts encoded texts where the parameter stands."""
+def apply_text(parameter: Parameter, *written: str) -> DraftChange:
+    """Returns a change that gives the parameter these percent-encoded texts."""
     name, location = parameter.name, parameter.location
 
     def apply(draft: Draft) -> Draft:
@@ -99,80 +103,88 @@ def apply_text(parameter: Parameter, *written: str) -> Apply:
 
 
 def _edges(
-    scene: OperationContext, parameter: Parameter, slot: str, schema: Node
+    context: OperationContext, parameter: Parameter, part: str, schema: Node
 ) -> Iterator[Mutation]:
-    if parameter.location == "query" and "array" in scene.values.schemas.types(schema):
-        yield from composites.lists(scene, parameter, slot, schema)
+    if parameter.location == "query" and "array" in context.values.schemas.types(schema):
+        yield from composites.lists(context, parameter, part, schema)
         return
-    for choice in edges(scene.values, schema, is_text=True):
-        if isinstance(choice.value, list | dict):
+    for edge in edges(context.values, schema, is_text=True):
+        if isinstance(edge.value, list | dict):
             continue
-        turn = _with_value(scene, parameter, schema, choice)
-        if turn is not None:
-            yield turn
-    types = scene.values.schemas.types(schema)
-    yield from _lexical(scene, parameter, slot, types, schema.pointer)
+        mutation = _with_value(context, parameter, schema, edge)
+        if mutation is not None:
+            yield mutation
+    types = context.values.schemas.types(schema)
+    yield from _lexical(context, parameter, part, types, schema.pointer)
 
 
 def _with_value(
-    scene: OperationContext, parameter: Parameter, schema: Node, choice: Choice
+    context: OperationContext, parameter: Parameter, schema: Node, edge: EdgeValue
 ) -> Mutation | None:
-    slot = f"{parameter.location} {parameter.name}"
-    text = written(choice.value)
+    part = f"{parameter.location} {parameter.name}"
+    text = written(edge.value)
     if parameter.location in {"header", "cookie"}:
         if not (text.isascii() and text.isprintable()) or not _is_sendable(parameter, text):
             return None
-        put = text_of(parameter, choice.value, str) if parameter.location == "header" else text
-        return scene.turn(slot, choice, apply_text(parameter, put), schema.pointer)
+        put = text_of(parameter, edge.value, str) if parameter.location == "header" else text
+        return context.edge_mutation(part, edge, apply_text(parameter, put), schema.pointer)
     if parameter.location == "query":
         apply = apply_text(parameter, encoded(text))
     else:
-        apply = apply_text(parameter, text_of(parameter, choice.value))
-    turn = scene.turn(slot, choice, apply, schema.pointer)
+        apply = apply_text(parameter, text_of(parameter, edge.value))
+    mutation = context.edge_mutation(part, edge, apply, schema.pointer)
     if parameter.location == "path":
-        return _in_path(scene, slot, turn, text)
-    if not text and "null" in scene.values.schemas.types(schema):
-        return turn._replace(kind="open", statuses=("2XX", "4XX"), is_option=False)
-    return turn
+        return _in_path(context, part, mutation, text)
+    if not text and "null" in context.values.schemas.types(schema):
+        return mutation._replace(kind="open", statuses=("2XX", "4XX"), is_option=False)
+    return mutation
 
 
 def _is_sendable(parameter: Parameter, text: str) -> bool:
-    """Tells whether a cookie can say it (RFC 6265, 4.1.1); a header can say any printable text."""
+    """Tells whether a cookie can carry a text (RFC 6265, 4.1.1); a header can carry any printable one."""
     return parameter.location == "header" or not set(text) & set(' ",;\\')
 
 
-def _in_path(scene: OperationContext, slot: str, turn: Mutation, text: str) -> Mutation | None:
+def _in_path(
+    context: OperationContext, part: str, mutation: Mutation, text: str
+) -> Mutation | None:
     if not text or set(text) <= {".", "/"}:
         return None  # another path altogether
     if set(text) & set("/\\\x00\r\n"):
         reason = "RFC 3986, 3.3: what such a character means in a path is the server's"
-        return scene.left_open(slot, turn.category, turn.what, turn.source, reason, turn.apply)
-    if turn.kind == "valid" and slot not in scene.meanings:
-        return turn._replace(statuses=("2XX", "404"))
-    return turn
+        return context.left_open(
+            part, mutation.category, mutation.description, mutation.source, reason, mutation.apply
+        )
+    if mutation.kind == "valid" and part not in context.semantics:
+        return mutation._replace(statuses=("2XX", "404"))
+    return mutation
 
 
 def _lexical(
-    scene: OperationContext, parameter: Parameter, slot: str, types: frozenset[str], pointer: str
+    context: OperationContext, parameter: Parameter, part: str, types: frozenset[str], pointer: str
 ) -> Iterator[Mutation]:
     because = f"{pointer}/type"
     if "string" in types or not types:
         return
-    bad: dict[str, str] = {}
-    doubtful: dict[str, str] = {}
+    refused: dict[str, str] = {}
+    left_open: dict[str, str] = {}
     if types & {"integer", "number"}:
-        bad |= {what: text for what, text in texts.NO_INTEGERS.items() if _is_wrong(text, types)}
-        doubtful |= texts.DOUBTFUL_INTEGERS
+        refused |= {
+            what: text for what, text in texts.NO_INTEGERS.items() if _is_wrong(text, types)
+        }
+        left_open |= texts.POSSIBLE_INTEGERS
     if "boolean" in types:
-        bad |= texts.NO_BOOLEANS
-    for what, text in bad.items():
-        said = f"{parameter.name}: {what} where {' or '.join(sorted(types))} belongs"
+        refused |= texts.NO_BOOLEANS
+    for what, text in refused.items():
+        description = f"{parameter.name}: {what} where {' or '.join(sorted(types))} belongs"
         if parameter.location != "path" or text:
             apply = apply_text(parameter, encoded(text))
-            yield scene.refused(slot, "lexical", said, "type", because, apply)
-    for what, text in doubtful.items():
+            yield context.refused(part, "lexical", description, "type", because, apply)
+    for what, text in left_open.items():
         apply = apply_text(parameter, encoded(text))
-        yield scene.left_open(slot, "lexical", f"{parameter.name}: {what}", "type", because, apply)
+        yield context.left_open(
+            part, "lexical", f"{parameter.name}: {what}", "type", because, apply
+        )
 
 
 def _is_wrong(text: str, types: frozenset[str]) -> bool:
@@ -182,16 +194,16 @@ def _is_wrong(text: str, types: frozenset[str]) -> bool:
     )
 
 
-def _left_out(scene: OperationContext, parameter: Parameter, slot: str) -> Mutation:
-    pointer = f"{scene.operation.pointer}/parameters"
-    what = f"{name_of(slot)} left out"
-    args = (slot, "required", what, "required", pointer, _without(parameter))
+def _left_out(context: OperationContext, parameter: Parameter, part: str) -> Mutation:
+    pointer = f"{context.operation.pointer}/parameters"
+    what = f"{name_of(part)} left out"
+    args = (part, "required", what, "required", pointer, _without(parameter))
     if parameter.required:
-        return scene.refused(*args)
-    return scene.accepted_turn(*args)._replace(is_option=True)
+        return context.refused(*args)
+    return context.accepted(*args)._replace(is_option=True)
 
 
-def _without(parameter: Parameter) -> Apply:
+def _without(parameter: Parameter) -> DraftChange:
     if parameter.location != "query":
         return apply_text(parameter)
     name = encoded(parameter.name)
@@ -203,17 +215,17 @@ def _without(parameter: Parameter) -> Apply:
     return apply
 
 
-def _presence(scene: OperationContext, parameter: Parameter, slot: str) -> Iterator[Mutation]:
+def _presence(context: OperationContext, parameter: Parameter, part: str) -> Iterator[Mutation]:
     name = parameter.name
-    pointer = f"{scene.operation.pointer}/parameters"
-    plain = _base_text(scene, parameter)
+    pointer = f"{context.operation.pointer}/parameters"
+    plain = _plain_text(context, parameter)
     if parameter.style == "deepObject" or plain is None:
         return
-    open_ = partial(scene.left_open, slot, "repetition")
+    open_ = partial(context.left_open, part, "repetition")
     repeated = apply_text(parameter, plain, plain)
-    yield scene.twice(slot, f"{name} given twice with one value", pointer, repeated)
+    yield context.repeated(part, f"{name} given twice with one value", pointer, repeated)
     apply = apply_text(parameter, plain, encoded("other"))
-    yield scene.twice(slot, f"{name} given twice with two values", pointer, apply)
+    yield context.repeated(part, f"{name} given twice with two values", pointer, apply)
     for other, what in ((f"{name}[]", "as an array"), (f"{name}[0]", "under an index")):
         yield open_(f"{name} {what}: {other}", "name", pointer, _renamed(parameter, other, plain))
     yield open_(
@@ -230,47 +242,52 @@ def _presence(scene: OperationContext, parameter: Parameter, slot: str) -> Itera
     )
 
 
-def _renamed(parameter: Parameter, other: str, text: str) -> Apply:
+def _renamed(parameter: Parameter, other: str, text: str) -> DraftChange:
     return lambda draft: draft.with_query(encoded(parameter.name)).with_query(encoded(other), text)
 
 
-def _base_text(scene: OperationContext, parameter: Parameter) -> str | None:
+def _plain_text(context: OperationContext, parameter: Parameter) -> str | None:
     if parameter.location == "path":
-        return dict(scene.base.places).get(parameter.name)
+        return dict(context.plain.places).get(parameter.name)
     name = encoded(parameter.name)
-    found = next((text for key, text in scene.base.query if key == name), None)
-    if found is None and parameter.schema is not None:
-        value = scene.values.sample(parameter.schema)
-        found = None if isinstance(value, list | dict) else encoded(written(value))
-    return found
+    text = next((text for key, text in context.plain.query if key == name), None)
+    if text is None and parameter.schema is not None:
+        value = context.values.sample(parameter.schema)
+        text = None if isinstance(value, list | dict) else encoded(written(value))
+    return text
 
 
-def _writings(scene: OperationContext, parameter: Parameter, slot: str) -> Iterator[Mutation]:
-    plain = _base_text(scene, parameter)
+def _writings(context: OperationContext, parameter: Parameter, part: str) -> Iterator[Mutation]:
+    plain = _plain_text(context, parameter)
     if not plain or "~~" in plain or "%" in plain:
         return
     for what, kind, write in _WRITINGS:
         text = write(plain.encode())
-        said = f"{parameter.name}: {what}"
-        turn = scene.left_open(
-            slot, "encoding", said, "percent-encoding", "RFC 3986, 2", apply_text(parameter, text)
+        description = f"{parameter.name}: {what}"
+        mutation = context.left_open(
+            part,
+            "encoding",
+            description,
+            "percent-encoding",
+            "RFC 3986, 2",
+            apply_text(parameter, text),
         )
-        meaning = scene.meanings.get(slot)
-        is_known = meaning is None or plain in meaning.known or meaning.kind == "valid"
+        semantics = context.semantics.get(part)
+        is_known = semantics is None or plain in semantics.known or semantics.kind == "valid"
         if kind == "valid" and is_known:
-            turn = turn._replace(kind="valid", statuses=())
-        yield turn
+            mutation = mutation._replace(kind="valid", statuses=())
+        yield mutation
 
 
-def _made_up(
-    scene: OperationContext, parameter: Parameter, schema: Node, value: Any, category: str
+def _drawn(
+    context: OperationContext, parameter: Parameter, schema: Node, value: Any, category: str
 ) -> Mutation:
-    is_valid = scene.values.schemas.validator(schema).is_valid(value)
+    is_valid = context.values.schemas.validator(schema).is_valid(value)
     what = str(value) if isinstance(value, int) else texts.spelled(value)
-    choice = Choice(value, what, "type" if is_valid else "range", category, is_valid)
-    turn = _with_value(scene, parameter, schema, choice)
-    assert turn is not None  # a drawn text is no path of its own
-    return turn
+    edge = EdgeValue(value, what, "type" if is_valid else "range", category, is_valid)
+    mutation = _with_value(context, parameter, schema, edge)
+    assert mutation is not None  # a drawn text is no path of its own
+    return mutation
 
 
 def _integer(chance: Random) -> int:

@@ -1,4 +1,4 @@
-"""Turns that any HTTP request can take: methods, headers, content types, unknown parameters, paths."""
+"""Mutations of any HTTP request: its method, headers, content type, path, and unknown parameters."""
 
 import string
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from typing import Any
 
 from understudy.generate import texts
 from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
-from understudy.generate.mutations import changes
+from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.mutation import REFUSED, Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
 
-_HARMLESS_HEADERS = {
+_ACCEPTED_HEADERS = {
     "a header that nobody knows": ("X-Understudy-Extra", "1"),
     "a language preference": ("Accept-Language", "tlh;q=0.9, *;q=0.1"),
     "a shell's function, as attackers send it": ("User-Agent", "() { :; }; understudy"),
@@ -22,7 +22,7 @@ _HARMLESS_HEADERS = {
     "any answer will do": ("Accept", "*/*"),
     "any answer will do, at low quality": ("Accept", "application/x-none, */*;q=0.001"),
 }
-_DOUBTFUL_HEADERS = {
+_LEFT_OPEN_HEADERS = {
     "DELETE, which is not the method": ("X-HTTP-Method-Override", "DELETE"),
     "a method that there is not": ("X-HTTP-Method-Override", "BREW"),
     "only a type that nobody has": ("Accept", "application/x-understudy"),
@@ -39,16 +39,16 @@ _OPEN_METHODS = ("HEAD", "OPTIONS")
 _HTTP = "RFC 9110"
 
 
-def turns(scene: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
-    """Yields the turns of an operation as a piece of HTTP.
+def mutations(context: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
+    """Yields the mutations that any HTTP request allows.
 
     Args:
-        scene: The operation.
-        declared: Methods that the document declares for its path.
+        context: The operation context.
+        declared: Methods that the document declares for the path.
     """
-    yield from _methods(scene, declared)
-    yield from _headers(scene)
-    yield from _paths(scene)
+    yield from _methods(context, declared)
+    yield from _headers(context)
+    yield from _paths(context)
     for what, name, text in (
         ("from an official client", "source", "app"),
         ("that is empty", "understudy", ""),
@@ -58,35 +58,35 @@ def turns(scene: OperationContext, declared: frozenset[str]) -> Iterator[Mutatio
         ("named __proto__, which is an attack on JavaScript", "__proto__%5Badmin%5D", "true"),
         ("without a name", "", "1"),
     ):
-        yield _unknown_query(scene, f"an unknown parameter {what}", name, text)
+        yield _unknown_query(context, f"an unknown parameter {what}", name, text)
 
 
-def draws(scene: OperationContext) -> Iterator[Generator]:
-    """Yields what makes up further turns, without end."""
+def generators(context: OperationContext) -> Iterator[Generator]:
+    """Yields generators of unknown parameters and headers."""
 
     def parameter(chance: Random) -> Mutation:
         name = "u_" + "".join(chance.choices(string.ascii_lowercase, k=6))
         text = texts.drawn(chance, 30)
         return _unknown_query(
-            scene, f"an unknown parameter {name}: {texts.spelled(text)}", name, encoded(text)
+            context, f"an unknown parameter {name}: {texts.spelled(text)}", name, encoded(text)
         )
 
     def header(chance: Random) -> Mutation:
         name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
         what = f"header {name}, which nobody knows: letters and punctuation"
-        return scene.accepted_turn(
-            "header *", "header", what, "header", f"{_HTTP}, 5.1", changes.header(name, text)
+        return context.accepted(
+            "header *", "header", what, "header", f"{_HTTP}, 5.1", draft_changes.header(name, text)
         )
 
     yield parameter
     yield header
 
 
-def content_types(scene: OperationContext, media_type: str) -> Iterator[Mutation]:
-    """Yields the turns of the Content-Type of a body."""
-    pointer = f"{scene.operation.pointer}/requestBody/content"
-    body = scene.operation.request_body
+def content_types(context: OperationContext, media_type: str) -> Iterator[Mutation]:
+    """Yields the mutations of the Content-Type of a body."""
+    pointer = f"{context.operation.pointer}/requestBody/content"
+    body = context.operation.request_body
     declared = () if body is None else tuple(body.content)
     same = {"in capitals": media_type.upper(), "with a space before the option": None}
     if is_json(media_type):
@@ -95,7 +95,7 @@ def content_types(scene: OperationContext, media_type: str) -> Iterator[Mutation
         same["with its charset in quotes"] = f'{media_type};charset="utf-8"'
     for what, text in same.items():
         if text is not None and media_type != MULTIPART:
-            yield _content_type(scene, f"Content-Type {what}", text, "valid", f"{_HTTP}, 8.3.1")
+            yield _content_type(context, f"Content-Type {what}", text, "valid", f"{_HTTP}, 8.3.1")
     for text in (
         "text/plain",
         "application/xml",
@@ -107,56 +107,62 @@ def content_types(scene: OperationContext, media_type: str) -> Iterator[Mutation
         is_declared = any(fnmatchcase(text, name) for name in declared)
         if not is_declared and not (media_type == MULTIPART and text == FORM):
             yield _content_type(
-                scene, f"Content-Type {text}, which is not declared", text, "invalid", pointer
+                context, f"Content-Type {text}, which is not declared", text, "invalid", pointer
             )
-    doubtful = ["", f"{media_type}; charset=iso-8859-1", f"{media_type}, text/plain", "json", "*/*"]
-    for text in doubtful:
-        yield _content_type(scene, f"Content-Type {text or 'empty'}", text, "open", pointer)
-    yield _content_type(scene, "no Content-Type", None, "open", f"{_HTTP}, 8.3")
+    left_open = [
+        "",
+        f"{media_type}; charset=iso-8859-1",
+        f"{media_type}, text/plain",
+        "json",
+        "*/*",
+    ]
+    for text in left_open:
+        yield _content_type(context, f"Content-Type {text or 'empty'}", text, "open", pointer)
+    yield _content_type(context, "no Content-Type", None, "open", f"{_HTTP}, 8.3")
 
 
 def _content_type(
-    scene: OperationContext, what: str, text: str | None, kind: str, because: str
+    context: OperationContext, what: str, text: str | None, kind: str, because: str
 ) -> Mutation:
-    make: Any = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
-    turn: Mutation = make(
+    make: Any = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
+    mutation: Mutation = make(
         "content type",
         "content-type",
         what,
         "content-type",
         because,
-        changes.content_type(text),
+        draft_changes.content_type(text),
     )
-    return turn
+    return mutation
 
 
-def _methods(scene: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
-    pointer = scene.operation.pointer.rpartition("/")[0]
+def _methods(context: OperationContext, declared: frozenset[str]) -> Iterator[Mutation]:
+    pointer = context.operation.pointer.rpartition("/")[0]
     for method in (*_OTHER_METHODS, *_OPEN_METHODS):
         if method in declared:
             continue
         is_open = method in _OPEN_METHODS
-        make = scene.left_open if is_open else scene.refused
-        turn = make(
+        make = context.left_open if is_open else context.refused
+        mutation = make(
             "method",
             "method",
-            f"{method} instead of {scene.operation.method}",
+            f"{method} instead of {context.operation.method}",
             "method",
             pointer,
-            changes.bodiless(method) if is_open else changes.method(method),
+            draft_changes.bodiless(method) if is_open else draft_changes.method(method),
         )
-        statuses = turn.statuses if is_open else REFUSED
-        yield turn._replace(is_alone=True, statuses=statuses, location="")
+        statuses = mutation.statuses if is_open else REFUSED
+        yield mutation._replace(is_alone=True, statuses=statuses, location="")
 
 
-def _headers(scene: OperationContext) -> Iterator[Mutation]:
-    declared = {p.name.lower() for p in scene.operation.parameters if p.location == "header"}
-    declared |= {name.lower() for name, _ in scene.base.headers}
-    for found, make in (
-        (_HARMLESS_HEADERS, scene.accepted_turn),
-        (_DOUBTFUL_HEADERS, scene.left_open),
+def _headers(context: OperationContext) -> Iterator[Mutation]:
+    declared = {p.name.lower() for p in context.operation.parameters if p.location == "header"}
+    declared |= {name.lower() for name, _ in context.plain.headers}
+    for headers, make in (
+        (_ACCEPTED_HEADERS, context.accepted),
+        (_LEFT_OPEN_HEADERS, context.left_open),
     ):
-        for what, (name, text) in found.items():
+        for what, (name, text) in headers.items():
             if name.lower() not in declared:
                 yield make(
                     f"header {name}",
@@ -164,18 +170,18 @@ def _headers(scene: OperationContext) -> Iterator[Mutation]:
                     f"header {name}: {what}",
                     "header",
                     f"{_HTTP}, 5.1",
-                    changes.header(name, text),
+                    draft_changes.header(name, text),
                 )
-    if scene.operation.request_body is None and scene.operation.method == "GET":
-        yield scene.accepted_turn(
+    if context.operation.request_body is None and context.operation.method == "GET":
+        yield context.accepted(
             "content type",
             "content-type",
             "Content-Type application/json, and no body",
             "content-type",
             f"{_HTTP}, 9.3.1",
-            changes.content_type(JSON),
+            draft_changes.content_type(JSON),
         )
-        yield scene.left_open(
+        yield context.left_open(
             "body",
             "body",
             "a body with GET",
@@ -185,14 +191,14 @@ def _headers(scene: OperationContext) -> Iterator[Mutation]:
         )
 
 
-def _paths(scene: OperationContext) -> Iterator[Mutation]:
+def _paths(context: OperationContext) -> Iterator[Mutation]:
     def path(what: str, change: Any) -> Mutation:
         def apply(draft: Draft) -> Draft:
             return draft._replace(template=change(draft.template))
 
         reason = "RFC 3986, 6: which paths are equivalent is the server's"
-        turn = scene.left_open("path", "path", f"path: {what}", "path", reason, apply)
-        return turn._replace(is_alone=True)
+        mutation = context.left_open("path", "path", f"path: {what}", "path", reason, apply)
+        return mutation._replace(is_alone=True)
 
     yield path("a slash at the end", lambda text: f"{text}/")
     yield path("two slashes at the start", lambda text: f"/{text}")
@@ -211,10 +217,10 @@ def _outside_braces(template: str) -> str:
     return head.upper() + "".join(rebuilt)
 
 
-def _unknown_query(scene: OperationContext, what: str, name: str, text: str | None) -> Mutation:
-    meaning = scene.meanings.get("query *")
-    make = scene.left_open if meaning is None else scene.accepted_turn
-    because = scene.operation.pointer if meaning is None else meaning.because
+def _unknown_query(context: OperationContext, what: str, name: str, text: str | None) -> Mutation:
+    semantics = context.semantics.get("query *")
+    make = context.left_open if semantics is None else context.accepted
+    because = context.operation.pointer if semantics is None else semantics.because
     source = because.removeprefix("rule ")
-    apply = changes.more_query(name, text)
+    apply = draft_changes.more_query(name, text)
     return make("query *", "additional", f"query: {what}", source, because, apply)

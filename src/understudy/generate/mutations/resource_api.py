@@ -1,15 +1,17 @@
-"""What the interface's prose says of the resource API, by method and path: base values and oddities."""
+"""The interface's prose of the resource API's operations: known values, their meaning, mutations."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from understudy.generate.cases import variable
 from understudy.generate.drafts import Draft, encoded
-from understudy.generate.mutations import changes, identifiers
-from understudy.generate.mutations.changes import Apply
-from understudy.generate.mutations.credentials import HEADER, SLOT, sending
+from understudy.generate.mutations import draft_changes, profile_identifiers
+from understudy.generate.mutations.bearer_tokens import HEADER, PART, sending
 from understudy.generate.mutations.mutation import Mutation, rule
-from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
+from understudy.generate.mutations.operation_context import (
+    InterfaceProse,
+    OperationContext,
+    ValueSemantics,
+)
 from understudy.generate.test_data import TestData
 from understudy.interface.operations import (
     ASSOCIATED_EMAIL,
@@ -26,16 +28,16 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 
-EMAIL_SLOTS = {
+EMAIL_HASH_PARTS = {
     LIST_AVATARS: "query selected_email_hash",
     UPLOAD_AVATAR: "query selected_email_hash",
     SET_AVATAR: "body email_hash",
     ASSOCIATED_EMAIL: "query email_hash",
 }
-"""Where an operation takes the hash of an e-mail address."""
+"""Operation to the part that is the hash of an e-mail address."""
 
 QR_TEXT = 250
-"""Bytes of a text that surely fit a QR code, percent-encoded and all (ISO/IEC 18004, 7.4)."""
+"""Bytes of a text that fit any QR code, even percent-encoded (ISO/IEC 18004, 7.4)."""
 
 NOT_FOUND = ("404",)
 FORBIDDEN = ("403",)
@@ -43,136 +45,129 @@ FORBIDDEN = ("403",)
 _EXTRA = ValueSemantics("valid", rule("unknown-query-parameters-accepted"))
 
 
-class Prose(NamedTuple):
-    """What the interface says of one operation.
-
-    Attributes:
-        base: Puts known values into the plain request.
-        meanings: Slot to what other values than the known ones mean.
-        oddities: Yields further turns.
-    """
-
-    base: Apply
-    meanings: Mapping[str, ValueSemantics]
-    oddities: Callable[[OperationContext], Iterator[Mutation]]
-
-
-def prose(key: str, path_names: tuple[str, ...], known: TestData) -> Prose | None:
-    """Returns what the interface says of an operation, or None where it is not the interface's.
+def prose(key: str, path_names: tuple[str, ...], data: TestData) -> InterfaceProse | None:
+    """Returns what the interface says of an operation, or None for other operations.
 
     Args:
         key: The operation, as ``interface.operations`` names it.
-        path_names: What the document in force calls the parameters of the path.
-        known: What cases are about.
+        path_names: Names of the path parameters in the document in force.
+        data: The people and avatars that the cases use.
     """
     if key not in {LOOKUP, QR_CODE, *ME}:
         return None
     name = path_names[0] if path_names else ""
-    slot = f"path {name}"
-    meanings = {"query *": _EXTRA, **_meanings(key, slot, known)}
+    part = f"path {name}"
+    semantics = {"query *": _EXTRA, **_semantics(key, part, data)}
 
-    def base(draft: Draft) -> Draft:
-        draft = _base(key, draft, name, known)
+    def with_known_values(draft: Draft) -> Draft:
+        draft = _with_known_values(key, draft, name, data)
         is_open = key in {LOOKUP, QR_CODE}
         return draft.with_headers(HEADER) if is_open else draft
 
-    def oddities(scene: OperationContext) -> Iterator[Mutation]:
+    def mutations(context: OperationContext) -> Iterator[Mutation]:
         if key in {LOOKUP, QR_CODE}:
-            yield from identifiers.turns(scene, slot, name, known)
-        if key in EMAIL_SLOTS:
-            yield from identifiers.email_turns(scene, EMAIL_SLOTS[key], known)
+            yield from profile_identifiers.mutations(context, part, name, data)
+        if key in EMAIL_HASH_PARTS:
+            yield from profile_identifiers.email_hash_mutations(
+                context, EMAIL_HASH_PARTS[key], data
+            )
         if key in AVATAR_CHANGES:
-            yield from _image_ids(scene, slot, name, known)
-        yield from _tokens(scene, key)
+            yield from _image_ids(context, part, name, data)
+        yield from _tokens(context, key)
 
-    return Prose(base, meanings, oddities)
+    return InterfaceProse(with_known_values, {"semantics": semantics}, mutations)
 
 
-def _meanings(key: str, slot: str, known: TestData) -> dict[str, ValueSemantics]:
-    hashes = frozenset({known.email_hash, known.second_hash} - {""})
-    found, chosen = hashes | {known.slug}, hashes | {""}
-    foreign = ValueSemantics("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, chosen)
+def _semantics(key: str, part: str, data: TestData) -> dict[str, ValueSemantics]:
+    hashes = frozenset({data.email_hash, data.second_hash} - {""})
+    identifiers, own_or_none = hashes | {data.slug}, hashes | {""}
+    foreign = ValueSemantics("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, own_or_none)
     unknown_avatar = ValueSemantics(
-        "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({known.image_id})
+        "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({data.image_id})
     )
     foreign_email = ValueSemantics("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
     anything = ValueSemantics("valid", rule("associated-email"))
     utm = ValueSemantics("valid", rule("qr-utm-parameters"), longest=QR_TEXT)
     by_key: dict[str, dict[str, ValueSemantics]] = {
-        LOOKUP: {slot: ValueSemantics("invalid", rule("profile-unknown-404"), NOT_FOUND, found)},
+        LOOKUP: {
+            part: ValueSemantics("invalid", rule("profile-unknown-404"), NOT_FOUND, identifiers)
+        },
         QR_CODE: {
-            slot: ValueSemantics("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
+            part: ValueSemantics("valid", rule("qr-unknown-hash"), longest=QR_TEXT),
             "query utm_medium": utm,
             "query utm_campaign": utm,
         },
         LIST_AVATARS: {"query selected_email_hash": foreign},
         UPLOAD_AVATAR: {"query selected_email_hash": foreign},
-        DELETE_AVATAR: {slot: unknown_avatar},
-        UPDATE_AVATAR: {slot: unknown_avatar},
-        SET_AVATAR: {slot: unknown_avatar, "body email_hash": foreign_email},
+        DELETE_AVATAR: {part: unknown_avatar},
+        UPDATE_AVATAR: {part: unknown_avatar},
+        SET_AVATAR: {part: unknown_avatar, "body email_hash": foreign_email},
         ASSOCIATED_EMAIL: {"query email_hash": anything},
     }
     return by_key.get(key, {})
 
 
-def _base(key: str, draft: Draft, name: str, known: TestData) -> Draft:
+def _with_known_values(key: str, draft: Draft, name: str, data: TestData) -> Draft:
     if key in {LOOKUP, QR_CODE}:
-        return draft.with_place(name, encoded(known.slug))
+        return draft.with_place(name, encoded(data.slug))
     if key in AVATAR_CHANGES:
-        draft = draft.with_place(name, encoded(known.image_id))
+        draft = draft.with_place(name, encoded(data.image_id))
     if key == SET_AVATAR:
-        return draft.with_json(("email_hash",), known.email_hash)
+        return draft.with_json(("email_hash",), data.email_hash)
     if key == ASSOCIATED_EMAIL:
-        return draft.with_query("email_hash", known.email_hash)
+        return draft.with_query("email_hash", data.email_hash)
     return draft
 
 
 def _image_ids(
-    scene: OperationContext, slot: str, name: str, known: TestData
+    context: OperationContext, part: str, name: str, data: TestData
 ) -> Iterator[Mutation]:
-    meaning = scene.meanings[slot]
+    semantics = context.semantics[part]
     source = "avatar-unknown-404"
     for what, text in {
         "an avatar that was never there": "deadbeef" * 4,
-        "the avatar without its last digit": known.image_id[:-1],
-        "the avatar with a digit too many": f"{known.image_id}0",
-        "the hash of the e-mail": known.email_hash,
+        "the avatar without its last digit": data.image_id[:-1],
+        "the avatar with a digit too many": f"{data.image_id}0",
+        "the hash of the e-mail": data.email_hash,
         "a number": "1",
         "the word undefined": "undefined",
     }.items():
-        yield scene.refused(
-            slot,
+        yield context.refused(
+            part,
             "hash",
             f"{name}: {what}",
             source,
-            meaning.because,
-            changes.place(name, encoded(text)),
+            semantics.because,
+            draft_changes.place(name, encoded(text)),
         )._replace(statuses=NOT_FOUND)
-    yield scene.left_open(
-        slot,
+    yield context.left_open(
+        part,
         "hash",
         f"{name}: the avatar in capitals",
         source,
         "the interface names no notation",
-        changes.place(name, known.image_id.upper()),
+        draft_changes.place(name, data.image_id.upper()),
     )
 
 
-def _tokens(scene: OperationContext, key: str) -> Iterator[Mutation]:
+def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
     def with_token(what: str, name: str, rule_id: str, statuses: tuple[str, ...]) -> Mutation:
-        said = f"Authorization: {what}"
+        description = f"Authorization: {what}"
         apply = sending(f"Bearer {variable(name)}")
         if not statuses:
-            return scene.accepted_turn(SLOT, "authorization", said, rule_id, rule(rule_id), apply)
-        turn = scene.refused(SLOT, "authorization", said, rule_id, rule(rule_id), apply)
-        return turn._replace(statuses=statuses)
+            return context.accepted(
+                PART, "authorization", description, rule_id, rule(rule_id), apply
+            )
+        mutation = context.refused(
+            PART, "authorization", description, rule_id, rule(rule_id), apply
+        )
+        return mutation._replace(statuses=statuses)
 
     if key == QR_CODE:
-        free: tuple[str, ...] = ()
-        yield with_token("a token, though none is read", "token", "qr-no-authentication", free)
-        yield with_token("an expired token", "expired_token", "qr-no-authentication", free)
-        yield scene.accepted_turn(
-            SLOT,
+        yield with_token("a token, though none is read", "token", "qr-no-authentication", ())
+        yield with_token("an expired token", "expired_token", "qr-no-authentication", ())
+        yield context.accepted(
+            PART,
             "authorization",
             "Authorization: a token that nobody issued",
             "qr-no-authentication",

@@ -1,4 +1,4 @@
-"""Every pair of options in few requests (a covering array of strength two), greedily and seeded."""
+"""Covers every pair of options in few requests: a covering array of strength two, made greedily."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -7,26 +7,26 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from understudy.generate.mutations.mutation import Mutation
 
 CANDIDATES = 12
-"""Rows that are tried for the one that covers most: more cover little better, and take longer."""
+"""Rows to choose the best of: more take longer and hardly cover more."""
 
 
 def covering(options: Sequence[Mutation], chance: Random) -> Iterator[Sequence[Mutation]]:
-    """Yields rows of options, one a slot, until every pair that fits together was in one.
+    """Yields rows of options, at most one per part, until every possible pair was in a row.
 
     Args:
-        options: All of them, of all slots.
-        chance: Decides between rows that cover as much.
+        options: The options of all parts.
+        chance: Decides between rows that cover the same number of pairs.
     """
-    open_pairs = {
+    uncovered = {
         (a, b) for a, b in combinations(range(len(options)), 2) if options[a].fits(options[b])
     }
-    order = sorted(open_pairs)
+    order = sorted(uncovered)
     for start in order:
-        if start not in open_pairs:
+        if start not in uncovered:
             continue
         rows = [_row(options, start, chance) for _ in range(CANDIDATES)]
-        best = max(rows, key=lambda row: len(_pairs_of(row) & open_pairs))
-        open_pairs -= _pairs_of(best)
+        best = max(rows, key=lambda row: len(_pairs_of(row) & uncovered))
+        uncovered -= _pairs_of(best)
         yield [options[place] for place in best]
 
 
@@ -35,7 +35,7 @@ def _row(options: Sequence[Mutation], start: tuple[int, int], chance: Random) ->
     others = list(range(len(options)))
     chance.shuffle(others)
     for place in others:
-        if all(options[place].fits(options[held]) for held in row):
+        if all(options[place].fits(options[other]) for other in row):
             row.append(place)
     return sorted(row)
 

@@ -1,8 +1,7 @@
 """Hypothesis strategies for the schemas and operations of the bundled documents.
 
-For people who write property tests of a client: what a strategy draws is valid by the document.
-Schemathesis reads the document; a schema is drawn as the body of an operation that has it, which is
-the way that its public interface offers.
+For property tests of a client: what a strategy draws is valid by the document. Schemathesis reads
+the document; a schema is drawn as the body of an operation, as its public interface requires.
 """
 
 import re
@@ -23,14 +22,14 @@ DOCUMENTS = ("service.yaml", "authorization.yaml")
 _PATH = "/drawn"
 
 
-class Arguments(NamedTuple):
-    """What a valid call of an operation carries.
+class CallArguments(NamedTuple):
+    """The arguments of a valid call of an operation.
 
     Attributes:
         path: Path parameters by name.
         query: Query parameters by name.
         headers: Header parameters by name.
-        body: The body's value; None where the operation takes none, or none was drawn.
+        body: Value of the body; None if the operation takes none, or none was drawn.
     """
 
     path: Mapping[str, Any]
@@ -40,10 +39,10 @@ class Arguments(NamedTuple):
 
 
 def named(name: str) -> Callable[[], SearchStrategy[Any]]:
-    """Returns what makes the strategy of a schema (``profile``) or operation (``get_profile``).
+    """Returns the function that makes the strategy of a schema or operation, by its snake-case name.
 
     Raises:
-        AttributeError: There is neither; the text names the nearest.
+        AttributeError: There is no such strategy; the message names the nearest.
     """
     schemas, operations = _schemas(), _operations()
     if name in schemas:
@@ -100,19 +99,19 @@ def _of_schema(document: str, name: str) -> SearchStrategy[Any]:
     return drawn.map(lambda case: case.body)
 
 
-def _of_operation(document: str, path: str, method: str) -> SearchStrategy[Arguments]:
+def _of_operation(document: str, path: str, method: str) -> SearchStrategy[CallArguments]:
     return _strategy(_raw(document), path, method).map(_arguments)
 
 
 def _strategy(raw: dict[str, Any], path: str, method: str) -> SearchStrategy[Any]:
     operation = schemathesis.openapi.from_dict(raw)[path][method.upper()]
-    found: SearchStrategy[Any] = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
-    return found
+    strategy: SearchStrategy[Any] = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+    return strategy
 
 
-def _arguments(case: Any) -> Arguments:
+def _arguments(case: Any) -> CallArguments:
     has_body = case.media_type is not None
-    return Arguments(
+    return CallArguments(
         dict(case.path_parameters or {}),
         dict(case.query or {}),
         dict(case.headers or {}),

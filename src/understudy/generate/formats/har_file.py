@@ -11,12 +11,12 @@ from urllib.parse import unquote_plus
 from understudy import http_archive as har
 from understudy.generate.cases import LARGE, Case
 from understudy.generate.drafts import dumps
-from understudy.generate.formats.writing import (
+from understudy.generate.formats.export import (
     HIDDEN,
-    Job,
-    LeftOut,
-    Piece,
-    Pieces,
+    ExportSettings,
+    OmittedCase,
+    OutputPiece,
+    OutputPieces,
     comment,
     hides_secret,
     plain_text,
@@ -30,38 +30,38 @@ _EPOCH = "1970-01-01T00:00:00.000Z"
 """When nothing was sent: any time would do, and one that changes would change the bytes."""
 
 
-def write(cases: Iterable[Case], job: Job) -> Pieces:
+def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields one log."""
-    yield Piece("", f"{_HEAD}[\n".encode())
+    yield OutputPiece("", f"{_HEAD}[\n".encode())
     joint = ""
     for case in cases:
         reason = HIDDEN if hides_secret(case) else ""
         if len(case.request.body or b"") > LARGE:
             reason = "a body of megabytes, which a HAR would hold in base64"
         if reason:
-            yield LeftOut(case, reason)
+            yield OmittedCase(case, reason)
             continue
-        yield Piece("", (joint + dumps(_entry(case, job))).encode())
+        yield OutputPiece("", (joint + dumps(_entry(case, settings))).encode())
         joint = ",\n"
-    yield Piece("", f"\n]{_FOOT}\n".encode())
+    yield OutputPiece("", f"\n]{_FOOT}\n".encode())
 
 
-def _entry(case: Case, job: Job) -> dict[str, Any]:
+def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
     return har.entry(
         _EPOCH,
         0,
-        _request(case, job),
+        _request(case, settings),
         har.response(0),
         comment=f"{case.id}: {comment(case)}",
         _case={"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)},
     )
 
 
-def _request(case: Case, job: Job) -> dict[str, Any]:
-    request = case.request.filled(job.secrets)
+def _request(case: Case, settings: ExportSettings) -> dict[str, Any]:
+    request = case.request.filled(settings.secrets)
     return har.request(
         request.method,
-        _said(job.base_urls[request.site] + request.target),
+        _said(settings.base_urls[request.site] + request.target),
         [(name, _said(text)) for name, text in request.headers],
         [(_decoded(name), _said(_decoded(text or ""))) for name, text in request.query],
         None if request.body is None else _posted(request.body),

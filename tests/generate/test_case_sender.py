@@ -18,7 +18,7 @@ from tests.cli.conftest import Running
 from understudy.api.bundled_target import TARGET as MOCK
 from understudy.cli import main
 from understudy.deployments.target import Known
-from understudy.generate import test_data as subjects
+from understudy.generate import test_data
 from understudy.generate.library import edge_cases
 from understudy.generate.test_data import data_for_target
 
@@ -158,13 +158,15 @@ def test_subjects_are_those_of_the_target():
     assert found.secrets["read_token"] == "ada-read-only"
     assert "client_token" not in found.secrets
     assert (found.private_slug, found.disabled_slug) == ("hush", "gone")
-    assert found.second_hash == subjects.digest("ada.merrowdale@example.org")
-    assert found.other_hash == subjects.digest("olu@example.com")
+    assert found.second_hash == test_data.digest("ada.merrowdale@example.org")
+    assert found.other_hash == test_data.digest("olu@example.com")
 
 
 def test_there_are_no_cases_of_people_that_a_target_does_not_name():
     known = replace(MOCK, known=Known(slug="ada", emails=("ada@example.com",)))
-    made = edge_cases("getProfile", "setAvatarForEmail", count=250, subjects=data_for_target(known))
+    made = edge_cases(
+        "getProfile", "setAvatarForEmail", count=250, test_data=data_for_target(known)
+    )
     told = {case.description for case in made}
     assert "profileIdentifier: the hash of the e-mail" in told
     assert not [said for said in told if re.search("private profile|disabled|second e-mail", said)]

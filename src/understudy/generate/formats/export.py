@@ -18,7 +18,7 @@ _ZEROS = re.compile(rb"\0{65536,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ExportSettings:
     """One run of a format.
 
     Attributes:
@@ -36,7 +36,7 @@ class Job:
         return self.base_urls[case.request.site] + case.request.target
 
 
-class Piece(NamedTuple):
+class OutputPiece(NamedTuple):
     """Bytes of a file.
 
     Attributes:
@@ -48,17 +48,17 @@ class Piece(NamedTuple):
     content: bytes
 
 
-class LeftOut(NamedTuple):
+class OmittedCase(NamedTuple):
     """A case that a tool has no words for, and why."""
 
     case: Case
     reason: str
 
 
-Pieces = Iterator[Piece | LeftOut]
+OutputPieces = Iterator[OutputPiece | OmittedCase]
 
 
-class Format(NamedTuple):
+class ExportFormat(NamedTuple):
     """A format.
 
     Attributes:
@@ -67,14 +67,14 @@ class Format(NamedTuple):
         suffix: Of its file; empty where it is a directory.
     """
 
-    write: Callable[[Iterable[Case], Job], Pieces]
+    write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
     about: str
     suffix: str
 
 
-def line(text: str) -> Piece:
+def line(text: str) -> OutputPiece:
     """Returns a line of the output itself."""
-    return Piece("", f"{text}\n".encode())
+    return OutputPiece("", f"{text}\n".encode())
 
 
 def plain_text(body: bytes | None) -> str | None:
@@ -89,7 +89,7 @@ def plain_text(body: bytes | None) -> str | None:
     return text if is_plain else None
 
 
-class ExportRun(NamedTuple):
+class ByteRun(NamedTuple):
     """Bytes of a body, and how often they stand there."""
 
     content: bytes
@@ -101,15 +101,15 @@ class ExportRun(NamedTuple):
         return base64.b64encode(self.content).decode()
 
 
-def runs_of(body: bytes) -> list[ExportRun]:
+def byte_runs(body: bytes) -> list[ByteRun]:
     """Returns a body in pieces: a large one's zeros, which fill it, stand there once."""
     if len(body) <= LARGE:
-        return [ExportRun(body)]
+        return [ByteRun(body)]
     found, end = [], 0
     for zeros in _ZEROS.finditer(body):
-        found += [ExportRun(body[end : zeros.start()]), ExportRun(b"\0", len(zeros[0]))]
+        found += [ByteRun(body[end : zeros.start()]), ByteRun(b"\0", len(zeros[0]))]
         end = zeros.end()
-    return [run for run in (*found, ExportRun(body[end:])) if run.content]
+    return [run for run in (*found, ByteRun(body[end:])) if run.content]
 
 
 def with_variables(text: str, write: Callable[[str], str]) -> str:

@@ -1,15 +1,16 @@
-"""Turns of the Authorization header, where an operation wants or knows a bearer token."""
+"""Mutations of the Authorization header, for operations that take a bearer token."""
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random  # noqa: TID251 - seeded by whoever asks
 
 from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Generator, Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext
 
-SLOT = "header Authorization"
+PART = "header Authorization"
 HEADER = "Authorization"
 REFUSED = ("401",)
 TOKEN = variable("token")
@@ -29,7 +30,7 @@ _UNKNOWN = {
     "5,000 characters of token": "Bearer " + "a" * 5000,
     "an SQL injection for a token": "Bearer ' OR '1'='1",
 }
-_DOUBTFUL = {
+_LEFT_OPEN = {
     "bearer in lower case": (f"bearer {TOKEN}",),
     "BEARER in capitals": (f"BEARER {TOKEN}",),
     "two spaces before the token": (f"Bearer  {TOKEN}",),
@@ -40,45 +41,45 @@ _DOUBTFUL = {
     "a colon behind Bearer": (f"Bearer: {TOKEN}",),
 }
 
-Apply = Callable[[Draft], Draft]
 
-
-def sending(*texts: str) -> Apply:
-    """Returns what sends these Authorization headers and no other."""
+def sending(*texts: str) -> DraftChange:
+    """Returns a change that sends exactly these Authorization headers."""
     return lambda draft: draft.with_headers(HEADER, *texts)
 
 
-def turns(scene: OperationContext, *, is_required: bool) -> Iterator[Mutation]:
-    """Yields the oddities that concern any bearer token.
+def mutations(context: OperationContext, *, is_required: bool) -> Iterator[Mutation]:
+    """Yields the mutations that apply to any bearer token.
 
     Args:
-        scene: The operation.
-        is_required: Whether it asks for a token; otherwise it knows one, and does without.
+        context: The operation context.
+        is_required: Whether the operation requires a token; otherwise the token is optional.
     """
-    security = f"{scene.operation.pointer}/security"
+    security = f"{context.operation.pointer}/security"
 
-    def bad(what: str, apply: Apply, because: str = BEARER) -> Mutation:
-        said = f"Authorization: {what}"
-        turn = scene.refused(SLOT, "authorization", said, "bearer-header", because, apply)
-        return turn._replace(statuses=REFUSED)
+    def refused(what: str, apply: DraftChange, because: str = BEARER) -> Mutation:
+        description = f"Authorization: {what}"
+        mutation = context.refused(
+            PART, "authorization", description, "bearer-header", because, apply
+        )
+        return mutation._replace(statuses=REFUSED)
 
-    def doubtful(what: str, *texts: str) -> Mutation:
-        said = f"Authorization: {what}"
-        reason = "RFC 9110, 11.4"
-        return scene.left_open(
-            SLOT, "authorization", said, "bearer-header", reason, sending(*texts)
+    def left_open(what: str, *texts: str) -> Mutation:
+        description = f"Authorization: {what}"
+        because = "RFC 9110, 11.4"
+        return context.left_open(
+            PART, "authorization", description, "bearer-header", because, sending(*texts)
         )
 
     if is_required:
-        yield bad("none at all", sending(), security)
-        yield bad("the token in the query instead", _in_query)
-        yield bad("the token in a cookie instead", _in_cookie)
+        yield refused("none at all", sending(), security)
+        yield refused("the token in the query instead", _in_query)
+        yield refused("the token in a cookie instead", _in_cookie)
     else:
-        yield scene.accepted_turn(
-            SLOT, "authorization", "Authorization: none at all", "security", security, sending()
+        yield context.accepted(
+            PART, "authorization", "Authorization: none at all", "security", security, sending()
         )._replace(is_option=True)
-        yield scene.accepted_turn(
-            SLOT,
+        yield context.accepted(
+            PART,
             "authorization",
             "Authorization: a token",
             "security",
@@ -87,26 +88,26 @@ def turns(scene: OperationContext, *, is_required: bool) -> Iterator[Mutation]:
         )._replace(is_option=True)
     unknown = security if is_required else rule("invalid-token-refused")
     for what, text in _UNKNOWN.items():
-        yield bad(what, sending(text), unknown)
-    for what, texts in _DOUBTFUL.items():
-        yield doubtful(what, *texts)
+        yield refused(what, sending(text), unknown)
+    for what, texts in _LEFT_OPEN.items():
+        yield left_open(what, *texts)
 
 
-def draws(scene: OperationContext) -> Iterator[Generator]:
-    """Yields what makes up tokens that nobody issued, without end."""
+def generators(context: OperationContext) -> Iterator[Generator]:
+    """Yields a generator of tokens that nobody issued."""
 
     def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"
         text = "u-" + "".join(chance.choices(alphabet, k=chance.randrange(4, 60)))
-        turn = scene.refused(
-            SLOT,
+        mutation = context.refused(
+            PART,
             "authorization",
             f"Authorization: the unknown token {text}",
             "bearer-header",
-            f"{scene.operation.pointer}/security",
+            f"{context.operation.pointer}/security",
             sending(f"Bearer {text}"),
         )
-        return turn._replace(statuses=REFUSED)
+        return mutation._replace(statuses=REFUSED)
 
     yield token
 

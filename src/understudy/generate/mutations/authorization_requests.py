@@ -1,12 +1,12 @@
-"""Oddities of the authorization request: redirect addresses, flows and the ways to write scopes."""
+"""Mutations of authorization requests: redirect URIs, response types, and how scopes are written."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
 from understudy.generate.drafts import Draft, encoded
-from understudy.generate.mutations import changes
-from understudy.generate.mutations.changes import Apply
+from understudy.generate.mutations import draft_changes
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Mutation, rule
 from understudy.generate.mutations.operation_context import (
     ExpectedRefusal,
@@ -20,57 +20,59 @@ _BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
 """Rule authorize-error-redirect."""
 
 
-def base(known: TestData, draft: Draft) -> Draft:
+def with_known_values(data: TestData, draft: Draft) -> Draft:
     """Returns the plain authorization request."""
-    asked = {
-        "client_id": known.client_id,
-        "redirect_uri": known.redirect_uri,
+    query = {
+        "client_id": data.client_id,
+        "redirect_uri": data.redirect_uri,
         "response_type": "code",
         "scope[0]": AUTH,
         "scope[1]": READ_PROFILE,
         "state": "af0ifjsldkj",
     }
-    return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in asked.items()))
+    return draft._replace(query=tuple((encoded(n), encoded(text)) for n, text in query.items()))
 
 
-def scene_of(known: TestData) -> dict[str, Any]:
-    """Returns what the interface says of its parameters."""
-    told = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
+def context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    redirected = ("response_type", "scope", "state", "code_challenge", "code_challenge_method")
     client = ValueSemantics(
-        "invalid", rule("authorize-client-known"), known=frozenset({known.client_id})
+        "invalid", rule("authorize-client-known"), known=frozenset({data.client_id})
     )
-    address = frozenset({known.redirect_uri})
+    address = frozenset({data.redirect_uri})
     return {
-        "meanings": {
+        "semantics": {
             "query client_id": client,
             "query redirect_uri": ValueSemantics(
                 "invalid", rule("redirect-uri-registered"), known=address
             ),
             "query *": ValueSemantics("valid", rule("authorize-unknown-parameters-ignored")),
         },
-        "refusals": {f"query {name}": _BY_REDIRECT for name in told},
-        "needed": frozenset({"query client_id", "query redirect_uri", "query response_type"}),
-        "unread": frozenset({"query scope"}),
-        "empty": "authorize-empty-parameter",
-        "repeated": "authorize-repeated-parameter",
+        "refusals": {f"query {name}": _BY_REDIRECT for name in redirected},
+        "required_parts": frozenset(
+            {"query client_id", "query redirect_uri", "query response_type"}
+        ),
+        "handled_elsewhere": frozenset({"query scope"}),
+        "empty_value_rule": "authorize-empty-parameter",
+        "repetition_rule": "authorize-repeated-parameter",
     }
 
 
-def oddities_of(known: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
-    """Returns what yields the further turns."""
+def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
+    """Returns the function that yields the mutations of authorization requests."""
 
-    def oddities(scene: OperationContext) -> Iterator[Mutation]:
-        yield from _addresses(scene, known.redirect_uri)
-        yield from _flows(scene)
-        yield from _scopes(scene)
-        if known.denial:
-            yield from _denials(scene, known.denial)
+    def mutations(context: OperationContext) -> Iterator[Mutation]:
+        yield from _addresses(context, data.redirect_uri)
+        yield from _flows(context)
+        yield from _scopes(context)
+        if data.denial:
+            yield from _denials(context, data.denial)
 
-    return oddities
+    return mutations
 
 
-def _denials(scene: OperationContext, denial: str) -> Iterator[Mutation]:
-    """Yields requests that a person denies, of both flows, with a state and without."""
+def _denials(context: OperationContext, denial: str) -> Iterator[Mutation]:
+    """Yields requests that a person denies, in both flows, with a state and without."""
     source = "denial-error-parameter"
     for what, pairs in {
         "": (),
@@ -80,20 +82,22 @@ def _denials(scene: OperationContext, denial: str) -> Iterator[Mutation]:
     }.items():
 
         def apply(draft: Draft, pairs: tuple[Any, ...] = pairs) -> Draft:
-            for name, given in pairs:
-                draft = draft.with_query(name, *given)
+            for name, values in pairs:
+                draft = draft.with_query(name, *values)
             return draft._replace(query=(*draft.query, *_pairs(denial)))
 
-        said = f"the person denies access{what}"
-        turn = scene.accepted_turn("query *", "consent", said, source, rule(source), apply)
-        yield turn._replace(statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True)
+        description = f"the person denies access{what}"
+        mutation = context.accepted("query *", "consent", description, source, rule(source), apply)
+        yield mutation._replace(
+            statuses=_BY_REDIRECT.statuses, location="with error", is_alone=True
+        )
 
 
 def _pairs(query: str) -> tuple[tuple[str, str], ...]:
     return tuple((encoded(name), encoded(text)) for name, text in parse_qsl(query))
 
 
-def _addresses(scene: OperationContext, uri: str) -> Iterator[Mutation]:
+def _addresses(context: OperationContext, uri: str) -> Iterator[Mutation]:
     scheme, _, rest = uri.partition("://")
     host, _, path = rest.partition("/")
     for what, text in {
@@ -127,30 +131,30 @@ def _addresses(scene: OperationContext, uri: str) -> Iterator[Mutation]:
         "as an app's own scheme": "com.example.app:/callback",
         "as localhost": f"{scheme}://localhost:5000/{path}",
     }.items():
-        said = (
+        description = (
             f"redirect_uri: the registered one {what}"
             if not what.startswith("as ")
             else f"redirect_uri: {what}"
         )
-        yield scene.refused(
+        yield context.refused(
             "query redirect_uri",
             "redirect",
-            said,
+            description,
             "redirect-uri-exact",
             rule("redirect-uri-exact"),
-            changes.query("redirect_uri", encoded(text)),
+            draft_changes.query("redirect_uri", encoded(text)),
         )
 
 
-def _flows(scene: OperationContext) -> Iterator[Mutation]:
+def _flows(context: OperationContext) -> Iterator[Mutation]:
     for text in ("code token", "id_token", "none", "Code", "code,token", "code ", "device"):
-        yield scene.refused(
+        yield context.refused(
             "query response_type",
             "grant",
             f"response_type: {text!r}",
             "response-type",
             rule("response-type"),
-            changes.query("response_type", encoded(text)),
+            draft_changes.query("response_type", encoded(text)),
         )
     for name, text in {
         "nonce": "n-0S6_WzA2Mj",
@@ -161,28 +165,28 @@ def _flows(scene: OperationContext) -> Iterator[Mutation]:
         "response_mode": "form_post",
         "client_secret": "guessed",
     }.items():
-        yield scene.accepted_turn(
+        yield context.accepted(
             "query *",
             "grant",
             f"query: the parameter {name} of other servers",
             "authorize-unknown-parameters-ignored",
             rule("authorize-unknown-parameters-ignored"),
-            changes.more_query(name, text),
+            draft_changes.more_query(name, text),
         )
 
 
-def _scopes(scene: OperationContext) -> Iterator[Mutation]:
+def _scopes(context: OperationContext) -> Iterator[Mutation]:
     auth, read, manage = AUTH, READ_PROFILE, MANAGE_PROFILE
 
-    def asked(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
-        made = {"valid": scene.accepted_turn, "invalid": scene.refused}.get(kind, scene.left_open)
-        turn = made(
+    def scoped(kind: str, what: str, source: str, *pairs: tuple[str, str]) -> Mutation:
+        made = {"valid": context.accepted, "invalid": context.refused}.get(kind, context.left_open)
+        mutation = made(
             "query scope", "scope", f"scope: {what}", source, rule(source), _with_scopes(*pairs)
         )
-        return turn._replace(is_option=kind == "valid")
+        return mutation._replace(is_option=kind == "valid")
 
-    yield asked("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
-    yield asked(
+    yield scoped("valid", "scope[0] alone", "scope-indexed-array", ("scope[0]", auth))
+    yield scoped(
         "valid",
         "all three",
         "scope-indexed-array",
@@ -190,25 +194,25 @@ def _scopes(scene: OperationContext) -> Iterator[Mutation]:
         ("scope[1]", read),
         ("scope[2]", manage),
     )
-    yield asked("valid", "scope[1] without scope[0]", "scope-any-index", ("scope[1]", auth))
-    yield asked(
+    yield scoped("valid", "scope[1] without scope[0]", "scope-any-index", ("scope[1]", auth))
+    yield scoped(
         "valid", "indexes with a gap", "scope-any-index", ("scope[0]", auth), ("scope[7]", read)
     )
-    yield asked(
+    yield scoped(
         "valid", "indexes backwards", "scope-any-index", ("scope[1]", read), ("scope[0]", auth)
     )
-    yield asked("valid", "joined by a space", "scope-space-joined", ("scope", f"{auth} {read}"))
-    yield asked("valid", "one name without an index", "scope-space-joined", ("scope", auth))
-    yield asked("invalid", "none", "scope-at-least-one")
-    yield asked("invalid", "an empty one", "scope-at-least-one", ("scope[0]", ""))
-    yield asked("invalid", "auth left out", "scope-auth-needed", ("scope[0]", read))
-    yield asked(
+    yield scoped("valid", "joined by a space", "scope-space-joined", ("scope", f"{auth} {read}"))
+    yield scoped("valid", "one name without an index", "scope-space-joined", ("scope", auth))
+    yield scoped("invalid", "none", "scope-at-least-one")
+    yield scoped("invalid", "an empty one", "scope-at-least-one", ("scope[0]", ""))
+    yield scoped("invalid", "auth left out", "scope-auth-needed", ("scope[0]", read))
+    yield scoped(
         "invalid", "one that there is not", "scope-known", ("scope[0]", auth), ("scope[1]", "admin")
     )
-    yield asked("invalid", "auth in capitals", "scope-known", ("scope[0]", "AUTH"))
-    yield asked("invalid", "joined by a comma", "scope-known", ("scope", f"{auth},{read}"))
-    yield asked("invalid", "a wildcard", "scope-known", ("scope[0]", "*"))
-    yield asked(
+    yield scoped("invalid", "auth in capitals", "scope-known", ("scope[0]", "AUTH"))
+    yield scoped("invalid", "joined by a comma", "scope-known", ("scope", f"{auth},{read}"))
+    yield scoped("invalid", "a wildcard", "scope-known", ("scope[0]", "*"))
+    yield scoped(
         "invalid",
         "one index twice",
         "authorize-repeated-parameter",
@@ -226,20 +230,20 @@ def _scopes(scene: OperationContext) -> Iterator[Mutation]:
         "a dot instead of brackets": "scope.0",
         "the name in capitals": "SCOPE[0]",
     }.items():
-        yield asked("open", what, "scope-indexed-array", (name, auth))
-    yield asked(
+        yield scoped("open", what, "scope-indexed-array", (name, auth))
+    yield scoped(
         "open",
         "one scope under two indexes",
         "scope-any-index",
         ("scope[0]", auth),
         ("scope[1]", auth),
     )
-    yield asked(
+    yield scoped(
         "open", "both forms at once", "scope-space-joined", ("scope", auth), ("scope[1]", read)
     )
 
 
-def _with_scopes(*pairs: tuple[str, str]) -> Apply:
+def _with_scopes(*pairs: tuple[str, str]) -> DraftChange:
     def apply(draft: Draft) -> Draft:
         kept = tuple(pair for pair in draft.query if not pair[0].startswith("scope"))
         return draft._replace(query=(*kept, *((encoded(n), encoded(text)) for n, text in pairs)))

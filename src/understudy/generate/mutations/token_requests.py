@@ -1,25 +1,25 @@
-"""Oddities of the token endpoint (grants, client credentials) and of token validation."""
+"""Mutations of token requests (grants, client credentials) and of token validation."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from understudy.generate.cases import encoded_variable, variable
 from understudy.generate.drafts import Draft, encoded
-from understudy.generate.mutations import changes
+from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.mutation import Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
 from understudy.generate.test_data import TestData
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 
-def token_base(known: TestData, draft: Draft) -> Draft:
-    """Returns a plain password grant, the one that needs no person."""
+def password_grant(data: TestData, draft: Draft) -> Draft:
+    """Returns a plain password grant, the only grant that needs no person."""
     return _form(
         draft,
         grant_type="password",
-        client_id=known.client_id,
+        client_id=data.client_id,
         client_secret=encoded_variable("client_secret"),
-        username=known.username,
+        username=data.username,
         password=encoded_variable("password"),
     )
 
@@ -28,19 +28,19 @@ def _form(draft: Draft, **fields: str) -> Draft:
     return draft._replace(form=tuple((name, encoded(text)) for name, text in fields.items()))
 
 
-def token_scene(known: TestData) -> dict[str, Any]:
-    """Returns what the interface says of its fields."""
+def token_context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the form's fields, as fields of ``OperationContext``."""
     credentials = rule("token-client-credentials")
-    name, email = frozenset({known.username}), frozenset({known.email})
+    name, email = frozenset({data.username}), frozenset({data.email})
     unused = ValueSemantics("open", rule("password-grant-owner-only"))
     scope = ValueSemantics("invalid", rule("scope-known"), known=frozenset({"", "   "}))
     return {
-        "meanings": {
+        "semantics": {
             "body grant_type": ValueSemantics(
                 "invalid", rule("token-grant-type"), known=frozenset({"password"})
             ),
             "body client_id": ValueSemantics(
-                "invalid", credentials, known=frozenset({known.client_id})
+                "invalid", credentials, known=frozenset({data.client_id})
             ),
             "body client_secret": ValueSemantics("invalid", credentials),
             "body username": ValueSemantics(
@@ -52,36 +52,36 @@ def token_scene(known: TestData) -> dict[str, Any]:
             "body code": unused,
             "body code_verifier": unused,
         },
-        "needed": frozenset(
+        "required_parts": frozenset(
             f"body {name}"
             for name in ("grant_type", "client_id", "client_secret", "username", "password")
         ),
-        "empty": "token-empty-field",
-        "repeated": "token-repeated-field",
+        "empty_value_rule": "token-empty-field",
+        "repetition_rule": "token-repeated-field",
     }
 
 
-def grants(known: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
-    """Returns what yields the further turns of the token endpoint."""
+def grants(data: TestData) -> Callable[[OperationContext], Iterator[Mutation]]:
+    """Returns the function that yields the mutations of token requests."""
 
-    def oddities(scene: OperationContext) -> Iterator[Mutation]:
-        yield from _grant_types(scene)
-        yield from _codes(scene, known)
-        yield from _client_credentials(scene)
+    def mutations(context: OperationContext) -> Iterator[Mutation]:
+        yield from _grant_types(context)
+        yield from _codes(context, data)
+        yield from _client_credentials(context)
         for text in (AUTH, f"{AUTH} {READ_PROFILE}", " ".join(SCOPES)):
-            yield scene.accepted_turn(
+            yield context.accepted(
                 "body scope",
                 "scope",
                 f"scope: {text}",
                 "password-grant-scopes",
                 rule("password-grant-scopes"),
-                changes.form("scope", encoded(text)),
+                draft_changes.form("scope", encoded(text)),
             )._replace(is_option=True)
 
-    return oddities
+    return mutations
 
 
-def _grant_types(scene: OperationContext) -> Iterator[Mutation]:
+def _grant_types(context: OperationContext) -> Iterator[Mutation]:
     for text in (
         "refresh_token",
         "client_credentials",
@@ -92,37 +92,37 @@ def _grant_types(scene: OperationContext) -> Iterator[Mutation]:
         "urn:ietf:params:oauth:grant-type:jwt-bearer",
         "urn:ietf:params:oauth:grant-type:device_code",
     ):
-        yield scene.refused(
+        yield context.refused(
             "body grant_type",
             "grant",
             f"grant_type: {text!r}",
             "token-grant-type",
             rule("token-grant-type"),
-            changes.form("grant_type", encoded(text)),
+            draft_changes.form("grant_type", encoded(text)),
         )
     for name in ("grant_type", "client_id", "client_secret", "username", "password"):
-        yield scene.refused(
+        yield context.refused(
             f"body {name}",
             "required",
             f"{name} left out",
             "token-empty-field",
-            f"{scene.operation.pointer}/requestBody",
-            changes.form(name),
+            f"{context.operation.pointer}/requestBody",
+            draft_changes.form(name),
         )
 
 
-def _codes(scene: OperationContext, known: TestData) -> Iterator[Mutation]:
-    code, uri, other = encoded_variable("code"), known.redirect_uri, f"{known.redirect_uri}/"
-    plain = {"grant_type": "authorization_code", "client_id": known.client_id}
+def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
+    code, uri, other = encoded_variable("code"), data.redirect_uri, f"{data.redirect_uri}/"
+    plain = {"grant_type": "authorization_code", "client_id": data.client_id}
     plain["client_secret"] = encoded_variable("client_secret")
 
     def exchange(what: str, source: str, **fields: str) -> Mutation:
         make = (
-            scene.accepted_turn
+            context.accepted
             if source == "code-exchange" and what == "all that it takes"
-            else scene.refused
+            else context.refused
         )
-        turn = make(
+        mutation = make(
             "body",
             "grant",
             f"code grant: {what}",
@@ -130,7 +130,7 @@ def _codes(scene: OperationContext, known: TestData) -> Iterator[Mutation]:
             rule(source),
             lambda draft: _form(draft, **plain, **fields),
         )
-        return turn._replace(is_alone=code in fields.values())
+        return mutation._replace(is_alone=code in fields.values())
 
     yield exchange("all that it takes", "code-exchange", code=code, redirect_uri=uri)
     yield exchange(
@@ -154,12 +154,12 @@ def _codes(scene: OperationContext, known: TestData) -> Iterator[Mutation]:
     )
 
 
-def _client_credentials(scene: OperationContext) -> Iterator[Mutation]:
+def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
     def basic(draft: Draft) -> Draft:
         draft = draft.with_form("client_id").with_form("client_secret")
         return draft.with_headers("Authorization", "Basic c2VydmVyLWFwcDpndWVzc2Vk")
 
-    yield scene.refused(
+    yield context.refused(
         "body client_secret",
         "authorization",
         "client credentials as HTTP Basic",
@@ -167,53 +167,53 @@ def _client_credentials(scene: OperationContext) -> Iterator[Mutation]:
         rule("token-credentials-in-form"),
         basic,
     )
-    yield scene.refused(
+    yield context.refused(
         "query client_secret",
         "authorization",
         "the client secret in the query as well",
         "token-secrets-not-in-query",
         rule("token-secrets-not-in-query"),
-        changes.more_query("client_secret", encoded_variable("client_secret")),
+        draft_changes.more_query("client_secret", encoded_variable("client_secret")),
     )
     for name in ("client_secret", "password"):
         text = encoded_variable(name)
         source = (
             "token-client-credentials" if name == "client_secret" else "password-grant-owner-only"
         )
-        for what, given in (
+        for what, value in (
             ("with a space behind it", f"{text}%20"),
             ("with a letter behind it", f"{text}x"),
         ):
-            yield scene.refused(
+            yield context.refused(
                 f"body {name}",
                 "authorization",
                 f"{name}: the right one {what}",
                 source,
                 rule(source),
-                changes.form(name, given),
+                draft_changes.form(name, value),
             )
 
 
-def token_info_base(known: TestData, draft: Draft) -> Draft:
-    """Returns a plain validation."""
-    asked = (("client_id", known.client_id), ("token", encoded_variable("client_token")))
-    return draft._replace(query=asked)
+def plain_validation(data: TestData, draft: Draft) -> Draft:
+    """Returns a plain token validation."""
+    query = (("client_id", data.client_id), ("token", encoded_variable("client_token")))
+    return draft._replace(query=query)
 
 
-def token_info_scene(known: TestData) -> dict[str, Any]:
-    """Returns what the interface says of its parameters."""
-    clients = frozenset({known.client_id})
+def token_info_context(data: TestData) -> dict[str, Any]:
+    """Returns what the interface says of the parameters, as fields of ``OperationContext``."""
+    clients = frozenset({data.client_id})
     foreign = rule("token-info-foreign")
     return {
-        "meanings": {
+        "semantics": {
             "query client_id": ValueSemantics("invalid", foreign, known=clients),
             "query token": ValueSemantics("invalid", rule("token-info-unspecific")),
         },
     }
 
 
-def validations(scene: OperationContext) -> Iterator[Mutation]:
-    """Yields the further turns of token validation."""
+def validations(context: OperationContext) -> Iterator[Mutation]:
+    """Yields the mutations of token validation."""
     for what, text in {
         "another application's": encoded_variable("token"),
         "an expired one": encoded_variable("expired_token"),
@@ -221,15 +221,15 @@ def validations(scene: OperationContext) -> Iterator[Mutation]:
         "with Bearer before it": f"Bearer%20{encoded_variable('client_token')}",
         "with a letter behind it": f"{encoded_variable('client_token')}x",
     }.items():
-        yield scene.refused(
+        yield context.refused(
             "query token",
             "authorization",
             f"token: {what}",
             "token-info-foreign",
             rule("token-info-foreign"),
-            changes.query("token", text),
+            draft_changes.query("token", text),
         )
-    yield scene.refused(
+    yield context.refused(
         "query token",
         "authorization",
         "the token in the Authorization header instead",

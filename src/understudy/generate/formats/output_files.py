@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from understudy.errors import StartupError
-from understudy.generate.formats.writing import Format, LeftOut, Piece
+from understudy.generate.formats.export import ExportFormat, OmittedCase, OutputPiece
 
 
 @dataclass
-class Left:
+class Omissions:
     """What could not be written, for the summary.
 
     Attributes:
@@ -30,7 +30,7 @@ def beside(out: Path | None) -> str:
     return "bodies" if out is None or not out.suffix else f"{out.stem}.bodies"
 
 
-def prepare(form: Format, out: Path | None) -> None:
+def prepare(form: ExportFormat, out: Path | None) -> None:
     """Tries an output out before any work is done for it, and leaves nothing behind.
 
     Raises:
@@ -58,7 +58,9 @@ def _unwritable(out: Path | None, error: OSError) -> StartupError:
     return StartupError(f"{what} cannot be written: {error.strerror or error}.")
 
 
-def save(pieces: Iterable[Piece | LeftOut], form: Format, out: Path | None) -> Left:
+def save(
+    pieces: Iterable[OutputPiece | OmittedCase], form: ExportFormat, out: Path | None
+) -> Omissions:
     """Writes pieces as they come.
 
     Args:
@@ -69,13 +71,13 @@ def save(pieces: Iterable[Piece | LeftOut], form: Format, out: Path | None) -> L
     Raises:
         StartupError: There is something already, it cannot be written, or needs more than one file.
     """
-    left = Left()
+    left = Omissions()
     with ExitStack() as stack:
         try:
             main = _main(form, out, stack)
             root = None if out is None else out if not form.suffix else out.parent
             for piece in pieces:
-                if isinstance(piece, LeftOut):
+                if isinstance(piece, OmittedCase):
                     left.reasons[piece.reason] += 1
                     left.ids.append(piece.case.id)
                 elif piece.name:
@@ -87,7 +89,7 @@ def save(pieces: Iterable[Piece | LeftOut], form: Format, out: Path | None) -> L
     return left
 
 
-def _main(form: Format, out: Path | None, stack: ExitStack) -> BinaryIO | None:
+def _main(form: ExportFormat, out: Path | None, stack: ExitStack) -> BinaryIO | None:
     if out is None:
         if not form.suffix:
             msg = "This format is a directory; name it with --out."
@@ -102,7 +104,7 @@ def _main(form: Format, out: Path | None, stack: ExitStack) -> BinaryIO | None:
     return None
 
 
-def _file(root: Path | None, piece: Piece) -> None:
+def _file(root: Path | None, piece: OutputPiece) -> None:
     if root is None:
         msg = "Some bodies lie in files of their own; name a file with --out."
         raise StartupError(msg)

@@ -1,0 +1,237 @@
+"""Sends cases to a deployment through verify's gateway, and adds the outcome to each.
+
+What the target does not permit is not sent, and the outcome says so. Each response is judged twice:
+by what the case expects, and by the rules that ``understudy verify`` judges every exchange by.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from urllib.parse import quote, urlencode
+
+from understudy.deployments.exchange import Exchange, Request
+from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
+from understudy.deployments.target import ALL_SCOPES
+from understudy.generate import upload_images
+from understudy.generate.cases import Case
+from understudy.generate.test_data import TestData
+from understudy.interface.operations import DELETE_AVATAR
+from understudy.interface.scopes import AUTH
+from understudy.verify.findings import ANSWERS, DOCUMENT
+from understudy.verify.history import LEFT_OPEN
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.run import GIVE_UP, Run
+
+SOURCE = "edge case"
+AUTHORIZE_PATH = "/oauth2/authorize"
+SLOWED_DOWN = 429
+REFUSAL_RULES = frozenset(
+    {
+        *("error-members", "error-shape", "token-error-shape", "token-not-cached"),
+        *("authorize-error-page", "authorize-error-redirect", "authorize-page-not-framed"),
+    }
+)
+"""Rules that also judge every refusal, whatever it refuses."""
+
+PAGE_SHARE = 4
+"""One in so many valid authorization requests is not approved, so that its page is judged too."""
+
+ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
+"""Rules that judge every response: there is one, and the document allows it."""
+
+BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
+"""Prefixes of the rules that relate consecutive requests, which edge cases would disturb."""
+
+PAUSE = timedelta(seconds=61)
+"""Time after which a client that guessed too often may go on (rule guessing-slowed)."""
+
+
+@dataclass
+class CaseSender:
+    """Sends cases.
+
+    Attributes:
+        run: A run of verify, with its gateway and its evaluator.
+        test_data: The deployment's test data; ``prepare`` completes it.
+        image_id: The avatar that currently replaces the one of ``test_data``.
+        secrets: Current values of the variables; a code can be used once.
+        unanswered: Consecutive requests without a response.
+    """
+
+    run: Run
+    test_data: TestData
+    image_id: str = ""
+    secrets: dict[str, str] = field(default_factory=dict)
+    unanswered: int = 0
+
+    @property
+    def _probe_client(self) -> ProbeClient:
+        return ProbeClient(self.run.gateway, SOURCE)
+
+    def prepare(self) -> TestData:
+        """Creates what cases need: an avatar to change, and a token issued to the application.
+
+        Returns:
+            The completed test data; what the target does not permit is left as it was.
+        """
+        self.image_id = self._avatar() or self.test_data.image_id
+        secrets = {**self.test_data.secrets, **self._client_token()}
+        self.test_data = replace(self.test_data, image_id=self.image_id, secrets=secrets)
+        self.secrets = dict(secrets)
+        return self.test_data
+
+    def send(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Sends each case and yields it with its outcome."""
+        for case in cases:
+            yield replace(case, outcome=self._outcome(case))
+
+    def _outcome(self, case: Case) -> str:
+        if self.unanswered >= GIVE_UP:
+            return f"not sent: nobody answered {GIVE_UP} requests in a row"
+        if "code" in case.request.variables:
+            self.secrets = {**self.test_data.secrets, **self._code()}
+        missing = set(case.request.variables) - set(self.secrets)
+        if missing:
+            return f"not sent: the target has no {', '.join(sorted(missing))}"
+        if is_normalised(case.request.target):
+            return "not sent: the HTTP client would normalise its URL"
+        try:
+            exchange = self._sent(case)
+        except OutOfTime:
+            raise
+        except Unreachable as refusal:
+            self.unanswered += 1
+            return f"failed: no response, {refusal}"
+        except Refusal as refusal:
+            return f"not sent: {refusal}"
+        self.unanswered = 0
+        return self._judged(case, exchange)
+
+    def _sent(self, case: Case) -> Exchange:
+        source = LEFT_OPEN if case.kind == "open" else SOURCE
+        exchange = self.run.gateway.send(self._request(case), source)
+        is_slowed = exchange.status == SLOWED_DOWN and case.kind == "valid"
+        if is_slowed and self.run.gateway.allowance.pause >= PAUSE:
+            self.run.gateway.time.wait(PAUSE)
+            exchange = self.run.gateway.send(self._request(case), SOURCE)
+        if exchange.operation == DELETE_AVATAR and exchange.response.is_success:
+            self.image_id = self._avatar() or self.image_id
+        return exchange
+
+    def _judged(self, case: Case, exchange: Exchange) -> str:
+        if exchange.status == SLOWED_DOWN and case.kind == "valid":
+            return "not judged: the deployment slows this caller down (429)"
+        mismatch = case.expected.mismatch(exchange.status, exchange.response.header("location"))
+        findings = self._findings(case, exchange)
+        if mismatch and not findings and self._is_assumed(case.expected.because):
+            return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {mismatch}"
+        reasons = [mismatch, *findings] if mismatch else findings
+        return f"failed: {'; '.join(reasons)}" if reasons else f"passed: {exchange.status}"
+
+    def _is_assumed(self, because: str) -> bool:
+        """Tells whether a reason is an assumption that does not bind the target."""
+        evaluator = self.run.evaluator
+        rule = evaluator.rules.get(because.removeprefix("rule "))
+        return (
+            not evaluator.is_held_to_assumptions and rule is not None and rule.status == "assumed"
+        )
+
+    def _findings(self, case: Case, exchange: Exchange) -> list[str]:
+        """Returns the findings of the rules on the last response.
+
+        Prose rules judge well-formed requests; a request that is refused for how it is written is
+        judged only by the rules about refusals.
+        """
+        is_judged_by_prose = case.kind == "valid"
+        always = ALWAYS if exchange.response.is_success else ALWAYS | REFUSAL_RULES
+        return [
+            f"rule {rule}: expected {result.expected}, actual {result.actual}"
+            for rule, result in self.run.evaluator.broken
+            if rule in always or (is_judged_by_prose and not rule.startswith(BETWEEN_REQUESTS))
+        ]
+
+    def _request(self, case: Case) -> Request:
+        request, target = case.request.filled(self.secrets), self.run.deployment.target
+        base = target.base_url if request.site == "resource" else target.auth_url or ""
+        path = request.target
+        for write in (str, _encoded, lambda text: _encoded(text).lower()):
+            path = path.replace(write(self.test_data.image_id), write(self.image_id))
+        is_approved = case.kind == "valid" and case.expected.location != "with error"
+        is_shown = int(case.id[-1], 16) % PAGE_SHARE == 0
+        is_authorization = request.path == AUTHORIZE_PATH and not is_shown
+        if is_approved and is_authorization and self._approval:
+            path = f"{path}&{self._approval}"
+        headers = tuple((name.lower(), text) for name, text in request.headers)
+        return Request(request.method, base.rstrip("/") + path, headers, request.body or b"")
+
+    @property
+    def _approval(self) -> str:
+        """Query that approves an authorization request, so that its redirect can be judged."""
+        target = self.run.deployment.target
+        return (target.application.approve or "") if target.permit.tokens else ""
+
+    def _code(self) -> dict[str, str]:
+        """Returns a new authorization code, where the target can approve without a person."""
+        if not self._approval:
+            return {}
+        query = {
+            "client_id": self.test_data.client_id,
+            "redirect_uri": self.test_data.redirect_uri,
+            "response_type": "code",
+            "scope[0]": AUTH,
+        }
+        path = f"{AUTHORIZE_PATH}?{urlencode(query)}&{self._approval}"
+        try:
+            parameters = self._probe_client.auth("GET", path).redirect_parameters
+        except Refusal:
+            return {}
+        return {"code": parameters["code"]} if "code" in parameters else {}
+
+    def _avatar(self) -> str | None:
+        """Uploads an avatar, where that is permitted, or else returns an existing one."""
+        file = ("a.png", upload_images.png(), "image/png")
+        try:
+            avatar = self._probe_client.send(
+                "POST", "/me/avatars", "owner", files={"data": file}
+            ).json_object
+        except Refusal:
+            avatar = {}
+        if isinstance(avatar.get("image_id"), str):
+            return str(avatar["image_id"])
+        try:
+            listed = self._probe_client.get("/me/avatars", "owner").body
+        except Refusal:
+            return None
+        is_list = isinstance(listed, list) and listed and isinstance(listed[0], dict)
+        return str(listed[0].get("image_id")) if is_list else None
+
+    def _client_token(self) -> dict[str, str]:
+        app = self.run.deployment.target.application
+        named = ("client_id", "client_secret", "username", "password")
+        form = {name: getattr(app, name) for name in named}
+        if not all(form.values()) or self.run.deployment.target.auth_url is None:
+            return {}
+        try:
+            grant = {"grant_type": "password", **form}
+            body = self._probe_client.auth("POST", "/oauth2/token", form=grant).json_object
+        except (NotPermitted, Refusal):
+            return {}
+        token = body.get("access_token")
+        return (
+            {"client_token": self._probe_client.learn(token, ALL_SCOPES)}
+            if isinstance(token, str)
+            else {}
+        )
+
+
+def _encoded(text: str) -> str:
+    return "".join(f"%{octet:02X}" for octet in text.encode())
+
+
+def is_normalised(target: str) -> bool:
+    """Tells whether the HTTP client would change a URL (dot segments, stray percent signs)."""
+    path, _, query = target.partition("?")
+    has_dots = "/./" in path or "/../" in path or path.startswith("//")
+    is_odd = re.search(r"%(?![0-9A-Fa-f]{2})", target) is not None
+    return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query
