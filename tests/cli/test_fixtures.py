@@ -136,7 +136,7 @@ REFUSALS = {
     "seed": (["--seed", "-1"], "-1 is not in the range x>=0"),
     "list and out": (["--list", "--people", "3", "--out", "x"], "ask for one of them"),
     "json and out": (["--json", "--people", "3", "--out", "x"], "ask for one of them"),
-    "no set": (["--fixtures", "nowhere"], "nowhere is no directory; --fixtures takes one"),
+    "no set": (["--fixtures", "nowhere"], "nowhere is not a directory; give --fixtures"),
 }
 
 

@@ -65,10 +65,10 @@ def packed(**files: str) -> bytes:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"no zip", "no zip file"),
-        (packed(tokens="[]"), "holds nobody"),
+        (b"no zip", "not a zip file"),
+        (packed(tokens="[]"), "contains no people"),
         (packed(**{"people__x.yaml": "slug: x\nabot: y\nemails: []"}), "did you mean 'about'"),
-        (packed(**{"..__..__etc__passwd": "x"}), "leads out of it"),
+        (packed(**{"..__..__etc__passwd": "x"}), "leads out of the fixtures directory"),
     ],
 )
 def test_what_is_no_fixtures_directory_is_refused_and_changes_nothing(

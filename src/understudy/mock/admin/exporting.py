@@ -2,14 +2,14 @@
 
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.fixtures.archive import exported, imported
+from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 
 
 def export_world(call: Call) -> HandlerResponse:
     """Answers ``GET /export``: a zip file of what ``serve --fixtures`` takes."""
     name = f'attachment; filename="{call.world.name}.zip"'
     headers = (("content-disposition", name),)
-    return HandlerResponse(exported(call.world), 200, "application/zip", headers)
+    return HandlerResponse(pack_world(call.world), 200, "application/zip", headers)
 
 
 def import_world(call: Call, *, body: bytes) -> HandlerResponse:
@@ -18,7 +18,7 @@ def import_world(call: Call, *, body: bytes) -> HandlerResponse:
     Raises:
         BadRequest: The body is no such zip file, or a fixture in it cannot be used.
     """
-    baseline = imported(body)
+    baseline = unpack_fixtures(body)
     kept = call.world.snapshot()
     call.world.become(kept._replace(baseline=baseline, overlay={}))
     return HandlerResponse(status=204)

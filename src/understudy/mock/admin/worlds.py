@@ -11,7 +11,7 @@ from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.world_selection import COOKIE, HEADER, Worlds
 from understudy.mock.engine.worlds import Snapshot, World
 from understudy.mock.fixtures.listing import listing
-from understudy.mock.fixtures.subset import only
+from understudy.mock.fixtures.subset import with_people_only
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
 
@@ -74,7 +74,7 @@ class WorldsAdmin:
             raise BadRequest(msg)
         start = self._worlds.beginning() if kept is None else self._worlds.snapshot(kept)
         if people is not None:
-            start = start._replace(baseline=only(start.baseline, people))
+            start = start._replace(baseline=with_people_only(start.baseline, people))
         if "seed" in wanted:
             start = start._replace(seed=wanted["seed"], issued=0)
         texts = [f"{name}={option}" for name, option in wanted.get("choices", {}).items()]
@@ -164,4 +164,4 @@ def _kept(name: str, kept: Snapshot) -> dict[str, Any]:
 
 def _inhabitants(world: World) -> dict[str, Any]:
     """Returns the first people, tokens and applications of a world; a crowd would be megabytes."""
-    return listing(world, world.clock.now(), most=100)
+    return listing(world, world.clock.now(), limit=100)

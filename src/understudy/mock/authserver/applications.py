@@ -1,6 +1,6 @@
 """Registers applications, as the developer dashboard and the admin API do (interface, Bearer tokens, 2)."""
 
-from urllib.parse import urlsplit
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -10,13 +10,10 @@ from understudy.mock.authserver.token_lifecycle import revoke, revoke_all
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, CODES, SPENT_CODES, Application
 from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.registration import problem_with_name, problem_with_redirect_uri
 from understudy.mock.store.tokens import TOKENS, Token
 
-MAX_NAME = 80
-"""Characters; a person must be able to read the name on the consent page."""
-
 _KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
 
 
 def owned_by(world: World, owner: str) -> list[Application]:
@@ -52,7 +49,7 @@ def register(world: World, owner: str, name: str, redirect_uris: tuple[str, ...]
         client_secret=_secret(world),
         name=_checked_name(name),
         owner=owner,
-        redirect_uris=tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris)),
+        redirect_uris=_checked_redirect_uris(redirect_uris),
         about="registered while the mock ran",
     )
     world.put(APPLICATIONS, application.client_id, application)
@@ -73,7 +70,7 @@ def change(
     Raises:
         BadRequest: The name is empty or too long, or a redirect address cannot be registered.
     """
-    checked = tuple(dict.fromkeys(checked_redirect_uri(uri) for uri in redirect_uris))
+    checked = _checked_redirect_uris(redirect_uris)
     return _put(world, replace(application, name=_checked_name(name), redirect_uris=checked))
 
 
@@ -114,42 +111,21 @@ def grants(world: World, application: Application) -> list[Token]:
     ]
 
 
-def checked_redirect_uri(uri: str) -> str:
-    """Returns a redirect address that may be registered (RFC 6749, 3.1.2; RFC 8252, 7).
-
-    Raises:
-        BadRequest: The address is relative, has a fragment or credentials, or a scheme that runs scripts.
-    """
-    try:
-        parts = urlsplit(uri)
-        is_web = parts.scheme in {"http", "https"}
-        is_printable = uri.isascii() and uri.isprintable() and " " not in uri
-        refused = (
-            not is_printable
-            or (is_web and not parts.hostname)
-            or not (is_web or "." in parts.scheme)
-            or parts.scheme in _REFUSED_SCHEMES
-            or "#" in uri
-            or set("@,;")
-            & set(parts.netloc)  # the last two would break the pages' Content-Security-Policy
-        )
-    except ValueError:
-        refused = True
-    if refused:
-        msg = (
-            f"redirect_uris: {uri!r} cannot be registered; give an absolute http or https address "
-            "without a fragment."
-        )
-        raise BadRequest(msg, code="invalid_redirect_uri")
-    return uri
+def _checked_redirect_uris(uris: Sequence[str]) -> tuple[str, ...]:
+    for uri in uris:
+        problem = problem_with_redirect_uri(uri)
+        if problem:
+            msg = f"redirect_uris: {problem}."
+            raise BadRequest(msg, code="invalid_redirect_uri")
+    return tuple(dict.fromkeys(uris))
 
 
 def _checked_name(name: str) -> str:
-    checked = " ".join(name.split())
-    if not checked or len(checked) > MAX_NAME:
-        msg = f"name: give 1 to {MAX_NAME} characters; people read the name on the consent page."
+    problem = problem_with_name(name)
+    if problem:
+        msg = f"name: {problem}."
         raise BadRequest(msg, code="invalid_name")
-    return checked
+    return " ".join(name.split())
 
 
 def _put(world: World, application: Application) -> Application:
