@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from understudy.openapi.operations import PATH_PARAMETER, Operation, path_shape
+from understudy.openapi.operations import Operation, path_shape
+from understudy.openapi.paths import path_pattern
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"
@@ -99,8 +100,6 @@ def _patterns(found: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Op
     patterns = []
     # templates without braces first: /me/avatars is no imageHash
     for operation in sorted(found, key=lambda op: op.path.count("{")):
-        parts = PATH_PARAMETER.split(operation.path)
-        literal = [re.escape(part) for part in parts[::2]]
-        pattern = re.compile("([^/]+)".join(literal))
+        pattern = path_pattern(operation.path)
         patterns.append((key_of(operation.method, operation.path), pattern, operation))
     return patterns

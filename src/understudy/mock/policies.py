@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from understudy.interface.rules import upholds
 from understudy.mock.engine import errors, rate_limit, request_validation, security, windows
-from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.cors import Cors
+from understudy.mock.engine.forms import form_members
 from understudy.mock.engine.policies import Choices, Policies
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
@@ -23,7 +23,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
-    BodyReader.members: ("token-repeated-field",),
+    form_members: ("token-repeated-field",),
     errors.method_not_allowed: ("token-post-only",),
     Cors.is_closed: ("token-no-cors",),
 }

@@ -1,6 +1,7 @@
-"""What the paths of a site's documents say beyond routing: what is allowed, and what was meant.
+"""Matches paths with path templates: the one matcher, for the mock and for its judge.
 
-Connexion's 405 names only the first route's method, and its 404 names nothing.
+The mock is routed by Connexion, whose 405 names only the first route's method and whose 404 names
+nothing; what a path allows, and what was probably meant, is found out here.
 """
 
 import re
@@ -12,11 +13,11 @@ from understudy.openapi.operations import PATH_PARAMETER, Operation
 
 
 class Paths:
-    """The path templates of one site.
+    """The path templates that are served at one address.
 
     Args:
         apis: Base path to the operations under it.
-        optional: The base path that may be left out.
+        optional: The base path that a request may leave out.
     """
 
     def __init__(self, apis: Mapping[str, Sequence[Operation]], optional: str = "") -> None:
@@ -26,22 +27,26 @@ class Paths:
         for base_path, operations in apis.items():
             for operation in operations:
                 template = base_path + operation.path
-                _, methods = self._templates.setdefault(template, (_pattern(template), set()))
+                _, methods = self._templates.setdefault(template, (path_pattern(template), set()))
                 methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
 
     def based(self, path: str) -> str:
-        """Returns the path with the base path that it was asked without."""
+        """Returns the path with its base path, which the request may have left out."""
         return self._optional + path if _first_segment(path) in self._segments else path
 
     def template(self, path: str) -> str | None:
         """Returns the template that a path fits, its base path included."""
-        fitting = (text for text, (pattern, _) in self._templates.items() if pattern.match(path))
-        return next(fitting, None)
+        matching = (
+            text for text, (pattern, _) in self._templates.items() if pattern.fullmatch(path)
+        )
+        return next(matching, None)
 
     def allowed(self, path: str) -> tuple[str, ...]:
         """Returns the methods that a path takes; none where no template fits (RFC 9110, 10.2.1)."""
-        fitting = (methods for pattern, methods in self._templates.values() if pattern.match(path))
-        return tuple(sorted({method for methods in fitting for method in methods}))
+        matching = (
+            methods for pattern, methods in self._templates.values() if pattern.fullmatch(path)
+        )
+        return tuple(sorted({method for methods in matching for method in methods}))
 
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
@@ -53,13 +58,17 @@ class Paths:
 def fill(template: str, path: str) -> str:
     """Returns a template with what a path has in its places, so that the two can be compared."""
     parts = zip_longest(template.split("/"), path.split("/"), fillvalue="")
-    filled = [given if "{" in part else part for part, given in parts]
+    filled = [segment if "{" in part else part for part, segment in parts]
     return "/".join(filled[: template.count("/") + 1])
 
 
-def _pattern(template: str) -> re.Pattern[str]:
+def path_pattern(template: str) -> re.Pattern[str]:
+    """Compiles a path template; each parameter is a group, and takes no slash.
+
+    Match with ``fullmatch``, so that a line end is no end of the path.
+    """
     texts = PATH_PARAMETER.split(template)[::2]
-    return re.compile("[^/]+".join(re.escape(text) for text in texts) + r"\Z")
+    return re.compile("([^/]+)".join(re.escape(text) for text in texts))
 
 
 def _first_segment(path: str) -> str:

@@ -3,6 +3,10 @@
 import pytest
 from tests.mock.admin.conftest import Driver
 
+from understudy.mock.engine.fault_effects import EFFECTS
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
+
 ADA = "/v3/profiles/ada"
 
 
@@ -83,7 +87,7 @@ def test_an_effect_that_finds_nothing_to_strike_is_told(driver: Driver) -> None:
     driver.admin("POST", "/faults", {"effect": "missing-field", "field": "nothing"})
     answer = driver.get(ADA)
     assert answer.status_code == 200
-    assert "there is no 'nothing' in the answer" in answer.headers["x-mock-note"]
+    assert "there is no 'nothing' in the response" in answer.headers["x-mock-note"]
 
 
 def test_faults_are_listed_shown_and_lifted(driver: Driver) -> None:
@@ -124,3 +128,12 @@ def test_an_id_is_given_once_and_an_unknown_one_is_told(driver: Driver) -> None:
     assert driver.refused("POST", "/faults", {"id": "late", "status": 500})[0] == 409
     status, detail = driver.refused("GET", "/faults/lat")
     assert (status, "did you mean 'late'?" in detail) == (404, True)
+
+
+def test_the_document_lists_every_kind_of_fault() -> None:
+    document = load(openapi_directory() / "admin.yaml")
+    effect = document.root.child(
+        "components", "schemas", "NewFault", "properties", "effect", "enum"
+    )
+    assert effect is not None
+    assert effect.value == list(EFFECTS)

@@ -3,6 +3,8 @@
 import httpx
 import pytest
 
+from understudy.openapi.schemas import Schemas
+
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
@@ -35,3 +37,16 @@ def test_a_form_that_is_not_as_documented_is_named(notes, body: bytes, words: st
 def test_an_optional_body_may_be_left_out(notes) -> None:
     assert notes.post("/v1/forms").json() == {"body": None}
     assert notes.post("/v1/forms", headers=FORM).json() == {"body": None}
+
+
+def test_no_request_looks_a_form_up_in_the_document(serve, monkeypatch) -> None:
+    service = serve()
+    form = {"name": "a", "age": "7"}
+    expected = service.post("/v1/forms", data=form).json()
+
+    def refuse(*_arguments: object) -> None:
+        raise AssertionError
+
+    for lookup in ("property_schema", "items_schema", "types", "follow"):
+        monkeypatch.setattr(Schemas, lookup, refuse)
+    assert service.post("/v1/forms", data=form).json() == expected

@@ -7,7 +7,8 @@ import msgspec
 
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.faults import FIELD_EFFECTS, Fault
+from understudy.mock.engine.fault_effects import EFFECTS
+from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.people import PEOPLE
@@ -61,8 +62,8 @@ class FaultsAdmin:
             hint = nearest(fault.person, [slug for slug, _ in world.items(PEOPLE)])
             msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
             raise BadRequest(msg)
-        if fault.effect in FIELD_EFFECTS and not fault.field:
-            msg = f"field: {fault.effect} strikes a field; name it, such as display_name."
+        if fault.effect is not None and EFFECTS[fault.effect].needs_field and not fault.field:
+            msg = f"field: {fault.effect} changes a field; name it, such as display_name."
             raise BadRequest(msg)
         if fault.delay is None and fault.status is None and fault.effect is None:
             msg = "This fault does nothing; give it a delay, a status or an effect."

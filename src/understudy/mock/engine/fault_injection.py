@@ -1,4 +1,4 @@
-"""The layer that lets things go wrong on demand: by the world's faults, or by a request's wish."""
+"""The middleware that injects faults: those of the world, and those that a request asks for."""
 
 import asyncio
 
@@ -9,26 +9,35 @@ from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_responses import declared_response
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.fault_effects import Inapplicable, Reply, affected
-from understudy.mock.engine.faults import Strike
-from understudy.mock.engine.preferences import HEADER, TWIN, RequestPreferences, preferences_of
+from understudy.mock.engine.fault_effects import (
+    BufferedResponse,
+    EffectNotApplicable,
+    apply_effect,
+)
+from understudy.mock.engine.faults import InjectedFault
+from understudy.mock.engine.preferences import (
+    HEADER,
+    QUERY_PREFIX,
+    RequestPreferences,
+    preferences_of,
+)
 from understudy.mock.engine.request_context import RequestContext, context_of
-from understudy.mock.engine.response_sending import send_response
+from understudy.mock.engine.response_sending import field_value, send_response
 from understudy.mock.engine.worlds import World
 
 ABORT = "understudy.abort"
-"""Where our server puts, into the scope, what ends the connection: at once, or after what was sent."""
+"""Key of the scope under which our server puts the function that ends the connection."""
 
-REFUSALS = 400
-"""Statuses from here refuse (RFC 9110, 15.5)."""
+FIRST_ERROR = 400
+"""The first status that is an error (RFC 9110, 15.5)."""
 
-_TWIN = TWIN.encode()
-_DROPS = 20
+_QUERY_PREFIX = QUERY_PREFIX.encode()
+_PIECES = 20
 """Pieces of a slow body."""
 
 
 class FaultInjection:
-    """Strikes what the world's faults or the request itself ask for.
+    """Injects what the world's faults or the request itself ask for.
 
     Args:
         app: The next layer.
@@ -38,61 +47,61 @@ class FaultInjection:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, and does to the answer what was asked for."""
+        """Calls the next layer, and changes its response as the fault has it."""
         context = context_of(scope)
         endpoint = context.endpoint
-        is_wished = HEADER in context.headers or _TWIN in context.query
-        is_possible = is_wished or context.world.faults
+        has_preferences = HEADER in context.headers or _QUERY_PREFIX in context.query
+        is_possible = has_preferences or context.world.faults
         if not is_possible or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
-        wish = _wish(context) or RequestPreferences()
-        strike = _strike(context, wish)
-        if strike is None and not wish.is_answer:
-            await self._app(scope, receive, _with_headers(send, wish))
+        preferences = _preferences(context) or RequestPreferences()
+        fault = _fault(context, preferences)
+        if fault is None and not preferences.asks_for_response:
+            await self._app(scope, receive, _with_headers(send, preferences))
             return
-        strike = strike or Strike("")
-        await asyncio.sleep(strike.delay)
+        fault = fault or InjectedFault("")
+        await asyncio.sleep(fault.delay)
         stale = None
-        if strike.effect == "stale-field":
-            stale = await self._as_in_the_fixtures(context, scope, receive)
-        answer = _instead(context, endpoint, strike, wish)
-        reply = await self._reply(context, endpoint, answer, scope, receive)
-        reply = _struck(context, endpoint, reply, strike, stale)
-        await _deliver(strike, reply, scope, receive, _with_headers(send, wish, strike))
+        if fault.effect == "stale-field":
+            stale = await self._body_by_the_fixtures(context, scope, receive)
+        replacement = _replacement(context, endpoint, fault, preferences)
+        response = await self._response(context, endpoint, replacement, scope, receive)
+        response = _changed(context, endpoint, response, fault, stale)
+        await _deliver(fault, response, scope, receive, _with_headers(send, preferences, fault))
 
-    async def _reply(
+    async def _response(
         self,
         context: RequestContext,
         endpoint: Endpoint,
-        answer: HandlerResponse | None,
+        replacement: HandlerResponse | None,
         scope: Scope,
         receive: Receive,
-    ) -> Reply:
-        """Returns the whole answer before any of it is sent."""
-        caught = _Caught()
-        if answer is not None:
-            await send_response(caught, answer, context.extra_headers)
-            return caught.reply
+    ) -> BufferedResponse:
+        """Returns the whole response before any of it is sent."""
+        buffer = _Buffer()
+        if replacement is not None:
+            await send_response(buffer, replacement, context.extra_headers)
+            return buffer.response
         try:
-            await self._app(scope, receive, caught)
+            await self._app(scope, receive, buffer)
         except Problem as problem:
             refusal = endpoint.api.error_response(problem)
             context.refused(problem)
-            caught = _Caught()
-            await send_response(caught, refusal, context.extra_headers)
-        return caught.reply
+            buffer = _Buffer()
+            await send_response(buffer, refusal, context.extra_headers)
+        return buffer.response
 
-    async def _as_in_the_fixtures(
+    async def _body_by_the_fixtures(
         self, context: RequestContext, scope: Scope, receive: Receive
     ) -> object:
-        """Returns the answer's body as it would be if nothing had ever been written."""
+        """Returns the body of the response if nothing had ever been written."""
         world = context.world
         context.world = World(world.name, world.baseline, world.clock, choices=world.choices)
-        caught = _Caught()
+        buffer = _Buffer()
         try:
-            await self._app(scope, receive, caught)
-            return orjson.loads(caught.reply.body)
+            await self._app(scope, receive, buffer)
+            return orjson.loads(buffer.response.body)
         except (Problem, ValueError):
             return None
         finally:
@@ -100,8 +109,8 @@ class FaultInjection:
             context.notes.clear()
 
 
-class _Caught:
-    """Takes an answer instead of the wire."""
+class _Buffer:
+    """Takes a response instead of the wire."""
 
     def __init__(self) -> None:
         self._status = 500
@@ -115,21 +124,23 @@ class _Caught:
             self._body += message.get("body", b"")
 
     @property
-    def reply(self) -> Reply:
-        return Reply(self._status, self._headers, self._body)
+    def response(self) -> BufferedResponse:
+        return BufferedResponse(self._status, self._headers, self._body)
 
 
-def _wish(context: RequestContext) -> RequestPreferences | None:
+def _preferences(context: RequestContext) -> RequestPreferences | None:
     header = context.headers.get(HEADER, b"").decode("latin-1")
-    wish, query = preferences_of(header, context.query.decode("latin-1"))
+    preferences, query = preferences_of(header, context.query.decode("latin-1"))
     context.query = query.encode("latin-1")
-    return wish
+    return preferences
 
 
-def _strike(context: RequestContext, wish: RequestPreferences) -> Strike | None:
-    """Returns what strikes: the request's own wish, or the first of the world's faults."""
-    if wish.fault is not None or wish.delay:
-        return Strike("Prefer", wish.delay, None, wish.fault, wish.field)
+def _fault(context: RequestContext, preferences: RequestPreferences) -> InjectedFault | None:
+    """Returns the fault that the request asks for, or the first of the world's that it gets."""
+    if preferences.fault is not None or preferences.delay:
+        return InjectedFault(
+            "Prefer", preferences.delay, None, preferences.fault, preferences.field
+        )
     world = context.world
     endpoint = context.endpoint
     operation = endpoint.operation.operation_id if endpoint else None
@@ -137,42 +148,48 @@ def _strike(context: RequestContext, wish: RequestPreferences) -> Strike | None:
     headers = {n.decode("latin-1"): t.decode("latin-1") for n, t in context.headers.items()}
     for key, fault in tuple(world.faults.items()):
         if fault.fits(operation, person, headers):
-            world.faults[key], strike = fault.draw(world.identifiers.seed)
+            world.faults[key], injected = fault.draw(world.identifiers.seed)
             world.note_change()
-            if strike is not None:
-                context.fault = strike.fault
-                context.notes.append(f"struck by the fault {strike.fault}")
-                return strike
+            if injected is not None:
+                context.fault = injected.fault
+                context.notes.append(f"the fault {injected.fault} was injected")
+                return injected
     return None
 
 
-def _instead(
-    context: RequestContext, endpoint: Endpoint, strike: Strike, wish: RequestPreferences
+def _replacement(
+    context: RequestContext,
+    endpoint: Endpoint,
+    fault: InjectedFault,
+    preferences: RequestPreferences,
 ) -> HandlerResponse | None:
-    """Returns what is answered instead of asking a handler, or None."""
-    status = strike.status or wish.code
-    if not (strike.status or wish.is_answer):
+    """Returns the response that is sent without calling a handler, or None."""
+    status = fault.status or preferences.code
+    if not (fault.status or preferences.asks_for_response):
         return None
-    seed = context.world.identifiers.seed if wish.seed is None else wish.seed
-    found = declared_response(
+    seed = preferences.seed
+    if seed is None:
+        seed = context.world.identifiers.seed
+    declared = declared_response(
         endpoint.operation,
         endpoint.schemas,
         seed,
         status=status,
-        example=wish.example,
-        is_made_up=wish.dynamic,
+        example=preferences.example,
+        is_made_up=preferences.dynamic,
     )
-    if found is None or (status is not None and status >= REFUSALS and wish.example is None):
+    is_error = status is not None and status >= FIRST_ERROR
+    if declared is None or (is_error and preferences.example is None):
         if status is None:
-            msg = f"The document has no example {wish.example!r} for this operation."
+            msg = f"The document has no example {preferences.example!r} for this operation."
             raise MockRefusal(400, "No such example", msg)
-        return _refusal(context, endpoint, status)
-    return found
+        return _error(context, endpoint, status)
+    return declared
 
 
-def _refusal(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
+def _error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
     """Returns a status in the API's own error shape, with the headers that go with it."""
-    if status < REFUSALS:
+    if status < FIRST_ERROR:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
     headers: Headers = ()
@@ -187,31 +204,37 @@ def _refusal(context: RequestContext, endpoint: Endpoint, status: int) -> Handle
     return endpoint.api.error_response(problem)._replace(status=status, headers=headers)
 
 
-def _struck(
-    context: RequestContext, endpoint: Endpoint, reply: Reply, strike: Strike, stale: object
-) -> Reply:
-    if strike.effect is None:
-        return reply
-    if strike.effect == "fail-after":
-        answer = _refusal(context, endpoint, 500)
-        body = orjson.dumps(answer.body)
+def _changed(
+    context: RequestContext,
+    endpoint: Endpoint,
+    response: BufferedResponse,
+    fault: InjectedFault,
+    stale: object,
+) -> BufferedResponse:
+    if fault.effect is None:
+        return response
+    if fault.effect == "fail-after":
+        error = _error(context, endpoint, 500)
+        body = orjson.dumps(error.body)
         length = (b"content-length", str(len(body)).encode())
-        return Reply(500, [(b"content-type", b"application/json"), length], body)
+        return BufferedResponse(500, [(b"content-type", b"application/json"), length], body)
     try:
-        return affected(reply, strike.effect, strike.field, stale)
-    except Inapplicable as reason:
-        context.notes.append(f"{strike.effect} struck nothing: {reason}")
-        note = f"{strike.effect} struck nothing: {reason}".encode("latin-1", "replace")
-        return reply._replace(headers=[*reply.headers, (b"x-mock-note", note)])
+        return apply_effect(response, fault.effect, fault.field, stale)
+    except EffectNotApplicable as reason:
+        note = f"{fault.effect} changed nothing: {reason}"
+        context.notes.append(note)
+        return response._replace(headers=[*response.headers, (b"x-mock-note", field_value(note))])
 
 
-def _with_headers(send: Send, wish: RequestPreferences, strike: Strike | None = None) -> Send:
-    """Returns a send that tells what was done."""
+def _with_headers(
+    send: Send, preferences: RequestPreferences, fault: InjectedFault | None = None
+) -> Send:
+    """Returns a send that adds the headers that tell what was done."""
     extra = []
-    if wish.applied:
-        extra.append((b"preference-applied", wish.applied.encode("latin-1", "replace")))
-    if strike is not None and strike.fault:
-        extra.append((b"x-mock-fault", strike.fault.encode("latin-1", "replace")))
+    if preferences.applied:
+        extra.append((b"preference-applied", field_value(preferences.applied)))
+    if fault is not None and fault.fault:
+        extra.append((b"x-mock-fault", field_value(fault.fault)))
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -222,26 +245,26 @@ def _with_headers(send: Send, wish: RequestPreferences, strike: Strike | None = 
 
 
 async def _deliver(
-    strike: Strike, reply: Reply, scope: Scope, receive: Receive, send: Send
+    fault: InjectedFault, response: BufferedResponse, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Sends a reply the way the strike has it."""
-    start = {"type": "http.response.start", "status": reply.status, "headers": reply.headers}
-    if strike.effect in {"reset", "truncate"}:
+    """Sends a response the way the fault has it."""
+    start = {"type": "http.response.start", "status": response.status, "headers": response.headers}
+    if fault.effect in {"reset", "truncate"}:
         await send(start)
-        half = reply.body[: len(reply.body) // 2]
+        half = response.body[: len(response.body) // 2]
         await send({"type": "http.response.body", "body": half, "more_body": True})
-        await _hang_up(scope, receive, at_once=strike.effect == "reset")
+        await _hang_up(scope, receive, at_once=fault.effect == "reset")
         return
     await send(start)
-    if strike.effect == "slow":
-        size = max(1, len(reply.body) // _DROPS)
-        drops = [reply.body[at : at + size] for at in range(0, len(reply.body), size)]
-        for drop in drops:
-            await asyncio.sleep(strike.seconds / len(drops))
-            await send({"type": "http.response.body", "body": drop, "more_body": True})
+    if fault.effect == "slow":
+        size = max(1, len(response.body) // _PIECES)
+        pieces = [response.body[at : at + size] for at in range(0, len(response.body), size)]
+        for piece in pieces:
+            await asyncio.sleep(fault.seconds / len(pieces))
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
         return
-    await send({"type": "http.response.body", "body": reply.body})
+    await send({"type": "http.response.body", "body": response.body})
 
 
 async def _hang_up(scope: Scope, receive: Receive, *, at_once: bool) -> None:

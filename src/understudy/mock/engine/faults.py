@@ -1,7 +1,7 @@
-"""Faults on demand, as values: when one strikes, and what it does to an answer.
+"""Injected faults as values: which requests one fits, and how often it is injected.
 
-What happens is decided by the world's seed, the fault's name and how many requests it has met, so a
-run with the same requests meets the same faults.
+That is decided by the world's seed, the fault's id and the number of requests that fitted before, so
+the same requests get the same faults in every run.
 """
 
 import math
@@ -11,38 +11,6 @@ from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-EFFECTS: Mapping[str, str] = {
-    "reset": "the connection is reset before the answer is whole",
-    "truncate": "half of the body, and then the connection ends",
-    "slow": "the body drips, over the fault's seconds",
-    "malformed-json": "a body that is no JSON, of the right length and type",
-    "wrong-content-type": "the same body as text/html",
-    "missing-field": "without the field",
-    "null-field": "null in the field",
-    "wrong-type": "a value of another type in the field",
-    "extra-field": "a member more that the document does not know",
-    "stale-field": "what the field held in the fixtures, whatever was written since",
-    "fail-after": "what was asked is carried out, and then answered 500",
-}
-"""Name of an effect to what comes of it."""
-
-FIELD_EFFECTS = frozenset({"missing-field", "null-field", "wrong-type", "stale-field"})
-"""Effects that need a field."""
-
-Effect = Literal[
-    "reset",
-    "truncate",
-    "slow",
-    "malformed-json",
-    "wrong-content-type",
-    "missing-field",
-    "null-field",
-    "wrong-type",
-    "extra-field",
-    "stale-field",
-    "fail-after",
-]
 
 
 class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,7 +33,7 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     sigma: float = 1
 
     def seconds(self, chance: Random) -> float:
-        """Draws one delay; a minute at most."""
+        """Draws one delay, in seconds; at most a minute."""
         drawn = {
             "fixed": lambda: self.milliseconds,
             "uniform": lambda: chance.uniform(self.lower, self.upper),
@@ -75,22 +43,22 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One fault that is in force.
+    """One fault in force.
 
     Attributes:
-        id: Names it, for its removal and in ``X-Mock-Fault``.
-        operation: The operationId it strikes; any if left out.
-        person: Slug of whom the request speaks for; anybody if left out.
-        header: Headers that the request carries, by name in any case.
-        share: Of the requests that fit, from 0 to 1.
-        times: How many requests it still strikes; until removed if left out.
-        delay: Added before the answer.
-        status: Answered instead, with a body that is true to the document.
-        effect: What becomes of the answer.
-        field: Where an effect strikes: a member, or a path such as ``verified_accounts.0.url``.
-        seconds: How long a slow body takes.
+        id: Names it in ``X-Mock-Fault`` and in the admin API.
+        operation: The operationId of the requests that get it; None: every operation.
+        person: Slug of the authenticated person; None: any client.
+        header: Headers that a request must carry, by name in any case.
+        share: Share of the fitting requests that get it, from 0 to 1.
+        times: How many more requests get it; None: until it is removed.
+        delay: Latency added before the response.
+        status: The status of the response, with a body that keeps to the document.
+        effect: What is done to the response: a key of EFFECTS.
+        field: The member that the effect changes, or a path such as ``verified_accounts.0.url``.
+        seconds: How long a slow body takes to send.
         met: Requests that fitted so far.
-        struck: Requests that it struck.
+        struck: Requests that got the fault.
     """
 
     id: str
@@ -101,28 +69,28 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     times: int | None = None
     delay: Delay | None = None
     status: int | None = None
-    effect: Effect | None = None
+    effect: str | None = None
     field: str | None = None
     seconds: float = 5.0
     met: int = 0
     struck: int = 0
 
     def fits(self, operation: str | None, person: str | None, headers: Mapping[str, str]) -> bool:
-        """Tells whether a request is one that this fault may strike."""
+        """Tells whether a request may get this fault."""
         return (
             self.operation in {None, operation}
             and self.person in {None, person}
             and all(headers.get(name.lower()) == text for name, text in self.header.items())
         )
 
-    def draw(self, seed: int) -> tuple["Fault", "Strike | None"]:
-        """Meets one more request.
+    def draw(self, seed: int) -> tuple["Fault", "InjectedFault | None"]:
+        """Draws whether the next fitting request gets the fault.
 
         Args:
             seed: The world's.
 
         Returns:
-            The fault as it is now, and what it does to this request; None for nothing.
+            The fault with its counts brought up to date, and what is done to this request; None: nothing.
         """
         chance = Random(f"{seed} {self.id} {self.met}")
         met = replace(self, met=self.met + 1)
@@ -130,25 +98,25 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
             return met, None
         left = None if self.times is None else self.times - 1
         delay = self.delay.seconds(chance) if self.delay else 0.0
-        strike = Strike(self.id, delay, self.status, self.effect, self.field, self.seconds)
+        strike = InjectedFault(self.id, delay, self.status, self.effect, self.field, self.seconds)
         return replace(met, times=left, struck=self.struck + 1), strike
 
 
-class Strike(Struct, frozen=True):
+class InjectedFault(Struct, frozen=True):
     """What a fault does to one request.
 
     Attributes:
         fault: The fault's id.
-        delay: Seconds.
-        status: Answered instead.
-        effect: What becomes of the answer.
-        field: Where.
-        seconds: How long a slow body takes.
+        delay: Seconds to wait before the response.
+        status: The status of the response; None: the handler's.
+        effect: A key of EFFECTS; None: nothing else.
+        field: The member that the effect changes.
+        seconds: How long a slow body takes to send.
     """
 
     fault: str
     delay: float = 0.0
     status: int | None = None
-    effect: Effect | None = None
+    effect: str | None = None
     field: str | None = None
     seconds: float = 5.0

@@ -1,43 +1,45 @@
-"""What a single request wishes for itself, by the ``Prefer`` header (RFC 7240) or in its query.
+"""Preferences of a single request: the ``Prefer`` header (RFC 7240), or parameters of its query.
 
-The names are Prism's, so that its users need learn nothing: ``code``, ``example``, ``dynamic`` and
-``seed``; ``delay`` and ``fault`` stand beside them. Unlike there, what is not understood is said so.
+``code``, ``example``, ``dynamic`` and ``seed`` have the names that Prism gives them; ``delay`` and
+``fault`` are added. Unlike there, an unknown preference is refused.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from understudy.errors import MockRefusal, nearest
-from understudy.mock.engine.faults import EFFECTS, FIELD_EFFECTS
+from understudy.mock.engine.fault_effects import EFFECTS
 
 HEADER = b"prefer"
-TWIN = "__"
+QUERY_PREFIX = "__"
 """Begins a preference in the query: ``?__code=404``, for pages that cannot set headers."""
 
 NAMES = ("code", "example", "dynamic", "seed", "delay", "fault")
 FOREIGN = frozenset({"handling", "respond-async", "return", "wait"})
-"""RFC 7240, 4: real clients send these, and nobody here knows them."""
+"""Preferences of RFC 7240, section 4, that real clients send; they are ignored."""
 
 TITLE = "No such preference"
 
-_STATUSES = range(200, 600)
+_STATUS = re.compile("[2-5][0-9][0-9]")
+_SEED = re.compile("-?[0-9]{1,18}")
 _LONGEST = 60.0
-"""Seconds of a delay at most."""
+"""Longest delay, in seconds."""
 
 
 class RequestPreferences(NamedTuple):
-    """What a request wishes for.
+    """Preferences of a single request (RFC 7240).
 
     Attributes:
-        code: The status, with the body that the document has for it.
-        example: Name of an example in the document.
-        dynamic: A body made from the schema instead of ours.
-        seed: Of a made-up body; the world's if None.
-        delay: Seconds.
-        fault: An effect.
-        field: Where it strikes.
-        applied: What ``Preference-Applied`` says.
+        code: The status of the response, with the body that the document has for it.
+        example: Name of the document's example to respond with.
+        dynamic: Whether the body is generated from the schema.
+        seed: Seed of a generated body; None: the world's.
+        delay: Seconds to wait before the response.
+        fault: A kind of fault: a key of EFFECTS.
+        field: The member that the fault changes.
+        applied: The value of the ``Preference-Applied`` header.
     """
 
     code: int | None = None
@@ -45,42 +47,42 @@ class RequestPreferences(NamedTuple):
     dynamic: bool = False
     seed: int | None = None
     delay: float = 0.0
-    fault: Any = None
+    fault: str | None = None
     field: str | None = None
     applied: str = ""
 
     @property
-    def is_answer(self) -> bool:
-        """Whether the document answers, and no handler."""
+    def asks_for_response(self) -> bool:
+        """Whether the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
 
 
 def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:
-    """Reads the wishes of a request.
+    """Reads the preferences of a request.
 
     Args:
-        header: Of ``Prefer``; may be empty.
-        query: As it came.
+        header: The value of ``Prefer``; may be empty.
+        query: The raw query string.
 
     Returns:
-        The wish, None if there is none, and the query without it.
+        The preferences, None where there are none, and the query without them.
 
     Raises:
         MockRefusal: A name or a value is unknown.
     """
-    kept, twins = [], {}
+    other_pairs, in_query = [], {}
     for pair in query.split("&") if query else ():
         name, _, text = pair.partition("=")
-        wished = unquote_plus(name).removeprefix(TWIN)
-        if TWIN in name and nearest(wished, NAMES):  # others are the client's own business
-            twins[wished] = unquote_plus(text)
+        preference = unquote_plus(name).removeprefix(QUERY_PREFIX)
+        if QUERY_PREFIX in name and nearest(
+            preference, NAMES
+        ):  # others are the client's own business
+            in_query[preference] = unquote_plus(text)
         else:
-            kept.append(pair)
-    asked = {**dict(_header_pairs(header)), **twins}
-    rest = "&".join(kept) if twins else query
-    if not asked:
-        return None, rest
-    return _wish(asked), rest
+            other_pairs.append(pair)
+    texts = {**dict(_header_pairs(header)), **in_query}
+    rest = "&".join(other_pairs) if in_query else query
+    return (_read(texts) if texts else None), rest
 
 
 def _header_pairs(header: str) -> Iterator[tuple[str, str]]:
@@ -91,21 +93,20 @@ def _header_pairs(header: str) -> Iterator[tuple[str, str]]:
             yield name, text.strip().strip('"')
 
 
-def _wish(asked: Mapping[str, str]) -> RequestPreferences:
-    read: dict[str, Any] = {}
-    for name, text in asked.items():
+def _read(texts: Mapping[str, str]) -> RequestPreferences:
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
         if name not in NAMES:
             msg = f"{name!r} is no preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
-        read |= _READERS[name](text)
-    return RequestPreferences(
-        **read, applied=", ".join(f"{name}={text}" for name, text in asked.items())
-    )
+        values |= _READERS[name](text)
+    applied = ", ".join(f"{name}={text}" for name, text in texts.items())
+    return RequestPreferences(**values, applied=applied)
 
 
 def _code(text: str) -> dict[str, Any]:
-    if not (text.isdecimal() and int(text) in _STATUSES):
-        msg = f"code={text} is no status; use one from 200 to 599."
+    if not _STATUS.fullmatch(text):
+        msg = f"code={text:.40} is no status; use one from 200 to 599."
         raise MockRefusal(400, TITLE, msg)
     return {"code": int(text)}
 
@@ -116,17 +117,16 @@ def _example(text: str) -> dict[str, Any]:
 
 def _dynamic(text: str) -> dict[str, Any]:
     if text not in {"true", "false"}:
-        msg = f"dynamic={text} is neither true nor false."
+        msg = f"dynamic={text:.40} is neither true nor false."
         raise MockRefusal(400, TITLE, msg)
     return {"dynamic": text == "true"}
 
 
 def _seed(text: str) -> dict[str, Any]:
-    try:
-        return {"seed": int(text)}
-    except ValueError:
-        msg = f"seed={text} is no whole number."
-        raise MockRefusal(400, TITLE, msg) from None
+    if not _SEED.fullmatch(text):
+        msg = f"seed={text:.40} is no whole number of at most 18 digits."
+        raise MockRefusal(400, TITLE, msg)
+    return {"seed": int(text)}
 
 
 def _delay(text: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _delay(text: str) -> dict[str, Any]:
     except ValueError:
         seconds = -1
     if not 0 <= seconds <= _LONGEST:
-        msg = f"delay={text} is no number of seconds from 0 to {_LONGEST:g}."
+        msg = f"delay={text:.40} is no number of seconds from 0 to {_LONGEST:g}."
         raise MockRefusal(400, TITLE, msg)
     return {"delay": seconds}
 
@@ -144,10 +144,10 @@ def _fault(text: str) -> dict[str, Any]:
     effect, _, field = text.partition(":")
     if effect not in EFFECTS:
         hint = nearest(effect, list(EFFECTS)) or "."
-        msg = f"fault={effect} is no fault{hint} There are {_all(EFFECTS)}."
+        msg = f"fault={effect:.40} is no fault{hint} There are {_all(EFFECTS)}."
         raise MockRefusal(400, TITLE, msg)
-    if effect in FIELD_EFFECTS and not field:
-        msg = f"fault={effect} strikes a field; name it, as in fault={effect}:display_name."
+    if EFFECTS[effect].needs_field and not field:
+        msg = f"fault={effect} changes a field; name it, as in fault={effect}:display_name."
         raise MockRefusal(400, TITLE, msg)
     return {"fault": effect, "field": field or None}
 

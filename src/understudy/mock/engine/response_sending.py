@@ -61,6 +61,14 @@ async def _left(receive: Receive) -> None:
         pass
 
 
+def field_value(text: str) -> bytes:
+    """Returns a text as the value of a header: without what a field value may not hold.
+
+    A control character would make the server drop the connection (RFC 9110, 5.5).
+    """
+    return "".join(c if c.isprintable() else "?" for c in text).encode("latin-1", "replace")
+
+
 def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
     """Returns what production could never say, as problem+json (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}

@@ -1,0 +1,173 @@
+"""Reads forms, URL-encoded and multipart, as a document declares their fields.
+
+What the document says of a form is worked out once, at start. Odd clients leave a part's name
+unquoted, end a part's type with a stray semicolon or put an empty line before the last boundary;
+none of that changes what they mean, so none of it is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser
+
+from understudy.errors import BadRequest
+from understudy.mock.engine.call import Upload
+from understudy.mock.engine.parameters import convert, parse_query
+from understudy.openapi.loader import Node
+from understudy.openapi.schemas import Schemas
+
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form, as the document declares it.
+
+    Attributes:
+        name: The declared name; a request may use another that stands for it.
+        types: The JSON types that its text may be read as.
+        is_file: Whether its value is a file.
+        is_list: Whether it may be given several times.
+        is_declared: Whether the document knows it.
+    """
+
+    name: str
+    types: frozenset[str] = frozenset()
+    is_file: bool = False
+    is_list: bool = False
+    is_declared: bool = False
+
+    def typed(self, value: Any) -> Any:
+        """Returns a value as the schema has it: a file, or text read as one of its types.
+
+        Raises:
+            BadRequest: It is not UTF-8 text.
+        """
+        if self.is_file:
+            if isinstance(value, Upload):
+                return value
+            return Upload("", value if isinstance(value, bytes) else value.encode())
+        if isinstance(value, Upload):
+            value = value.content
+        if isinstance(value, bytes):
+            try:
+                value = value.decode()
+            except UnicodeDecodeError as error:
+                msg = f"{self.name}: is not UTF-8 text."
+                raise BadRequest(msg, code="invalid_body") from error
+        return convert(value, self.types)
+
+
+def form_fields(
+    schema: Node | None, schemas: Schemas, aliases: Sequence[str]
+) -> dict[str, FormField]:
+    """Works out the fields of a form once, through references, by each name that stands for one."""
+    names = [] if schema is None else schemas.property_names(schema)
+    fields = {name: _field(name, schemas.property_schema(schema, name), schemas) for name in names}
+    known = next((fields[alias] for alias in aliases if alias in fields), None)
+    return fields if known is None else {**fields, **dict.fromkeys(aliases, known)}
+
+
+def _field(name: str, declared: Node | None, schemas: Schemas) -> FormField:
+    is_list = declared is not None and "array" in schemas.types(declared)
+    value = schemas.items_schema(declared) if declared is not None and is_list else declared
+    value = None if value is None else schemas.follow(value)
+    types = schemas.types(value)
+    return FormField(name, types, is_file=_is_file(value), is_list=is_list, is_declared=True)
+
+
+def _is_file(declared: Node | None) -> bool:
+    if declared is None or not isinstance(declared.value, dict):
+        return False
+    schema = declared.value
+    # 3.0 says format: binary, 3.1 contentMediaType or nothing at all (OpenAPI 3.1.0, 4.8.14.2)
+    return schema.get("format") == "binary" or "contentMediaType" in schema or not schema
+
+
+def form_members(
+    pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField], media_type: str
+) -> dict[str, Any]:
+    """Returns the fields of a form as the document types them.
+
+    Args:
+        pairs: Name and value of each field that was sent, in order.
+        fields: The fields that the document declares, by every name that stands for one.
+        media_type: Of the form.
+
+    Raises:
+        BadRequest: A field that takes one value is given more than once (RFC 6749, 3.2).
+    """
+    members: dict[str, Any] = {}
+    for sent_name, value in pairs:
+        field = fields.get(sent_name) or FormField(sent_name)
+        name = field.name
+        if field.is_list:
+            members.setdefault(name, []).append(field.typed(value))
+        elif name not in members:
+            members[name] = field.typed(value)
+        elif field.is_declared or media_type != MULTIPART:
+            msg = f"{name}: given more than once; give it once."
+            raise BadRequest(msg, code="repeated_field")
+        # else: generic clients repeat what they like in multipart, and nobody reads it
+    return members
+
+
+def urlencoded_pairs(content: bytes) -> list[tuple[str, Any]]:
+    """Returns name and text of each field of a URL-encoded form, in the order of the names.
+
+    Raises:
+        BadRequest: It is not UTF-8 behind its percent signs.
+    """
+    return [(name, text) for name, texts in parse_query(content).items() for text in texts]
+
+
+def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tuple[str, Any]]:
+    """Returns name and value of each part of a multipart form, in order (RFC 7578).
+
+    Args:
+        content: The body.
+        options: Those of its Content-Type, such as the boundary.
+
+    Raises:
+        BadRequest: It cannot be read.
+    """
+    pairs: list[tuple[str, Any]] = []
+
+    def on_field(field: Field) -> None:
+        pairs.append((_name(field.field_name), field.value or b""))
+
+    def on_file(file: File) -> None:
+        file.file_object.seek(0)
+        name = (file.file_name or b"").decode("utf-8", "replace")
+        pairs.append((_name(file.field_name), Upload(name, file.file_object.read())))
+
+    boundary = options.get(b"boundary")
+    if not boundary:
+        msg = "The multipart body has no boundary; let the client set Content-Type by itself."
+        raise BadRequest(msg, code="malformed_multipart")
+    if content and b"--" + boundary + b"--" not in content:
+        msg = "The multipart body ends before its last boundary; send it whole."
+        raise BadRequest(msg, code="malformed_multipart")
+    config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}
+    try:
+        parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
+        parser.write(_without_preamble(content, boundary))
+        parser.finalize()
+    except (FormParserError, ValueError, LookupError) as error:
+        msg = f"The multipart body cannot be read: {error}."
+        raise BadRequest(msg, code="malformed_multipart") from error
+    return pairs
+
+
+def _without_preamble(content: bytes, boundary: bytes) -> bytes:
+    """Returns a multipart body from its first boundary on (RFC 2046, 5.1.1)."""
+    before, mark, _ = content.partition(b"\r\n--" + boundary)
+    has_preamble = mark and not content.startswith(b"--")
+    return content[len(before) + 2 :] if has_preamble else content
+
+
+def _name(name: bytes | None) -> str:
+    return (name or b"").decode("utf-8", "replace")
