@@ -32,7 +32,7 @@ mutants: install  ## run verify, and Schemathesis beside it, on every broken dep
 	$(BIN)/python -m tests.quality.mutants --controls 20 --schemathesis --matrix build/mutants.csv
 
 .PHONY: check
-check: lint types layers test  ## all that CI runs
+check: lint types layers docs test  ## all that CI runs
 
 .PHONY: lint
 lint: install  ## style, and the format of every file
@@ -52,6 +52,16 @@ test: install  ## the tests, with branch coverage
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+.PHONY: docs
+docs: install  ## build the site into docs/_build, reference included; a dead link fails
+	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
+
+.PHONY: release
+release: install  ## build wheel and sdist, and try the wheel in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m tests.quality.release dist
 
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation
@@ -76,4 +86,4 @@ format: install  ## rewrite the files in the house format
 
 .PHONY: clean
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-* build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache
+	rm -rf .venv .venv-* build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* .import_linter_cache

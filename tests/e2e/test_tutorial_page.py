@@ -1,4 +1,4 @@
-"""The README's page signs in, as its reader would: put into a file, served, and clicked."""
+"""The page of the frontend tutorial signs in: saved to a file, served, and clicked as its reader would."""
 
 import re
 import threading
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 from tests.cli.conftest import Running
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorials" / "frontend.md").read_text()
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -22,10 +22,10 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def shown(mock: Running, tmp_path: Path) -> Iterator[str]:
-    """The address of the README's page, with the addresses of this run in it."""
+    """The address of the tutorial's page, with the addresses of this run in it."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=tmp_path)) as server:
         url = f"http://127.0.0.1:{server.server_port}/"
-        (page,) = re.findall(r"^```html\n(.*?)^```$", README, re.M | re.S)
+        (page,) = re.findall(r"^```html\n(.*?)^```$", TUTORIAL, re.M | re.S)
         for usual, here in (
             ("http://127.0.0.1:5173/", url),
             ("http://127.0.0.1:8080/v3", mock.base_url),

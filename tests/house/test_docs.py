@@ -1,0 +1,65 @@
+"""README and docs tell the truth: what they show is run, and every link leads somewhere."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Running
+from tests.house.documentation import PAGES, ROOT, Block, Command, blocks, commands, fits
+from tests.house.reader import Reader
+
+SHOWN_ONLY = {"", "text", "html", "diff", "mermaid"}
+"""Languages of blocks that are no commands and no files; pages and patches have tests of their own."""
+
+
+@pytest.fixture
+def mock(tmp_path: Path) -> Iterator[Running]:
+    running = Running(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(it.language == "console" for it in blocks(page))]
+)
+def test_commands_print_what_the_page_shows(page, mock, tmp_path, monkeypatch):
+    directory = tmp_path / "reader"
+    directory.mkdir()
+    monkeypatch.chdir(directory)
+    assert "\n".join(Reader(directory, mock).follow(page)) == ""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_run_or_names_the_test_that_runs_it(page):
+    assert [
+        block.text
+        for block in blocks(page)
+        if block.language != "console" and block.file_name is None
+        if block.language not in SHOWN_ONLY and not _names_a_test(block.note)
+    ] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_hides_in_a_block_that_is_not_run(page):
+    hidden = re.compile(r"^(\$ |understudy |curl |make |pip |python )", re.M)
+    assert [
+        block.text
+        for block in blocks(page)
+        if block.language in {"", "text"} and hidden.search(block.text)
+    ] == []
+
+
+def _names_a_test(note: str) -> bool:
+    found = re.fullmatch(r"<!-- run by (\S+) -->", note)
+    return found is not None and (ROOT / found[1]).exists()
+
+
+def test_a_shown_output_may_leave_lines_out():
+    assert fits("one\n…\nthree", "one\ntwo\nand a half\nthree\n")
+    assert not fits("one\n…\nthree", "one\ntwo")
+
+
+def test_a_command_may_go_on_in_the_next_line():
+    block = Block("console", "$ one \\\n  two\nshown\n$ three\n", "")
+    assert list(commands(block)) == [Command("one \\\n  two", "shown"), Command("three", "")]

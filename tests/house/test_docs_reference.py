@@ -1,0 +1,100 @@
+"""The generated reference leaves nothing out, and the site builds without a dead link."""
+
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+import yaml
+from tests.house.documentation import ROOT
+from tests.quality.docs.pages import PAGES
+
+from understudy.cli import main
+from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS
+from understudy.interface.rules import load_rules, switches
+from understudy.verify.reports import FORMATS as REPORT_FORMATS
+
+RULES = load_rules(ROOT / "openapi" / "rules.yaml")
+METHODS = {"get", "put", "post", "patch", "delete"}
+
+
+def operation_ids(name: str) -> list[str]:
+    document = yaml.safe_load((ROOT / "openapi" / name).read_text())
+    items = document["paths"].values()
+    return [op["operationId"] for item in items for key, op in item.items() if key in METHODS]
+
+
+@pytest.mark.parametrize("name", main.list_commands(click.Context(main)))
+def test_every_command_and_option_stands_in_it(name):
+    section = PAGES["commands.md"]().partition(f"\n## understudy {name}\n")[2].partition("\n## ")[0]
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    options = [it.opts[0] for it in command.params if isinstance(it, click.Option)]
+    assert [option for option in options if f"`{option}" not in section] == []
+    assert section
+
+
+@pytest.mark.parametrize(
+    ("page", "document"),
+    [
+        ("resource-api.md", "service.yaml"),
+        ("authorization-server.md", "authorization.yaml"),
+        ("admin-api.md", "admin.yaml"),
+        ("web.md", "web.yaml"),
+    ],
+)
+def test_every_operation_stands_in_it(page, document):
+    headings = re.findall(r"^### (\w+)$", PAGES[page](), re.M)
+    assert [name for name in operation_ids(document) if name not in headings] == []
+
+
+def test_every_rule_stands_in_it():
+    text = PAGES["rules.md"]()
+    assert [rule.id for rule in RULES if f"| `{rule.id}` |" not in text] == []
+
+
+def test_every_switch_stands_in_it_with_its_default_in_bold():
+    text = PAGES["switches.md"]()
+    for name, switch in switches(RULES).items():
+        section = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert re.findall(r"^- \*\*`(.+?)`\*\*", section, re.M) == [switch.default]
+        assert len(re.findall("^- ", section, re.M)) == len(switch.options)
+
+
+def test_every_format_stands_in_it():
+    text = PAGES["formats.md"]()
+    assert [name for name in [*CASE_FORMATS, *REPORT_FORMATS] if f"| `{name}` |" not in text] == []
+
+
+def test_every_person_token_and_application_stands_in_it():
+    text = PAGES["fixtures.md"]()
+    tokens = yaml.safe_load((ROOT / "fixtures" / "tokens.yaml").read_text())
+    files = [
+        *(ROOT / "fixtures").glob("people/*.yaml"),
+        *(ROOT / "fixtures").glob("applic*/*.yaml"),
+    ]
+    names = [*(token["token"] for token in tokens), *(path.stem for path in files)]
+    assert [name for name in names if f"| `{name}` |" not in text] == []
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    build = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--builder", "html"]
+    done = subprocess.run(
+        [*build, "--doctree-dir", str(tmp_path / "doctrees"), "docs", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "understudy verify" in (tmp_path / "site" / "reference" / "commands.html").read_text()
+
+
+def test_every_target_of_the_makefile_stands_in_the_guide_for_contributors():
+    makefile = (ROOT / "Makefile").read_text()
+    guide = (ROOT / "docs" / "contributing" / "index.md").read_text()
+    targets = re.findall(r"^([a-z-]+):.*## (.*)$", makefile, re.M)
+    assert [
+        (name, told) for name, told in targets if f"| `make {name}` | {told} |" not in guide
+    ] == []
