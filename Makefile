@@ -36,8 +36,8 @@ check: lint types layers docs test  ## all that CI runs
 
 .PHONY: lint
 lint: install  ## style, and the format of every file
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests docs
+	$(BIN)/ruff format --check src tests docs
 
 .PHONY: types
 types: install  ## static types
@@ -81,8 +81,8 @@ durability: install  ## kill the mock fifty times while it writes, and compare
 
 .PHONY: format
 format: install  ## rewrite the files in the house format
-	$(BIN)/ruff check --fix src tests
-	$(BIN)/ruff format src tests
+	$(BIN)/ruff check --fix src tests docs
+	$(BIN)/ruff format src tests docs
 
 .PHONY: clean
 clean:  ## remove what the other targets made

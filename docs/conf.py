@@ -37,6 +37,7 @@ html_theme_options = {
 highlight_language = "text"
 myst_heading_anchors = 4
 nitpicky = True
+smartquotes = False  # `--option` in plain text stays what it is
 
 TOP_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages that stand at the repository's root, where their readers look for them."""

@@ -1,4 +1,4 @@
-"""Follows a page as its reader would: saves the files it names, and runs its commands in order."""
+"""Follows a page as its reader would: saves its files, applies its patches, runs its commands."""
 
 import os
 import re
@@ -34,7 +34,8 @@ class Reader:
 
     def __init__(self, directory: Path, mock: Running) -> None:
         self._directory = directory
-        (directory / "examples").symlink_to(ROOT / "examples")
+        if not (directory / "examples").exists():
+            (directory / "examples").symlink_to(ROOT / "examples")
         site = mock.base_url.removesuffix("/v3")
         self._places = {
             "https://accounts.staging.example": mock.auth_url,
@@ -57,6 +58,8 @@ class Reader:
         for block in blocks(page):
             if block.file_name is not None:
                 self._save(block.file_name, block)
+            elif block.language == "diff":
+                surprises += self._apply(block)
             elif block.language == "console":
                 surprises += self._run_all(block)
         return surprises
@@ -65,6 +68,19 @@ class Reader:
         path = self._directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self._here(block.text))
+
+    def _apply(self, block: Block) -> list[str]:
+        """Applies a patch where its context lies now, whatever its line numbers say."""
+        command = ["git", "apply", "-C1", "-"]
+        done = subprocess.run(
+            command,
+            input=block.text,
+            cwd=self._directory,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return [done.stderr] if done.returncode else []
 
     def _run_all(self, block: Block) -> list[str]:
         surprises = []

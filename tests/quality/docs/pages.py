@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.quality.docs import (
     catalogue,
     command_line,
+    fault_kinds,
     fixture_files,
     openapi_documents,
     output_formats,
@@ -26,6 +27,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "web.md": openapi_documents.web,
     "switches.md": catalogue.switches_page,
     "rules.md": catalogue.rules_page,
+    "faults.md": fault_kinds.page_of_faults,
     "formats.md": output_formats.page_of_formats,
     "target-files.md": target_files.page_of_target_files,
     "fixtures.md": fixture_files.page_of_fixtures,

@@ -23,7 +23,7 @@ def page_of_target_files() -> str:
     ]
     told = entries(Target, "Attributes")
     for record, names in _tables().items():
-        parts += [f"## {', '.join(names)}", prose(summary(record))]
+        parts += [f"## {', '.join(f'[{name}]' for name in names)}", prose(summary(record))]
         parts += [f"`[{name}]`: {prose(told[name])}" for name in names if name in told]
         parts.append(keys(record))
     return page("Target files", *parts)
