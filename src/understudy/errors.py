@@ -13,6 +13,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
+├── LimitExceeded           a limit of this mock on size or number (``limits``)
 └── MockRefusal             problem+json: what only a mock is asked, and does not know
 """
 
@@ -142,6 +143,15 @@ class TooManyRequests(Problem):
     status = 429
 
 
+class LimitExceeded(Problem):
+    """The request is beyond a limit of this mock; the response names it."""
+
+    def __init__(self, status: int, limit: str, message: str) -> None:
+        headers = (("x-mock-limit", limit),)
+        super().__init__(f"{limit}: {message}", code="limit_exceeded", headers=headers)
+        self.status = status  # type: ignore[misc]  # each limit has its own
+
+
 class MockRefusal(Problem):
     """What steers the mock itself names what there is not: production could never say it.
 
@@ -155,7 +165,16 @@ class MockRefusal(Problem):
         self.title = title
 
 
+_LONGEST_COMPARED = 200
+"""Characters of a word that is compared: the comparison takes the square of their number."""
+
+_MOST_COMPARED = 1000
+"""Known words that one is compared with."""
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """Returns a hint such as ``; did you mean 'rating'?``, or nothing where none is close."""
-    close = get_close_matches(word, known, n=1)
+    if len(word) > _LONGEST_COMPARED:
+        return ""
+    close = get_close_matches(word, known[:_MOST_COMPARED], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -145,7 +145,8 @@ def run(settings: Settings) -> None:
     from understudy.cli.banner import banner
     from understudy.mock.app import Mock
     from understudy.mock.engine import server
-    from understudy.mock.engine.request_context import Addresses, is_local
+    from understudy.mock.engine.hosts import is_local
+    from understudy.mock.engine.request_context import Addresses
 
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")

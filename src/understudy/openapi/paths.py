@@ -11,6 +11,9 @@ from itertools import zip_longest
 
 from understudy.openapi.operations import PATH_PARAMETER, Operation
 
+LONGEST_COMPARED = 200
+"""Characters of a path that is compared with templates: that takes the square of their number."""
+
 
 class Paths:
     """The path templates that are served at one address.
@@ -50,6 +53,8 @@ class Paths:
 
     def hint(self, path: str) -> str:
         """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
+        if len(path) > LONGEST_COMPARED:
+            return ""
         filled = {fill(template, path): template for template in self._templates}
         close = get_close_matches(path, list(filled), n=1)
         return f"; did you mean {filled[close[0]]!r}?" if close else ""

@@ -61,3 +61,16 @@ def test_another_machine_is_refused_without_the_token_and_let_in_with_it(time) -
 def test_without_a_token_the_remedy_is_named(driver: Driver) -> None:
     status, detail = driver.refused("GET", "/worlds", client=STRANGER)
     assert (status, "--admin-token" in detail) == (403, True)
+
+
+@pytest.mark.parametrize("token", ["é", "hush-é", "\xff"])
+def test_a_token_that_is_not_ascii_is_compared_and_not_stumbled_over(time, token) -> None:
+    driver = Driver(Settings(admin_token="hush-é"), time)
+    headers = {"Authorization": b"Bearer " + token.encode()}
+    answer = driver.get("/__admin/worlds", client=STRANGER, headers=headers)
+    assert answer.status_code == (200 if token == "hush-é" else 403)
+    driver.close()
+
+
+def test_an_origin_that_cannot_be_read_is_another_origin(driver: Driver) -> None:
+    assert driver.refused("POST", "/reset", headers={"Origin": "http://["})[0] == 403

@@ -143,6 +143,10 @@ async def nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise NotFound(msg)
 
 
+HOST = ((b"Host", b"mock.test"),)
+"""What a request says that says nothing else."""
+
+
 @dataclass(repr=False)
 class Service:
     """The stack around a document, a world with a clock of its own, and what was recorded."""
@@ -209,6 +213,7 @@ class Service:
         query: bytes = b"",
         headers: tuple[tuple[bytes, bytes], ...] = (),
         body: bytes = b"",
+        http_version: str = "1.1",
     ) -> httpx.Response:
         """Sends what no client library would let through."""
         request = httpx.Request(method, "http://mock.test", content=body)
@@ -216,14 +221,14 @@ class Service:
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
-            "http_version": "1.1",
+            "http_version": http_version,
             "method": method,
             "scheme": "http",
             "path": path,
             "raw_path": path.encode("utf-8", "surrogateescape"),
             "query_string": query,
             "root_path": "",
-            "headers": [(name.lower(), value) for name, value in headers],
+            "headers": [(name.lower(), value) for name, value in headers or HOST],
             "client": ("127.0.0.1", 50_000),
             "server": ("127.0.0.1", 8080),
         }

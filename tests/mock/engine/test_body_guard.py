@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from understudy.errors import BadRequest, ContentTooLarge
-from understudy.mock.engine.body_guard import DRAINED_BYTES, MAX_BODY_BYTES, BodyGuard
+from understudy.errors import BadRequest, LimitExceeded
+from understudy.limits import BODY_BYTES
+from understudy.mock.engine.body_guard import DRAINED_BYTES, BodyGuard
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 
@@ -44,8 +45,8 @@ def test_a_body_in_pieces_is_one_body() -> None:
 
 
 def test_a_body_of_just_the_limit_is_taken() -> None:
-    context, _ = guarded([chunk(MAX_BODY_BYTES, more=False)])
-    assert len(context.body) == MAX_BODY_BYTES
+    context, _ = guarded([chunk(BODY_BYTES.most, more=False)])
+    assert len(context.body) == BODY_BYTES.most
 
 
 def test_a_body_that_no_header_announces_is_not_waited_for() -> None:
@@ -59,10 +60,10 @@ def test_a_client_that_goes_away_is_a_bad_request() -> None:
 
 
 def test_a_body_beyond_the_limit_is_still_read_so_that_the_answer_is_heard() -> None:
-    with pytest.raises(ContentTooLarge):
+    with pytest.raises(LimitExceeded, match="body-bytes"):
         guarded([chunk(MEGABYTE)] * 12 + [chunk(1, more=False)])
 
 
 def test_a_body_without_end_is_not_read_to_its_end() -> None:
-    with pytest.raises(ContentTooLarge):
+    with pytest.raises(LimitExceeded, match="body-bytes"):
         guarded([chunk(MEGABYTE)] * (DRAINED_BYTES // MEGABYTE + 1))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.mock.engine.body_guard import MAX_BODY_BYTES
+from understudy.limits import BODY_BYTES
 
 PATH = "/v1/notes/1/picture"
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff"
@@ -119,8 +119,8 @@ def test_an_alias_stands_for_the_member_that_the_document_names(serve) -> None:
 
 
 def test_a_body_beyond_the_limit_is_413(notes) -> None:
-    response = notes.post(PATH, files={"data": b"a" * MAX_BODY_BYTES})
-    assert "more than 11,534,336 bytes; send a smaller one" in refusal(response, 413)
+    response = notes.post(PATH, files={"data": b"a" * BODY_BYTES.most})
+    assert "At most 11,534,336 bytes of a body" in refusal(response, 413)
 
 
 def test_what_stands_before_the_first_boundary_is_ignored(notes):

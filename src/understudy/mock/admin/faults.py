@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from understudy.errors import BadRequest, Conflict, NotFound, nearest
+from understudy.limits import FAULTS
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.fault_effects import EFFECTS
 from understudy.mock.engine.faults import Fault
@@ -44,6 +45,7 @@ class FaultsAdmin:
         """
         faults = call.world.faults
         fault = msgspec.convert({"id": body.get("id") or _next_id(faults), **body}, Fault)
+        FAULTS.check(len(faults) + 1)
         if fault.id in faults:
             msg = f"id: there is a fault {fault.id!r} already; choose another, or delete it."
             raise Conflict(msg)

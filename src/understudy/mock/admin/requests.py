@@ -16,7 +16,7 @@ from understudy.mock.admin.request_patterns import Pattern, matches
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.request_context import RequestContext
-from understudy.openapi.paths import fill
+from understudy.openapi.paths import LONGEST_COMPARED, fill
 
 HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it is still there; proxies end those that do not."""
@@ -131,6 +131,8 @@ class RequestsAdmin:
             similar = SequenceMatcher(None, context.path, fill(path, context.path)).ratio()
             return round(1 - (similar if method == context.method else similar * 0.9), 3)
 
+        if len(context.path) > LONGEST_COMPARED:
+            return []
         ranked = sorted(
             (distance(method, path), name, method, path)
             for name, (method, path) in self._operations.items()

@@ -6,12 +6,12 @@ that a browser sends for a page of another origin.
 """
 
 from hmac import compare_digest
-from urllib.parse import urlsplit
 
 from understudy.errors import Forbidden, Problem, UnsupportedMediaType
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.request_context import RequestContext, is_local
+from understudy.mock.engine.hosts import host_name, is_local, origin_host
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.response_sending import problem_response
 from understudy.mock.engine.security import bearer_token
 from understudy.mock.engine.steps import Step
@@ -43,8 +43,10 @@ def guarding(token: str | None = None) -> Step:
 
 
 def _is_known(context: RequestContext, token: str | None) -> bool:
-    given = bearer_token(context.headers.get(b"authorization", b""))
-    return token is not None and given is not None and compare_digest(given, token)
+    sent = bearer_token(context.headers.get(b"authorization", b""))
+    if token is None or sent is None:
+        return False
+    return compare_digest(sent.encode("latin-1"), token.encode())
 
 
 def _expect_no_simple_type(context: RequestContext) -> None:
@@ -68,10 +70,10 @@ def _fault(context: RequestContext, token: str | None) -> str | None:
             else "The admin API answers callers on this machine only; serve --admin-token TOKEN "
             "lets in others who send it."
         )
-    if not is_local(urlsplit(f"//{host}").hostname or ""):
-        return f"The Host {host!r} is no name of this machine; call 127.0.0.1 or localhost."
+    if not is_local(host_name(host)):
+        return f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost."
     origin = context.headers.get(b"origin")
-    if origin is not None and urlsplit(origin.decode("latin-1")).netloc != host:
+    if origin is not None and origin_host(origin.decode("latin-1")) != host:
         return "The admin API takes nothing from a page of another origin."
     site = context.headers.get(b"sec-fetch-site", b"none")
     if site not in {b"none", b"same-origin"}:

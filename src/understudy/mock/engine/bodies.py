@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import orjson
 from python_multipart.multipart import parse_options_header
 
 from understudy.errors import BadRequest, UnsupportedMediaType, nearest
@@ -17,6 +16,7 @@ from understudy.mock.engine.forms import (
     multipart_pairs,
     urlencoded_pairs,
 )
+from understudy.mock.engine.json_bodies import read_json
 from understudy.mock.engine.parameters import ABSENT
 from understudy.mock.engine.validation_errors import breach, faults, say
 from understudy.openapi.loader import Node
@@ -140,11 +140,7 @@ def _json(content: bytes, options: Mapping[bytes, bytes]) -> Any:
     if charset not in {b"utf-8", b"utf8", b"us-ascii"}:
         msg = f"JSON in charset {charset.decode('latin-1')!r} is not taken; send UTF-8 (RFC 8259)."
         raise UnsupportedMediaType(msg, code="unsupported_charset")
-    try:
-        return orjson.loads(content)
-    except ValueError as error:
-        msg = f"The body is not JSON: {error}."
-        raise BadRequest(msg, code="malformed_json") from error
+    return read_json(content)
 
 
 def _without_uploads(value: Any) -> Any:

@@ -1,19 +1,19 @@
 """Takes a request's body off the wire, whole and bounded, before anyone judges it."""
 
+import asyncio
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import BadRequest, ContentTooLarge
-from understudy.mock.engine.request_context import context_of
-
-MAX_BODY_BYTES = 11 * 1024 * 1024
-"""An upload of 10 MB and what multipart puts around it."""
+from understudy.errors import BadRequest
+from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_FIELDS
+from understudy.mock.engine.request_context import RequestContext, context_of
 
 DRAINED_BYTES = 64 * 1024 * 1024
-"""How much of an oversize body is still read, so that the client hears the answer and not a reset."""
+"""How much of an oversize body is still read, so that the client gets the response and no reset."""
 
 
 class BodyGuard:
-    """Reads the body into the exchange.
+    """Reads the body into the request context.
 
     Args:
         app: The next layer, which finds no body left to receive.
@@ -23,19 +23,38 @@ class BodyGuard:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Reads the body, if the headers announce one, and goes on.
+        """Reads the body, if the headers announce one, and calls the next layer.
 
         Raises:
-            ContentTooLarge: It is larger than the mock takes.
+            LimitExceeded: It is too large, too slow, or a form of too many fields; or the query is.
             BadRequest: The client went away in the middle.
         """
         context = context_of(scope)
+        FORM_FIELDS.check(context.query.count(b"&"))
         if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
             context.body = await _read(receive)
+            _check_form(context)
         await self._app(scope, receive, send)
 
 
+def _check_form(context: RequestContext) -> None:
+    """Counts the fields of a form before anyone parses it, whatever its type says."""
+    if (
+        len(context.body) > FORM_FIELDS.most
+        and b"urlencoded" in context.headers.get(b"content-type", b"").lower()
+    ):
+        FORM_FIELDS.check(context.body.count(b"&"))
+
+
 async def _read(receive: Receive) -> bytes:
+    try:
+        async with asyncio.timeout(BODY_SECONDS.most):
+            return await _read_bounded(receive)
+    except TimeoutError:
+        raise BODY_SECONDS.exceeded() from None
+
+
+async def _read_bounded(receive: Receive) -> bytes:
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -45,11 +64,9 @@ async def _read(receive: Receive) -> bytes:
             raise BadRequest(msg, code="incomplete_body")
         chunk = message.get("body", b"")
         size += len(chunk)
-        if size <= MAX_BODY_BYTES:
+        if size <= BODY_BYTES.most:
             chunks.append(chunk)
         if size > DRAINED_BYTES or not message.get("more_body"):
             break
-    if size > MAX_BODY_BYTES:
-        msg = f"The body has more than {MAX_BODY_BYTES:,} bytes; send a smaller one."
-        raise ContentTooLarge(msg, code="content_too_large")
+    BODY_BYTES.check(size)
     return b"".join(chunks)

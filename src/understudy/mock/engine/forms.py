@@ -13,6 +13,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser
 
 from understudy.errors import BadRequest
+from understudy.limits import MULTIPART_PARTS
 from understudy.mock.engine.call import Upload
 from understudy.mock.engine.parameters import convert, parse_query
 from understudy.openapi.loader import Node
@@ -137,9 +138,11 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tupl
     pairs: list[tuple[str, Any]] = []
 
     def on_field(field: Field) -> None:
+        MULTIPART_PARTS.check(len(pairs) + 1)
         pairs.append((_name(field.field_name), field.value or b""))
 
     def on_file(file: File) -> None:
+        MULTIPART_PARTS.check(len(pairs) + 1)
         file.file_object.seek(0)
         name = (file.file_name or b"").decode("utf-8", "replace")
         pairs.append((_name(file.field_name), Upload(name, file.file_object.read())))

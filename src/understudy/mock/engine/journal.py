@@ -1,11 +1,13 @@
-"""What was asked in a world, and what came of it: the last exchanges, and how often each was seen."""
+"""The journal of a world: its last exchanges, and how often each part of the contract was used."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from understudy.limits import JOURNAL_BYTES
+
 CAPACITY = 1000
-"""Exchanges that a world remembers unless it is told otherwise."""
+"""Exchanges that a world remembers by default."""
 
 
 class Exercised(NamedTuple):
@@ -29,6 +31,10 @@ class Numbered(Protocol):
     """Its place, from 1; the journal gives it."""
 
     @property
+    def size(self) -> int:
+        """About how many bytes it takes to remember."""
+
+    @property
     def exercised(self) -> Exercised | None:
         """What it touched; None where that was nothing of the contract."""
 
@@ -41,25 +47,30 @@ class Journal(Generic[Entry]):
     """The journal of one world.
 
     Args:
-        capacity: How many exchanges it remembers; the oldest go first.
+        capacity: How many exchanges it remembers at most, within JOURNAL_BYTES; the oldest go first.
 
     Attributes:
         total: How many there were, those it has forgotten among them.
         exercised: How often each part of the contract was touched, since the last ``forget``.
-        listeners: Called with each exchange.
+        listeners: Called with each new entry.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.total = 0
         self.exercised: Counter[Exercised] = Counter()
         self.listeners: list[Listener] = []
-        self._entries: deque[Entry] = deque(maxlen=capacity)
+        self._capacity = capacity
+        self._entries: deque[Entry] = deque()
+        self._bytes = 0
 
     def add(self, entry: Entry) -> None:
         """Adds an exchange, gives it its number, and tells whoever listens."""
         self.total += 1
         entry.number = self.total
         self._entries.append(entry)
+        self._bytes += entry.size
+        while len(self._entries) > self._capacity or self._bytes > JOURNAL_BYTES.most:
+            self._bytes -= self._entries.popleft().size
         exercised = entry.exercised
         if exercised is not None:
             self.exercised[exercised] += 1
@@ -82,4 +93,5 @@ class Journal(Generic[Entry]):
     def forget(self) -> None:
         """Forgets every exchange; numbers go on, so that none ever means two."""
         self._entries.clear()
+        self._bytes = 0
         self.exercised.clear()

@@ -1,4 +1,4 @@
-"""The outermost layer: finds a request's world, makes an exchange of it, and keeps what came of it."""
+"""The outermost middleware: selects a request's world, makes its context, and journals it."""
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -6,28 +6,27 @@ from time import perf_counter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import MockRefusal
+from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.engine.admin_guard import BASE_PATH
+from understudy.mock.engine.hosts import expect_host
 from understudy.mock.engine.request_context import Addresses, RequestContext
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
 
 RequestListener = Callable[[RequestContext], None]
-"""Takes a finished exchange."""
-
-KEPT = 64 * 1024
-"""Bytes of a body that the journal keeps."""
+"""Called with the context of every finished request."""
 
 
 class JournalMiddleware:
-    """Records every exchange, whatever becomes of it.
+    """Journals every request, whatever becomes of it.
 
     Args:
         app: The next layer.
         worlds: Where requests happen.
-        paths: Knows which paths were asked without their base path, and serves them all the same.
-        records: Where finished exchanges go.
-        addresses: Where the two sites lie.
+        paths: Those that are served; the base path of the first API may be left out.
+        records: Called with every finished request.
+        addresses: The addresses of the two servers.
     """
 
     def __init__(
@@ -45,66 +44,91 @@ class JournalMiddleware:
         self._addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, and records what came of it. What is not HTTP is not answered."""
+        """Calls the next layer, and journals the request. What is not HTTP gets no response."""
         if scope["type"] != "http":
             return
         context = self._context(scope)
         scope["path"] = self._paths.based(context.path)
         started = perf_counter()
 
-        async def noticing(message: Message) -> None:
-            _notice(context, message)
+        async def sending(message: Message) -> None:
+            _note_response(context, message)
             await send(message)
 
         try:
-            await self._app(scope, receive, noticing)
+            await self._app(scope, receive, sending)
         finally:
             context.seconds = perf_counter() - started
             for record in self._records:
                 record(context)
             if not context.path.startswith(BASE_PATH):
-                _remember(context)
-            _keep(context.world)  # what was noticed once the answer was on its way
+                _journal(context)
+            _commit(context.world)  # what the listeners changed
 
     def _context(self, scope: Scope) -> RequestContext:
         headers = dict(scope["headers"])
         try:
             world, scope["path"] = self._worlds.of(scope["path"], headers)
-        except MockRefusal as refusal:  # told within, where refusals get their shape
+        except MockRefusal as refusal:  # raised further in, where errors get their shape
             context = RequestContext(scope, headers, self._worlds.default, self._addresses)
             context.refused(refusal)
             return context
         return RequestContext(scope, headers, world, self._addresses)
 
 
-def expect_world(context: RequestContext) -> None:
-    """Refuses a request whose world is not there, or that should have named one.
+def expect_bounded_head(context: RequestContext) -> None:
+    """Refuses a request whose header or target is too large, or that names no host.
 
     Raises:
-        MockRefusal: It is one.
+        LimitExceeded: It has too many header fields, or too many bytes of them or of its target.
+        BadRequest: It does not say once, and plainly, which host it means.
+    """
+    TARGET_BYTES.check(len(context.path) + len(context.query))
+    HEADER_FIELDS.check(len(context.sent_headers))
+    HEADER_BYTES.check(sum(len(name) + len(text) for name, text in context.sent_headers))
+    expect_host(context.http_version, context.headers, context.repeated_headers)
+
+
+def expect_world(context: RequestContext) -> None:
+    """Refuses a request whose world does not exist, or that should have named one.
+
+    Raises:
+        MockRefusal: It is such a request.
     """
     if context.refusal is not None:
         raise context.refusal.problem
 
 
-def _notice(context: RequestContext, message: Message) -> None:
-    """Takes what is about to be sent; before an answer begins, what it tells of is made to last."""
+def _note_response(context: RequestContext, message: Message) -> None:
+    """Notes what is about to be sent; changes are committed before the response that tells of them."""
     if message["type"] == "http.response.start":
-        _keep(context.world)
+        _commit(context.world)
         context.status = message["status"]
         context.response_headers = message["headers"]
-    elif len(context.response_body) < KEPT:
+    elif len(context.response_body) < JOURNAL_BODY_BYTES.most:
         context.response_body += message.get("body", b"")
 
 
-def _keep(world: World) -> None:
+def _commit(world: World) -> None:
     if world.store is not None:
         world.store.commit(world)
 
 
-def _remember(context: RequestContext) -> None:
-    """Puts what is worth keeping of an exchange into its world's journal."""
-    context.body = context.body[:KEPT]
-    context.response_body = context.response_body[:KEPT]
-    context.arguments = {}  # uploads are large, and the body says it all
+def _journal(context: RequestContext) -> None:
+    """Puts a request into its world's journal, cut to what is worth keeping."""
+    context.body = context.body[: JOURNAL_BODY_BYTES.most]
+    context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
+    context.path = context.path[: TARGET_BYTES.most]
+    context.query = context.query[: TARGET_BYTES.most]
+    context.sent_headers = _cut(context.sent_headers)
+    context.headers = dict(context.sent_headers)
+    context.arguments = {}  # uploads are large, and the body says the same
     context.world.journal.add(context)
+
+
+def _cut(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
+    """Returns header fields that are within the limits as they are, and the beginning of others."""
+    size = sum(len(name) + len(text) for name, text in headers)
+    if len(headers) <= HEADER_FIELDS.most and size <= HEADER_BYTES.most:
+        return headers
+    return [(name[:100], text[:100]) for name, text in headers[: HEADER_FIELDS.most]]

@@ -1,6 +1,6 @@
 """One request on its way through the stack, and what the layers have found out about it so far."""
 
-import ipaddress
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from understudy.errors import Headers, Problem
 from understudy.interface.rules import upheld
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.hosts import is_host, is_local
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.worlds import World
 
@@ -48,6 +49,7 @@ class RequestContext:
         world: The universe it happens in.
         choices: Switch name to the option in force for this request.
         started: The world's time when it came in.
+        http_version: Such as ``1.1``.
         method: In upper case.
         path: As it was asked for, without what named the world.
         query: The raw query string.
@@ -85,6 +87,7 @@ class RequestContext:
         "extra_headers",
         "fault",
         "headers",
+        "http_version",
         "method",
         "notes",
         "number",
@@ -116,6 +119,7 @@ class RequestContext:
         self.world = world
         self.choices: Mapping[str, str] = world.choices
         self.started: datetime = world.clock.now()
+        self.http_version: str = scope.get("http_version", "1.1")
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
@@ -137,11 +141,10 @@ class RequestContext:
         self.notes: list[str] = []
         self.fault: str | None = None
         self.refusal: RefusalReason | None = None
-        self.status = 0
+        self.status = self.number = 0
         self.response_headers: Sequence[tuple[bytes, bytes]] = ()
         self.response_body = b""
         self.seconds = 0.0
-        self.number = 0
         scope[_KEY] = self
 
     def refused(self, problem: Problem) -> None:
@@ -153,6 +156,13 @@ class RequestContext:
     def identity(self) -> str:
         """As what kind of caller the request came: ``anonymous``, ``api_key`` or ``oauth``."""
         return self.principal.kind if self.principal else "anonymous"
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to remember, once it is in the journal."""
+        headers = (*self.sent_headers, *self.response_headers)
+        texts = sum(len(name) + len(text) for name, text in headers)
+        return texts + len(self.body) + len(self.response_body) + len(self.query) + 1000
 
     @property
     def is_matched(self) -> bool:
@@ -169,31 +179,22 @@ class RequestContext:
     def _repeated(self, scope: Scope) -> frozenset[bytes]:
         if len(self.headers) == len(scope["headers"]):
             return frozenset()
-        names = [name for name, _ in scope["headers"]]
-        return frozenset(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in scope["headers"])
+        return frozenset(name for name, count in counts.items() if count > 1)
 
     def _site(self, scope: Scope) -> str:
         """Returns the address that the client used, also where a proxy on this machine tells it."""
         headers = self.headers
-        if b"x-forwarded-host" in headers and is_local(self.client):
+        forwarded = headers.get(b"x-forwarded-host", b"").decode("latin-1")
+        if is_host(forwarded) and is_local(self.client):
             proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
-            named = headers[b"x-forwarded-host"].decode("latin-1")
             prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
-            return f"{proto}://{named}{prefix}"
-        named = headers.get(b"host", b"").decode("latin-1")
-        server = scope.get("server") or ("127.0.0.1", None)
-        address = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
-        return f"{scope['scheme']}://{named or address}"
-
-
-def is_local(host: str) -> bool:
-    """Tells whether a name or address is this machine's own, which no other machine reaches."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+            return f"{proto}://{forwarded}{prefix}"
+        host = headers.get(b"host", b"").decode("latin-1")
+        if not is_host(host):  # refused further in
+            server = scope.get("server") or ("127.0.0.1", None)
+            host = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
+        return f"{scope['scheme']}://{host}"
 
 
 def context_of(scope: Scope) -> RequestContext:

@@ -1,4 +1,4 @@
-"""The whole order of a request's way, as one list."""
+"""The ASGI middleware stack, outermost first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,12 @@ from understudy.mock.engine.dispatcher import Dispatcher, ResponseValidation, Ro
 from understudy.mock.engine.endpoint import Endpoint, endpoints
 from understudy.mock.engine.errors import Errors
 from understudy.mock.engine.fault_injection import FaultInjection
-from understudy.mock.engine.journaling import JournalMiddleware, RequestListener, expect_world
+from understudy.mock.engine.journaling import (
+    JournalMiddleware,
+    RequestListener,
+    expect_bounded_head,
+    expect_world,
+)
 from understudy.mock.engine.rate_limit import enforce_quota
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.request_validation import validate
@@ -27,18 +32,18 @@ from understudy.openapi.paths import Paths
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
-    """What is served at one address.
+    """What one address serves, and how.
 
     Attributes:
-        apis: The documents in force; the first one's error shape serves for unknown paths.
-        worlds: The universes that requests happen in.
-        elsewhere: Answers what no document knows.
-        choose: Reads a request's choices between readings.
-        holding: What happens to an answer of ours that breaks the document.
-        records: Where finished exchanges go.
-        closed: Paths that pages of other origins may not read, nor those below them.
-        addresses: Where the sites lie, but for the one that is served.
-        admin_token: What lets callers who are not on this machine into the admin API.
+        apis: The documents in force; unknown paths get the first one's error shape.
+        worlds: The worlds that requests may select.
+        elsewhere: The application behind the paths that no document has.
+        choose: Reads the options that a single request chooses.
+        response_validation: What happens to a response of the mock that breaks the document.
+        records: Called with every finished request.
+        closed: Paths that get no cross-origin headers, and all below them.
+        addresses: The addresses of the two servers; empty for the one that is served.
+        admin_token: Lets callers from other machines use the admin API.
     """
 
     apis: Sequence[Api]
@@ -53,7 +58,7 @@ class SiteConfig:
 
 
 def stack(site: SiteConfig) -> ASGIApp:
-    """Builds the layers of a site around its dispatcher.
+    """Builds the middleware stack of one address around its dispatcher.
 
     Raises:
         StartupError: A document or its handlers are not as they must be.
@@ -67,7 +72,13 @@ def stack(site: SiteConfig) -> ASGIApp:
         lambda app: JournalMiddleware(app, site.worlds, paths, site.records, site.addresses),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
-        lambda app: Steps(app, guarding(site.admin_token), expect_world, choosing(site.choose)),
+        lambda app: Steps(
+            app,
+            expect_bounded_head,
+            guarding(site.admin_token),
+            expect_world,
+            choosing(site.choose),
+        ),
         BodyGuard,
         ROUTING,
         lambda app: Route(app, found),

@@ -12,6 +12,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
+from understudy.limits import SNAPSHOTS, WORLDS
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.worlds import (
@@ -177,6 +178,7 @@ class Worlds:
         """
         if machine_time() >= self._swept + _SWEEPING:
             self._sweep()
+        WORLDS.check(len(self._worlds) + 1)
         if name is None:
             name = self._free_name()
         if not _NAME.fullmatch(name):
@@ -231,6 +233,8 @@ class Worlds:
 
     def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
         """Keeps what a world is, under a name; an older one is replaced."""
+        if name not in self.snapshots:
+            SNAPSHOTS.check(len(self.snapshots) + 1)
         self.snapshots[name] = snapshot
         if self.store is not None:
             self.store.snapshot_changed(name, snapshot)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from understudy.limits import RECORDS
 from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.identifiers import Identifiers
@@ -20,10 +21,17 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Collection(Generic[Record]):
-    """The name of one kind of record, and its type; the records themselves live in worlds."""
+    """The name of one kind of record, and its type; the records themselves live in worlds.
+
+    Attributes:
+        name: What the state is kept under.
+        type: Of the records.
+        is_transient: Whether the oldest record makes room for a new one once there are too many.
+    """
 
     name: str
     type: Any = Any
+    is_transient: bool = False
 
 
 class RecordChange(NamedTuple):
@@ -156,7 +164,16 @@ class World:
         return len(self._overlay.get(collection.name, _EMPTY))
 
     def put(self, collection: Collection[Record], key: str, record: Record) -> None:
-        """Adds a record or replaces the one at this key."""
+        """Adds a record or replaces the one at this key.
+
+        Raises:
+            LimitExceeded: There are too many of its kind, and none makes room for it.
+        """
+        added = self._overlay.get(collection.name, _EMPTY)
+        if len(added) >= RECORDS.most and key not in added:
+            if not collection.is_transient:
+                raise RECORDS.exceeded()
+            self.remove(collection, next(iter(added)))
         self.apply(RecordChange(collection.name, key, record))
 
     def remove(self, collection: Collection[Record], key: str) -> None:

@@ -103,20 +103,26 @@ class ClientAdvice(Struct, frozen=True):
 APPLICATIONS: Collection[Application] = Collection("applications", Application)
 """client_id to application."""
 
-CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode)
+CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode, is_transient=True)
 """Code to what it stands for, until it is exchanged."""
 
-SPENT_CODES: Collection[AuthorizationCode] = Collection("spent_codes", AuthorizationCode)
+SPENT_CODES: Collection[AuthorizationCode] = Collection(
+    "spent_codes", AuthorizationCode, is_transient=True
+)
 """Code to what it stood for, in the order of their exchange, so that a second one is noticed."""
 
-SESSIONS: Collection[Session] = Collection("sessions", Session)
+SESSIONS: Collection[Session] = Collection("sessions", Session, is_transient=True)
 """Cookie value to session."""
 
-USED_SCOPES: Collection[frozenset[str]] = Collection("used_scopes", frozenset[str])
+USED_SCOPES: Collection[frozenset[str]] = Collection(
+    "used_scopes", frozenset[str], is_transient=True
+)
 """Access token to the scopes that its calls have needed so far."""
 
-CONSENTS: Collection[Consent] = Collection("consents", Consent)
+CONSENTS: Collection[Consent] = Collection("consents", Consent, is_transient=True)
 """What the page's form sends back, to the page."""
 
-CLIENT_ADVICE: Collection[ClientAdvice] = Collection("client_advice", ClientAdvice)
+CLIENT_ADVICE: Collection[ClientAdvice] = Collection(
+    "client_advice", ClientAdvice, is_transient=True
+)
 """client_id, a space and the problem to the advice."""

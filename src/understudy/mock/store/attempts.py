@@ -20,15 +20,21 @@ class FailedAttempts(Struct, frozen=True):
 
 
 FAILED_CLIENT_AUTHENTICATIONS: Collection[FailedAttempts] = Collection(
-    "failed_client_authentications", FailedAttempts
+    "failed_client_authentications", FailedAttempts, is_transient=True
 )
 """client_id to the wrong client secrets that were sent for it."""
 
-FAILED_CODES: Collection[FailedAttempts] = Collection("failed_codes", FailedAttempts)
+FAILED_CODES: Collection[FailedAttempts] = Collection(
+    "failed_codes", FailedAttempts, is_transient=True
+)
 """client_id to the wrong authorization codes that it sent."""
 
-FAILED_SIGN_INS: Collection[FailedAttempts] = Collection("failed_sign_ins", FailedAttempts)
+FAILED_SIGN_INS: Collection[FailedAttempts] = Collection(
+    "failed_sign_ins", FailedAttempts, is_transient=True
+)
 """User name, in lower case, to the wrong passwords that were given for it."""
 
-RATE_LIMITED_CLIENTS: Collection[datetime] = Collection("rate_limited_clients", datetime)
+RATE_LIMITED_CLIENTS: Collection[datetime] = Collection(
+    "rate_limited_clients", datetime, is_transient=True
+)
 """client_id to when a request with its token was first answered 429 within the hour."""

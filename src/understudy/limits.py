@@ -1,0 +1,75 @@
+"""Every limit on what a request, a file or a world may hold: named, in one place.
+
+No small request may keep others waiting, and no client may fill the memory. A limit is far above
+what a client means to send; beyond it the response says which one it was: its status, its name in
+``X-Mock-Limit``, and its number. None of them is a limit of the service (``rules.yaml`` has those).
+"""
+
+from typing import Final, NamedTuple
+
+from understudy.errors import LimitExceeded
+
+
+class Limit(NamedTuple):
+    """The most of something that is accepted.
+
+    Attributes:
+        name: What the response calls it.
+        most: The greatest number that is accepted.
+        of: What is counted.
+        status: Of the response beyond it.
+    """
+
+    name: str
+    most: int
+    of: str
+    status: int = 400
+
+    def check(self, count: int) -> None:
+        """Accepts a number.
+
+        Raises:
+            LimitExceeded: It is greater than the limit.
+        """
+        if count > self.most:
+            raise self.exceeded()
+
+    def exceeded(self) -> LimitExceeded:
+        """Returns the refusal of whatever is beyond the limit."""
+        return LimitExceeded(self.status, self.name, f"At most {self.most:,} {self.of}.")
+
+
+# a request's head (RFC 6585, 5; RFC 9110, 15.5.15)
+HEADER_FIELDS: Final = Limit("header-fields", 200, "header fields", 431)
+HEADER_BYTES: Final = Limit("header-bytes", 64 * 1024, "bytes of header fields", 431)
+TARGET_BYTES: Final = Limit("target-bytes", 16 * 1024, "bytes of path and query", 414)
+HEADER_SECONDS: Final = Limit("header-seconds", 20, "seconds until the header is whole", 408)
+
+# a request's body (RFC 9110, 15.5.14)
+BODY_BYTES: Final = Limit("body-bytes", 11 * 1024 * 1024, "bytes of a body", 413)
+"""An upload of 10 MB and what multipart puts around it."""
+BODY_SECONDS: Final = Limit("body-seconds", 60, "seconds until the body is whole", 408)
+FORM_FIELDS: Final = Limit("form-fields", 1000, "fields of a form or a query")
+MULTIPART_PARTS: Final = Limit("multipart-parts", 200, "parts of a multipart body")
+JSON_BYTES: Final = Limit("json-bytes", 1024 * 1024, "bytes of JSON", 413)
+JSON_VALUES: Final = Limit("json-values", 10_000, "values in a JSON body")
+JSON_DEPTH: Final = Limit("json-depth", 100, "levels of nested JSON")
+JSON_INTEGER: Final = Limit("json-integer", 2**53 - 1, "as a whole number (RFC 8259, 6)")
+
+# files: documents, fixtures and imports
+YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
+YAML_VALUES: Final = Limit("yaml-values", 2_000_000, "values in a YAML file, aliases counted out")
+ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)
+ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)
+IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413)
+
+# what a mock and a world hold
+WORLDS: Final = Limit("worlds", 10_000, "worlds")
+SNAPSHOTS: Final = Limit("snapshots", 1_000, "snapshots")
+FAULTS: Final = Limit("faults", 1_000, "faults in a world")
+RECORDS: Final = Limit("records", 100_000, "records of one kind that a world adds to its fixtures")
+PICTURE_BYTES: Final = Limit("picture-bytes", 256 * 1024 * 1024, "bytes of uploads in a world", 413)
+JOURNAL_BYTES: Final = Limit("journal-bytes", 32 * 1024 * 1024, "bytes of a world's journal")
+"""The journal forgets its oldest entries beyond it; no request is refused for it."""
+JOURNAL_BODY_BYTES: Final = Limit("journal-body-bytes", 64 * 1024, "bytes of a body in the journal")
+"""The journal keeps the beginning of a longer body."""

@@ -1,0 +1,54 @@
+"""Reads JSON bodies within the limits, with every integral number as an integer.
+
+JSON Schema counts ``7.0`` as an integer (Draft 2020-12, 6.1.1); whoever stores it later would have
+a float where an int belongs. So numbers are made what they are once, here.
+"""
+
+from typing import Any
+
+import orjson
+
+from understudy.errors import BadRequest
+from understudy.limits import JSON_BYTES, JSON_DEPTH, JSON_INTEGER, JSON_VALUES
+
+
+def read_json(content: bytes) -> Any:
+    """Returns what a JSON body says.
+
+    Raises:
+        BadRequest: It is not JSON in UTF-8.
+        LimitExceeded: It is too large, too deep, or holds too many values or too large an integer.
+    """
+    JSON_BYTES.check(len(content))
+    try:
+        value = orjson.loads(content)
+    except ValueError as error:
+        msg = f"The body is not JSON: {error}."
+        raise BadRequest(msg, code="malformed_json") from error
+    return _Normalizer().normalized(value, 0)
+
+
+class _Normalizer:
+    """Copies one value, counting what it holds."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def normalized(self, value: Any, depth: int) -> Any:
+        """Returns a value with its integral numbers as integers.
+
+        Raises:
+            LimitExceeded: It is beyond a limit.
+        """
+        self._count += 1
+        JSON_VALUES.check(self._count)
+        JSON_DEPTH.check(depth)
+        if isinstance(value, dict):
+            return {name: self.normalized(member, depth + 1) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self.normalized(item, depth + 1) for item in value]
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, int):
+            JSON_INTEGER.check(abs(value))
+        return value
