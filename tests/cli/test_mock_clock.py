@@ -106,6 +106,26 @@ def test_what_was_edited_in_the_moved_time_is_put_back_too(target, tmp_path):
     assert not (tmp_path / "target.ledger").exists()
 
 
+def test_the_last_edit_is_not_left_in_the_moved_time(target, mock):
+    rules = "code-token-no-expiry,profile-patch-partial,rate-limit-authenticated"
+    done = verify("--target", target, "--rules", rules)
+    assert done.exit_code == 0, done.output
+    owner = {"Authorization": "Bearer ada-full"}
+    profile = httpx.get(f"{mock.base_url}/me/profile", headers=owner).json()
+    assert datetime.fromisoformat(profile["last_profile_edit"]) <= machine_time()
+
+
+def test_the_clock_of_a_killed_run_is_restored_by_the_next_one(target, admin, tmp_path):
+    with closing(opened(target)) as deployment:
+        gateway = start(deployment, RunOptions()).gateway
+        ProbeClient(gateway, "test").advance(timedelta(days=400))
+    # nothing is undone, as after a kill
+    done = verify("--target", target, "--rules", "qr-default-size")
+    assert done.exit_code == 0, done.output
+    assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
+    assert not (tmp_path / "target.journal").exists()
+
+
 def test_a_deployment_that_breaks_a_rule_of_time_is_found_out(target, admin):
     def never_ending(request, send):
         response = send(request)

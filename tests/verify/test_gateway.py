@@ -13,7 +13,8 @@ from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime
 from understudy.deployments.target import Budget, Permit
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probes.uploads import picture, upload
-from understudy.verify.undo import Undo, read_journal
+from understudy.verify.undo import Undo
+from understudy.verify.undo_journal import read_journal
 
 OWN = replace(TARGET, mode="own")
 ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"

@@ -10,7 +10,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.verify import runner
-from understudy.verify.gateway import UNDO
+from understudy.verify.gateway import BOOKKEEPING
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Part, Probe, in_order, turns
 from understudy.verify.run import RunOptions, start
@@ -83,7 +83,7 @@ def taken():
             before, sent = asked(run), len(run.exchanges)
             yield probe
             settled = {rule for rule, times in asked(run).items() if times > before.get(rule, 0)}
-            own = [each for each in run.exchanges[sent:] if each.source != UNDO]
+            own = [each for each in run.exchanges[sent:] if each.source not in BOOKKEEPING]
             part = probe.parts[done[probe.name]] if done[probe.name] < len(probe.parts) else None
             done[probe.name] += 1
             found.append((f"{probe.name} {done[probe.name]}", part, len(own), settled))

@@ -150,7 +150,7 @@ def test_a_rule_is_shown_once_however_often_it_is_broken(outcome):
 
 def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome):
     said = on_terminal(outcome)
-    assert "    expected  invalid_grant the second time\n    came      status 200" in said
+    assert "    expected  invalid_grant the second time\n    actual    status 200" in said
     (line,) = [
         line for line in said.splitlines() if "grant_type=" in line and "CODE_" not in line[:9]
     ][-1:]
@@ -162,7 +162,7 @@ def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome
 def test_what_a_deployment_answers_is_no_markup(outcome):
     finding = replace(outcome.findings[0], actual="[bold]<script>alert(1)</script>")
     odd = replace(outcome, findings=(finding,))
-    assert "came      [bold]<script>" in on_terminal(odd)
+    assert "actual    [bold]<script>" in on_terminal(odd)
     assert "<script>" not in reports.FORMATS["html"](odd, SECRETS)
 
 

@@ -10,7 +10,8 @@ from understudy.deployments.ledger import Ledger
 from understudy.errors import StartupError
 from understudy.verify.run import gateway_of
 from understudy.verify.shapes import bundled
-from understudy.verify.undo import Undo, read_journal
+from understudy.verify.undo import Undo
+from understudy.verify.undo_journal import read_journal
 
 
 def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) -> list[str]:
@@ -40,5 +41,4 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
         ledger = Ledger(deployment.ledger, deployment.time.now())
         document = deployment.document or bundled("service.yaml")
         gateway = gateway_of(deployment, document, ledger)
-        gateway.made.update(image for images in state.uploads.values() for image in images)
         return Undo(gateway, journal, state).restore()

@@ -32,6 +32,7 @@ class Time:
         advance: Moves the clock at once; None where it cannot be moved.
         stood: Returns the state before the first move; None where nothing is to be restored.
         put_back: Restores that state, and returns one line for each thing that could not be.
+        resume: Takes the state before an earlier run for the one to restore.
     """
 
     now: Callable[[], datetime]
@@ -39,6 +40,7 @@ class Time:
     advance: Callable[[timedelta], None] | None = None
     stood: Callable[[], ClockState] | None = None
     put_back: Callable[[], list[str]] | None = None
+    resume: Callable[[ClockState], None] | None = None
 
 
 def machine_time() -> datetime:

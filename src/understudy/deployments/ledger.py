@@ -1,6 +1,7 @@
 """Counts the requests of the last hour for each credential, across runs."""
 
 import hashlib
+import os
 from collections import deque
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ def bucket_of(token: str | None) -> str:
 
 
 class Ledger:
-    """Counts the requests of the last hour.
+    """Counts the requests of the last hour; runs that share a file share the count.
 
     Args:
         path: The file that keeps the count; None keeps it in memory.
@@ -34,26 +35,25 @@ class Ledger:
     def __init__(self, path: Path | None, now: datetime) -> None:
         self._path = path
         self._sent: dict[str, deque[datetime]] = {}
+        self._read = 0
+        self._inode = 0
         if path is None:
             return
         try:
-            lines = path.read_bytes().splitlines() if path.exists() else []
-            for entry in map(orjson.loads, lines):
-                at = datetime.fromisoformat(entry["at"])
-                if now - at < HOUR:
-                    self._sent.setdefault(entry["bucket"], deque()).append(at)
-            kept = [_line(bucket, at) for bucket, times in self._sent.items() for at in times]
-            path.write_bytes(b"".join(kept))
+            if path.exists():
+                self._read_on()
+            for bucket in self._sent:
+                self._drop(bucket, now)
+            self._rewrite(path)
         except (OSError, ValueError, KeyError, TypeError) as error:
             msg = f"the ledger {path} cannot be used: {error}. Delete it, or name another."
             raise StartupError(msg) from error
 
     def used(self, bucket: str, now: datetime) -> int:
-        """Returns the number of requests of the last hour."""
-        times = self._sent.get(bucket, deque())
-        while times and now - times[0] >= HOUR:
-            times.popleft()
-        return len(times)
+        """Returns the number of requests of the last hour, those of other runs included."""
+        self._read_on()
+        self._drop(bucket, now)
+        return len(self._sent.get(bucket, ()))
 
     def forget_from(self, now: datetime) -> None:
         """Drops the entries later than the restored time."""
@@ -68,10 +68,43 @@ class Ledger:
 
     def add(self, bucket: str, now: datetime) -> None:
         """Counts a request before it is sent, since a lost request counts too."""
-        self._sent.setdefault(bucket, deque()).append(now)
-        if self._path is not None:
-            with self._path.open("ab") as file:
-                file.write(_line(bucket, now))
+        if self._path is None:
+            self._sent.setdefault(bucket, deque()).append(now)
+            return
+        with self._path.open("ab") as file:
+            file.write(_line(bucket, now))
+        self._read_on()
+
+    def _drop(self, bucket: str, now: datetime) -> None:
+        times = self._sent.get(bucket, deque())
+        while times and now - times[0] >= HOUR:
+            times.popleft()
+
+    def _read_on(self) -> None:
+        """Reads the lines that this run or another one has appended."""
+        if self._path is None:
+            return
+        with self._path.open("rb") as file:
+            inode = os.fstat(file.fileno()).st_ino
+            if inode != self._inode:  # another run has rewritten the file
+                self._inode, self._read = inode, 0
+                self._sent.clear()
+            file.seek(self._read)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break  # another run is just writing it
+                self._read += len(line)
+                entry = orjson.loads(line)
+                at = datetime.fromisoformat(entry["at"])
+                self._sent.setdefault(entry["bucket"], deque()).append(at)
+
+    def _rewrite(self, path: Path) -> None:
+        """Replaces the file by one without the entries that were dropped."""
+        draft = path.with_name(f"{path.name}.draft")
+        lines = [_line(bucket, at) for bucket, times in self._sent.items() for at in times]
+        draft.write_bytes(b"".join(lines))
+        draft.replace(path)
+        self._inode, self._read = path.stat().st_ino, path.stat().st_size
 
 
 def _line(bucket: str, at: datetime) -> bytes:

@@ -51,6 +51,7 @@ class MockClock:
             advance=self.advance,
             stood=lambda: self._stood,
             put_back=self.put_back,
+            resume=self.resume,
         )
 
     def now(self) -> datetime:
@@ -75,6 +76,11 @@ class MockClock:
         except StartupError as error:
             msg = f"the mock's clock cannot be moved: {error}"
             raise NotPermitted(msg) from error
+
+    def resume(self, stood: ClockState) -> None:
+        """Takes the state before an earlier run for the one to restore."""
+        self._earlier, self._is_moved = stood, True
+        self.__dict__.pop("_stood", None)
 
     def put_back(self) -> list[str]:
         """Sets the clock to what it would show had it not been moved, and verifies it.

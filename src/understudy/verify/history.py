@@ -235,6 +235,17 @@ def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:
     return avatars
 
 
+def issued_tokens(exchanges: Iterable[Exchange]) -> set[str]:
+    """Returns the access tokens that were issued, by token responses and by redirects."""
+    tokens = set()
+    for exchange in exchanges:
+        if exchange.operation == TOKEN and exchange.response.is_success:
+            tokens.add(exchange.json_object.get("access_token"))
+        if exchange.site == "authorization" and exchange.status in REDIRECTS:
+            tokens.add(exchange.redirect_parameters.get("access_token"))
+    return {token for token in tokens if isinstance(token, str)}
+
+
 def profile_in(exchange: Exchange) -> Mapping[str, Any]:
     """Returns the profile that a response holds; empty where it holds none."""
     if exchange.operation in PROFILES and exchange.response.is_success:

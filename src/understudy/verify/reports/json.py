@@ -27,6 +27,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "seconds": round(outcome.took.total_seconds(), 3),
         "stopped": outcome.stopped,
         "not_restored": list(outcome.not_restored),
+        "remaining": list(outcome.remaining),
         "rules": [
             {
                 "id": found.rule.id,

@@ -22,6 +22,9 @@ def print_outcome(console: Console, outcome: Outcome, secrets: Mapping[str, str]
     _print_unchecked(console, outcome)
     for line in outcome.not_restored:
         _print(console, f"not restored: {line}", "bold red")
+    if outcome.remaining and not outcome.not_restored:
+        remaining = " and ".join(outcome.remaining)
+        _print(console, f"All changes were undone. These remain: {remaining}.", "dim")
     if outcome.stopped:
         _print(console, outcome.stopped, "bold red")
     if outcome.not_run:

@@ -1,0 +1,201 @@
+"""Undoing: whatever happens to a run, the account is as it was before."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from understudy.api.bundled_target import TARGET
+from understudy.api.in_process import time_of
+from understudy.deployments.allowance import Allowance
+from understudy.deployments.clock import Time
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.ledger import ANONYMOUS, Ledger
+from understudy.deployments.target import Budget, Permit, Target
+from understudy.errors import StartupError
+from understudy.verify.outcome import Outcome
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.run import RunOptions, start
+from understudy.verify.runner import carry_out
+
+OWN = replace(TARGET, mode="own", permit=Permit(uploads=True))
+EDITS = ("profile-patch-partial",)
+Judge = Callable[..., Outcome]
+
+
+@pytest.fixture
+def account(gateway: Any) -> Callable[[], Any]:
+    """Returns the test account's profile and avatars, without the time of the last edit."""
+
+    def read() -> Any:
+        client = ProbeClient(gateway(TARGET), "test")
+        profile = {**client.get("/me/profile", "owner").json_object}
+        profile.pop("last_profile_edit", None)
+        return profile, client.get("/me/avatars", "owner").body
+
+    return read
+
+
+@pytest.fixture
+def judge(mock: Any, wire: Any, tmp_path: Path) -> Judge:
+    """Judges the mock as a deployment whose clock cannot be moved, with a journal and a ledger."""
+
+    def run(target: Target = OWN, rules: tuple[str, ...] = EDITS, **more: Any) -> Outcome:
+        clock = mock.world.clock
+        time = Time(lambda: clock.now(), lambda _span: None)  # noqa: PLW0108 - it may be replaced
+        journal, ledger = tmp_path / "t.journal", tmp_path / "t.ledger"
+        deployment = Deployment(target, wire, time, journal=journal, ledger=ledger, **more)
+        return carry_out(deployment, RunOptions(rules))
+
+    return run
+
+
+@pytest.fixture
+def killed(mock: Any, wire: Any, tmp_path: Path) -> Path:
+    """The journal of a run that was killed after an edit and an upload."""
+    journal = tmp_path / "t.journal"
+    run = start(Deployment(OWN, wire, time_of(mock), journal=journal), RunOptions(EDITS))
+    client = ProbeClient(run.gateway, "test")
+    client.send("PATCH", "/me/profile", "owner", json={"location": "left behind"})
+    return journal
+
+
+def test_the_next_run_undoes_what_a_killed_one_left(
+    account: Any, request: pytest.FixtureRequest, judge: Judge
+) -> None:
+    before = account()
+    journal = request.getfixturevalue("killed")
+    assert account() != before
+    outcome = judge(rules=("qr-default-size",))
+    assert outcome.not_restored == ()
+    assert account() == before
+    assert not journal.exists()
+
+
+def test_a_run_that_may_not_write_refuses_to_start_and_keeps_the_journal(
+    killed: Path, judge: Judge
+) -> None:
+    content = killed.read_bytes()
+    with pytest.raises(StartupError, match="the mode is observe. Run `understudy cleanup"):
+        judge(replace(OWN, mode="observe"))
+    assert killed.read_bytes() == content
+
+
+def test_a_journal_of_another_deployment_is_kept(killed: Path, judge: Judge) -> None:
+    journal = orjson.loads(killed.read_bytes()) | {"base_url": "https://staging.example.com/v3"}
+    killed.write_bytes(orjson.dumps(journal))
+    with pytest.raises(StartupError, match=r"left changes at https://staging\.example\.com/v3"):
+        judge()
+    assert killed.exists()
+
+
+def test_a_journal_that_cannot_be_undone_stops_the_next_run_and_is_kept(
+    killed: Path, judge: Judge, wire: Any
+) -> None:
+    inner = wire.inner
+
+    def refusing(request: httpx.Request) -> httpx.Response:
+        is_update = request.method == "PATCH"
+        return httpx.Response(503) if is_update else inner.handle_request(request)
+
+    wire.inner = httpx.MockTransport(refusing)
+    with pytest.raises(StartupError, match='location is "left behind" and was'):
+        judge()
+    assert killed.exists()
+
+
+def test_runs_that_share_an_hour_keep_enough_of_it_for_undoing(account: Any, judge: Judge) -> None:
+    before = account()
+    target = replace(OWN, budget=Budget(token=30))
+    outcomes = [judge(target) for _ in range(5)]
+    assert [outcome.not_restored for outcome in outcomes] == 5 * [()]
+    assert account() == before
+
+
+def test_two_ledgers_of_one_file_count_together(tmp_path: Path, mock: Any) -> None:
+    now, path = mock.world.clock.now(), tmp_path / "t.ledger"
+    first, second = Ledger(path, now), Ledger(path, now)
+    first.add(ANONYMOUS, now)
+    second.add(ANONYMOUS, now)
+    assert first.used(ANONYMOUS, now) == second.used(ANONYMOUS, now) == 2
+    third = Ledger(path, now)
+    third.add(ANONYMOUS, now)
+    assert first.used(ANONYMOUS, now) == 3
+
+
+def test_a_limit_is_used_up_only_when_nothing_is_left_to_undo(judge: Judge) -> None:
+    target = replace(OWN, permit=Permit(uploads=True, exhaust_rate_limit=True))
+    outcome = judge(target, ("rate-limit-authenticated", *EDITS))
+    assert outcome.not_restored == ()
+    assert [(rule.rule.id, rule.status) for rule in outcome.rules] == [
+        ("profile-patch-partial", "passed"),
+        ("rate-limit-authenticated", "passed"),
+    ]
+    updates = [each.number for each in outcome.exchanges if each.source == "undo"]
+    assert max(updates) < min(each.number for each in outcome.exchanges if each.status == 429)
+
+
+@pytest.mark.parametrize("most", [1, 7, 20, 38, 60])
+def test_the_most_requests_include_those_that_undo(
+    account: Any, judge: Judge, wire: Any, most: int
+) -> None:
+    before = account()
+    wire.seen.clear()
+    outcome = judge(rules=(), allowance=Allowance(requests=most))
+    assert outcome.requests == len(wire.seen) <= most
+    assert outcome.not_restored == ()
+    assert account() == before
+
+
+def test_restoring_the_clock_is_not_followed_by_a_wait_for_the_interval(gateway: Any) -> None:
+    moved: list[timedelta] = []
+    judged = gateway(TARGET)
+    now = judged.time.now()
+    times = iter([now + timedelta(days=400), now + timedelta(days=400)])
+    judged.budget._time = Time(lambda: next(times, now), moved.append)
+    client = ProbeClient(judged, "test")
+    client.get("/openapi")
+    judged.budget.forget_later_than(now)
+    client.get("/openapi")
+    assert moved == []
+
+
+def escaping(inner: httpx.BaseTransport) -> httpx.BaseTransport:
+    """A deployment that escapes the texts that an update sets."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "PATCH" and request.url.path.endswith("/me/profile"):
+            escaped = request.read().replace(b"&", b"&amp;")
+            headers = {n: t for n, t in request.headers.items() if n != "content-length"}
+            request = httpx.Request("PATCH", request.url, headers=headers, content=escaped)
+        return inner.handle_request(request)
+
+    return httpx.MockTransport(answer)
+
+
+def test_a_text_that_cannot_be_restored_is_a_finding_with_both_values(
+    gateway: Any, judge: Judge, wire: Any
+) -> None:
+    own = {"company": "Merrow & Dale"}
+    ProbeClient(gateway(TARGET), "test").send("PATCH", "/me/profile", "owner", json=own)
+    wire.inner = escaping(wire.inner)
+    outcome = judge()
+    assert 'owner: company is "Merrow &amp; Dale" and was "Merrow & Dale"' in outcome.not_restored
+    findings = [(finding.expected, finding.actual) for finding in outcome.findings]
+    assert (
+        'company "Merrow & Dale", as before the run and as the last update sets it',
+        'company "Merrow &amp; Dale"; it stays so',
+    ) in findings
+
+
+def test_what_no_client_can_undo_is_named(judge: Judge) -> None:
+    target = replace(OWN, permit=Permit(tokens=True))
+    outcome = judge(target, ("profile-patch-partial", "code-single-use"))
+    edit, tokens = outcome.remaining
+    assert edit == "the time of the last profile edit"
+    assert "issued token" in tokens
