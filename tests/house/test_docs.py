@@ -1,6 +1,7 @@
 """README and docs tell the truth: what they show is run, and every link leads somewhere."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_no_command_hides_in_a_block_that_is_not_run(page):
         for block in blocks(page)
         if block.language in {"", "text"} and hidden.search(block.text)
     ] == []
+
+
+@pytest.mark.parametrize(("package", "place"), [("understudy", 0), ("understudy.mock", 1)])
+def test_the_architecture_shows_the_layers_that_are_enforced(package, place):
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (layers,) = (
+        contract["layers"]
+        for contract in contracts["contracts"]
+        if contract["type"] == "layers" and contract["containers"] == [package]
+    )
+    shown = [block for block in blocks("docs/explanation/architecture.md") if block.language][place]
+    assert [line.partition("  ")[0] for line in shown.text.splitlines()] == layers
 
 
 def _names_a_test(note: str) -> bool:
