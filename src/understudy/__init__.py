@@ -1,18 +1,62 @@
-"""A spec-driven stand-in for the avatar and profile service, and the contract tests that keep it honest.
+"""A spec-driven mock and contract-test server for the avatar and profile service.
 
-What other code uses is imported when it is first named: pytest and Hypothesis take half a second,
-which no command and no mock should wait for.
+The public API: ``verify`` judges a deployment, ``edge_cases`` yields generated requests,
+``parametrize`` makes pytest tests of them, and ``MockWorld`` is one isolated world of a running
+mock. ``understudy.strategies`` has a Hypothesis strategy for each schema and operation.
+
+Each name is imported when it is first used: the judge takes more than a second to import, which no
+command and no mock should wait for.
 """
 
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-_LIBRARY = ("edge_cases", "parametrize")
+_HOMES = {
+    "Case": "understudy.generate.cases",
+    "MockWorld": "understudy.testing.world",
+    "Outcome": "understudy.verify.outcome",
+    "edge_cases": "understudy.generate.library",
+    "parametrize": "understudy.testing.parametrizing",
+    "verify": "understudy.api.judging",
+}
+"""Public name to the module that defines it."""
+
+__all__ = ["Case", "MockWorld", "Outcome", "__version__", "edge_cases", "parametrize", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LIBRARY:
-        from understudy.generate import library  # noqa: PLC0415 - see above
+    """Imports a public name when it is first used.
 
-        return getattr(library, name)
-    msg = f"module 'understudy' has no attribute {name!r}"
-    raise AttributeError(msg)
+    Raises:
+        AttributeError: There is no such name.
+        MissingExtra: The name needs packages that are not installed.
+    """
+    if name == "__version__":
+        return import_module("importlib.metadata").version("understudy")
+    if name not in _HOMES:
+        msg = f"module 'understudy' has no attribute {name!r}"
+        raise AttributeError(msg)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        from understudy.errors import missing_extra  # noqa: PLC0415 - see the module's docstring
+
+        raise missing_extra(error) from None
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+class _Package(ModuleType):
+    """This package, whose public names are not hidden by subpackages of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Sets an attribute, unless it is the subpackage ``verify``, which Python binds on import."""
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

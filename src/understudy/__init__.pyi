@@ -1,2 +1,10 @@
+from understudy.api.judging import verify as verify
+from understudy.generate.cases import Case as Case
 from understudy.generate.library import edge_cases as edge_cases
-from understudy.generate.library import parametrize as parametrize
+from understudy.testing.parametrizing import parametrize as parametrize
+from understudy.testing.world import MockWorld as MockWorld
+from understudy.verify.outcome import Outcome as Outcome
+
+__all__ = ["Case", "MockWorld", "Outcome", "__version__", "edge_cases", "parametrize", "verify"]
+
+__version__: str

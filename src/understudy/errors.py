@@ -1,7 +1,8 @@
-"""The errors of the house, drawn once.
+"""The errors of understudy, as one tree with two roots.
 
 StartupError                a person mends a file, an option or a port; the command ends with 2
-└── FixtureError            a person, token or picture among the fixtures
+├── FixtureError            a person, token or picture among the fixtures
+└── MissingExtra            a package of an optional extra is not installed
 Problem                     becomes a response, in the shape of the API that was asked
 ├── BadRequest              400: the request breaks the document or a rule
 ├── Unauthorized            401: no token, or one that does not count (RFC 6750, 3.1)
@@ -27,11 +28,36 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class StartupError(Exception):
-    """Something a person must mend before the command can run; its text is shown as it is."""
+    """A usage or configuration error; a command prints its text as it is and ends with 2."""
 
 
 class FixtureError(StartupError):
     """A fixture that cannot be used: the text names the file, the key and the remedy."""
+
+
+class MissingExtra(StartupError):
+    """A package of an optional extra is not installed; the text says how to install it."""
+
+
+_EXTRAS = {
+    "hypothesis": "verify",
+    "openapi_core": "verify",
+    "pytest": "pytest",
+    "schemathesis": "verify",
+    "zxingcpp": "verify",
+}
+"""Top-level module to the extra of pyproject.toml that installs it."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> Exception:
+    """Returns a ``MissingExtra`` if an extra would install the module, else the error itself."""
+    module = (error.name or "").partition(".")[0]
+    if module not in _EXTRAS:
+        return error
+    extra = _EXTRAS[module]
+    return MissingExtra(
+        f"{module} is not installed, which this needs; run: pip install 'understudy[{extra}]'"
+    )
 
 
 _FRAMES = 12

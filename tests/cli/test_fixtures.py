@@ -129,13 +129,14 @@ def test_people_can_be_made_upon_people_that_were_made(base, tmp_path):
 
 
 REFUSALS = {
-    "people without out": (["--people", "3"], "--people and --out go together"),
-    "out without people": (["--out", "x"], "--people and --out go together"),
+    "people without out": (["--people", "3"], "--people needs a new directory; add --out DIR"),
+    "out without people": (["--out", "x"], "--out needs --people N or --nasty"),
+    "nasty without out": (["--nasty"], "--nasty needs a new directory; add --out DIR"),
     "nobody": (["--people", "0", "--out", "x"], "0 is not in the range x>=1"),
     "no number": (["--people", "many", "--out", "x"], "'many' is not a valid integer range"),
     "seed": (["--seed", "-1"], "-1 is not in the range x>=0"),
-    "list and out": (["--list", "--people", "3", "--out", "x"], "ask for one of them"),
-    "json and out": (["--json", "--people", "3", "--out", "x"], "ask for one of them"),
+    "list and out": (["--list", "--people", "3", "--out", "x"], "use one of them"),
+    "json and out": (["--json", "--people", "3", "--out", "x"], "use one of them"),
     "no set": (["--fixtures", "nowhere"], "nowhere is not a directory; give --fixtures"),
 }
 
@@ -152,20 +153,20 @@ def test_a_directory_that_holds_something_is_never_written_over(base):
     refused = run("--people", 3, "--out", base)
     assert refused.exit_code == 2
     assert refused.stderr == (
-        f"Error: {base} is there already; give --out a new directory, or an empty one.\n"
+        f"Error: {base} already exists; give --out a new directory, or an empty one.\n"
     )
     assert [path.name for path in base.rglob("*.*")] == ["mira.yaml"]
 
 
 def test_a_file_is_never_written_over(base):
     refused = run("--people", 3, "--out", base / "people/mira.yaml")
-    assert "is there already" in refused.stderr
+    assert "already exists" in refused.stderr
 
 
 def test_a_set_is_not_copied_into_itself(base):
     refused = run("--fixtures", base, "--people", 3, "--out", base / "more")
     assert refused.exit_code == 2
-    assert "lies inside" in refused.stderr
+    assert "is inside" in refused.stderr
     assert not (base / "more").exists()
 
 

@@ -140,7 +140,7 @@ def test_a_journal_of_a_killed_run_is_cleaned_up(call, mock, tmp_path):
     (tmp_path / "target.journal").write_text(json.dumps(journal))
     done = call("cleanup", str(tmp_path / "target.journal"), "--target", path)
     assert done.exit_code == 0, done.output
-    assert "everything stands as it stood" in done.output
+    assert "All changes of the run were undone." in done.output
 
 
 def test_every_rule_is_listed_with_what_it_says(call):

@@ -202,7 +202,7 @@ def size(path: Path) -> int:
 def test_ctrl_c_ends_with_a_whole_file_of_what_was_sent(tmp_path: Path):
     out = tmp_path / "cases.har"
     words = ("generate", "--send", "--count", "3000", "--format", "har", "--out", str(out))
-    ran = [sys.executable, "-m", "understudy.cli", *words]
+    ran = [sys.executable, "-m", "understudy", *words]
     with subprocess.Popen(ran, stderr=subprocess.PIPE, text=True) as sending:
         while not size(out):
             assert sending.poll() is None

@@ -56,7 +56,7 @@ def test_the_mock_runs_from_it(installed: Path) -> None:
     )
     environment = f"import sys; sys.path.insert(0, {str(installed)!r})"
     (installed / "sitecustomize.py").write_text(environment)
-    command = [sys.executable, "-m", "understudy.cli", "exec", "--", sys.executable, "-c", asks]
+    command = [sys.executable, "-m", "understudy", "exec", "--", sys.executable, "-c", asks]
     done = subprocess.run(
         command,
         capture_output=True,

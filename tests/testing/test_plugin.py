@@ -1,6 +1,7 @@
 """The plugin, as a client's test suite uses it."""
 
 import re
+import socket
 
 import pytest
 
@@ -86,7 +87,7 @@ def test_many_tests_share_one_mock_in_parallel_and_do_not_meet(pytester: pytest.
     pytester.makepyfile(MANY)
     result = pytester.runpytest_subprocess("-q", "-n", "4", "--understudy-exercised", "5")
     result.assert_outcomes(passed=64)
-    result.stdout.fnmatch_lines(["*exercised of the contract*", "getProfile: never *"])
+    result.stdout.fnmatch_lines(["*exercised parts of the contract*", "getProfile: never *"])
 
 
 def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.Pytester) -> None:
@@ -106,7 +107,7 @@ def test_less_of_the_contract_than_wanted_fails_the_run(pytester: pytest.Pyteste
     pytester.makepyfile(ALL_OF_IT)
     result = pytester.runpytest_subprocess("-q", "--understudy-exercised", "90")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert re.search(r"\d+ of \d+ parts, \d+%; 90 % are wanted", result.stdout.str())
+    assert re.search(r"\d+ of \d+ parts, \d+%; 90 % are required", result.stdout.str())
 
 
 def test_a_mock_that_runs_already_is_used(pytester: pytest.Pytester, serve) -> None:
@@ -123,6 +124,37 @@ def test_a_mock_that_is_not_there_is_said_with_the_remedy(pytester: pytest.Pytes
     result = pytester.runpytest_subprocess("-q", "--understudy-url=http://127.0.0.1:9")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*start one with `understudy serve`*"])
+
+
+def test_a_misspelt_option_of_a_marker_is_said_without_a_traceback(pytester: pytest.Pytester):
+    pytester.makepyfile(
+        "import pytest\n"
+        "@pytest.mark.understudy(peple=['ada'])\n"
+        "def test_any(understudy_world): pass"
+    )
+    result = pytester.runpytest_subprocess("-q")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["test_any: *peple*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*world.py*")
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+def test_a_mock_that_asks_for_a_token_gets_it(
+    pytester: pytest.Pytester, serve, monkeypatch: pytest.MonkeyPatch, *, by_option: bool
+) -> None:
+    running = serve("--log", "off", "--admin-token", "open-sesame", "--host", "0.0.0.0")
+    port = running.base_url.rpartition(":")[2].removesuffix("/v3")
+    url = f"http://{socket.gethostbyname(socket.gethostname())}:{port}"
+    pytester.makepyfile(
+        "def test_world(understudy_world): assert understudy_world.now().year >= 2026"
+    )
+    options = [f"--understudy-url={url}"]
+    if by_option:
+        options.append("--understudy-admin-token=open-sesame")
+    else:
+        monkeypatch.setenv("UNDERSTUDY_ADMIN_TOKEN", "open-sesame")
+    pytester.runpytest_subprocess("-q", *options).assert_outcomes(passed=1)
 
 
 def test_a_run_that_asks_for_no_mock_starts_none(pytester: pytest.Pytester) -> None:

@@ -30,3 +30,10 @@ def test_a_target_that_nobody_serves_is_said_in_one_line(tmp_path):
     done = ran(tmp_path, "-k", "qr-default-size", "--understudy-target", str(target))
     assert done.returncode == 1
     assert "http://127.0.0.1:9/v3 does not respond" in done.stdout
+
+
+def test_a_target_file_that_cannot_be_used_is_one_usage_error(tmp_path):
+    done = ran(tmp_path, "--understudy-target", "none.toml")
+    assert done.returncode == 4
+    assert done.stderr.count("none.toml cannot be read") == 1
+    assert "Traceback" not in done.stderr + done.stdout

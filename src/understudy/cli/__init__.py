@@ -1,4 +1,8 @@
-"""The ``understudy`` command."""
+"""The ``understudy`` command.
+
+Modules of this package import what is heavy inside functions, so that every command, and
+``understudy --help`` before all, starts at once.
+"""
 
 from typing import Any
 
@@ -15,34 +19,39 @@ from understudy.cli.journal import journal
 from understudy.cli.rules import rules
 from understudy.cli.serve import serve
 from understudy.cli.verify import verify
-from understudy.errors import StartupError
+from understudy.errors import StartupError, missing_extra
 
 
 class Unusable(click.ClickException):
-    """Something to mend first."""
+    """A usage or configuration error; the command ends with 2."""
 
     exit_code = 2
 
 
 class Commands(click.Group):
-    """Says what a person must mend in one line, and ends with 2."""
+    """Prints what a person must mend in one line, and ends with 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command.
 
         Raises:
-            Unusable: There is something to mend.
+            Unusable: A file, an option or the installation must be mended first.
         """
         try:
             return super().invoke(ctx)
         except StartupError as error:
             raise Unusable(str(error)) from error
+        except ModuleNotFoundError as error:
+            missing = missing_extra(error)
+            if missing is error:
+                raise
+            raise Unusable(str(missing)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="understudy")
 def main() -> None:
-    """A stand-in for the avatar and profile service, and the judge of every deployment of it."""
+    """Mock the avatar and profile service, and judge every deployment of it."""
 
 
 COMMANDS = (

@@ -1,4 +1,4 @@
-"""``understudy exec -- command``: a mock for as long as a command runs."""
+"""``understudy exec -- COMMAND``: runs a command with a mock of its own."""
 
 import os
 import subprocess
@@ -16,11 +16,11 @@ from understudy.cli.mock_options import client
 from understudy.errors import StartupError
 
 PATIENCE = 60
-"""Seconds that the mock may take to start; with many people on a slow machine it takes some."""
+"""Seconds that the mock may take to start, with many people on a slow machine."""
 
 
 class _Split(click.Command):
-    """Takes what stands before ``--`` as options of ``serve``, and what stands behind as a command."""
+    """Parses what is before ``--`` as options of ``serve``, and what is after it as a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Splits the arguments.
@@ -33,7 +33,7 @@ class _Split(click.Command):
         place = args.index("--") if "--" in args else len(args)
         options, command = args[:place], args[place + 1 :]
         if not command:
-            msg = "There is no command; write it behind --, as in: understudy exec -- npm test"
+            msg = "There is no command; write it after --, as in: understudy exec -- npm test"
             raise click.UsageError(msg, ctx)
         ctx.params = {"options": options, "command": command}
         return []
@@ -45,9 +45,9 @@ class _Split(click.Command):
     options_metavar="[OPTIONS OF SERVE] -- COMMAND…",
 )
 def exec_(options: list[str], command: list[str]) -> None:
-    """Run COMMAND with a mock of its own, on free ports, and end as it ends.
+    """Run COMMAND with a mock of its own on free ports.
 
-    The command finds the mock in its environment: UNDERSTUDY_BASE_URL, UNDERSTUDY_AUTH_URL,
+    Exits with the exit code of the command, which finds the mock in its environment: UNDERSTUDY_BASE_URL, UNDERSTUDY_AUTH_URL,
     UNDERSTUDY_URL (for the admin API), UNDERSTUDY_TOKEN_… for each token and
     UNDERSTUDY_CLIENT_ID and UNDERSTUDY_CLIENT_SECRET of the first application.
     """
@@ -64,7 +64,7 @@ def exec_(options: list[str], command: list[str]) -> None:
 
 def _start(ready: Path, options: list[str]) -> "subprocess.Popen[bytes]":
     free = ["--port", "0", "--auth-port", "0", "--log", "off", "--ready-file", str(ready)]
-    serve = [sys.executable, "-m", "understudy.cli", "serve", *free, *options]
+    serve = [sys.executable, "-m", "understudy", "serve", *free, *options]
     return subprocess.Popen(serve, stdout=subprocess.DEVNULL)
 
 
@@ -78,25 +78,25 @@ def _addresses(mock: "subprocess.Popen[bytes]", ready: Path) -> Mapping[str, str
             msg = f"The mock did not start within {PATIENCE} seconds."
             raise StartupError(msg)
         time.sleep(0.01)  # noqa: TID251 - waits for another process, not for a world's clock
-    found: dict[str, str] = orjson.loads(ready.read_bytes())
-    return found
+    addresses: dict[str, str] = orjson.loads(ready.read_bytes())
+    return addresses
 
 
 def _environment(addresses: Mapping[str, str]) -> dict[str, str]:
     site = urlsplit(addresses["base_url"])
     url = f"{site.scheme}://{site.netloc}"
     world = client(url).call("GET", "/worlds/default")
-    said = {
+    variables = {
         "UNDERSTUDY_URL": url,
         "UNDERSTUDY_BASE_URL": addresses["base_url"],
         "UNDERSTUDY_AUTH_URL": addresses["auth_url"],
     }
     for token in world["tokens"]:
-        said[_variable("UNDERSTUDY_TOKEN_", token["token"])] = token["token"]
+        variables[_variable("UNDERSTUDY_TOKEN_", token["token"])] = token["token"]
     for application in world["applications"][:1]:
-        said["UNDERSTUDY_CLIENT_ID"] = application["client_id"]
-        said["UNDERSTUDY_CLIENT_SECRET"] = application["client_secret"]
-    return {**os.environ, **said}
+        variables["UNDERSTUDY_CLIENT_ID"] = application["client_id"]
+        variables["UNDERSTUDY_CLIENT_SECRET"] = application["client_secret"]
+    return {**os.environ, **variables}
 
 
 def _variable(prefix: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""``understudy exercised``: what of the contract a test suite has used."""
+"""``understudy exercised``: which parts of the contract a test suite has used."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from understudy.cli.mock_options import client, mock_options
     "--threshold",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="End with 1 where less of the contract was used.",
+    help="Exit with 1 if less of the contract was used.",
 )
-@click.option("--json", "is_json", is_flag=True, help="The report as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")
 def exercised(
     url: str,
     world: str | None,
@@ -25,9 +25,9 @@ def exercised(
     *,
     is_json: bool,
 ) -> None:
-    """Tell which operations, statuses and identities a running mock has seen.
+    """Show which parts of the contract a running mock has seen.
 
-    Without --world every world counts, those that have ended among them.
+    Parts are operations, statuses and identities. Without --world all worlds count, including those that were deleted.
     """
     wanted = {"worlds": "this" if world else "all"}
     report = client(url, world, admin_token).call("GET", "/exercised", params=wanted)
@@ -37,17 +37,17 @@ def exercised(
         for line in lines(report):
             click.echo(line)
     if threshold is not None and report["share"] * 100 < threshold:
-        click.secho(f"less than the {threshold:g} % that --threshold wants", fg="red", err=True)
+        click.secho(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
         raise SystemExit(1)
 
 
 def lines(report: Any) -> list[str]:
-    """Returns the report as a person reads it."""
+    """Returns the lines of the report."""
     share = f"{report['exercised']} of {report['declared']} ({report['share']:.0%})"
-    said = [f"{click.style('Exercised', bold=True)}  {share} of the contract's parts", ""]
+    lines = [f"{click.style('Exercised', bold=True)}  {share} of the contract's parts", ""]
     for operation in report["operations"]:
         missing = [part for part, used in operation["parts"].items() if not used]
         count = f"{operation['requests']:>6} x"
         left = click.style("never " + ", ".join(missing), dim=True) if missing else "all"
-        said.append(f"{count}  {operation['operation']:<20} {left}")
-    return said
+        lines.append(f"{count}  {operation['operation']:<20} {left}")
+    return lines

@@ -1,4 +1,4 @@
-"""``understudy explain``: why the mock answered as it did."""
+"""``understudy explain``: why the mock responded as it did."""
 
 from typing import Any
 
@@ -11,11 +11,14 @@ from understudy.cli.mock_options import client, mock_options
 @click.command()
 @mock_options
 @click.argument("number", type=click.IntRange(1), metavar="ID")
-@click.option("--json", "is_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="Print the whole explanation as JSON.")
 def explain(
     url: str, world: str | None, admin_token: str | None, number: int, *, is_json: bool
 ) -> None:
-    """Say why request ID was answered as it was; `understudy journal` shows the ids."""
+    """Explain why a running mock responded as it did.
+
+    `understudy journal` shows the ID of each request.
+    """
     entry = client(url, world, admin_token).call("GET", f"/requests/{number}")
     if is_json:
         click.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
@@ -34,7 +37,7 @@ def _lines(entry: Any) -> list[str]:
         "",
         _line("operation", f"{operation['id']}  {operation['document']}" if operation else "none"),
         _line("world", why["world"]),
-        _line("speaks for", f"{why['person'] or 'nobody'} ({why['identity']})"),
+        _line("identity", f"{why['person'] or 'anonymous'} ({why['identity']})"),
     ]
     if about:
         origin = about["fixture"] or "made in this world"
@@ -57,7 +60,7 @@ def _refusal(refusal: Any) -> list[str]:
         lines += [
             _line("where", breach["where"] or "the whole body"),
             _line("expected", orjson.dumps(breach["expected"]).decode()),
-            _line("came", orjson.dumps(breach["came"]).decode()),
+            _line("actual", orjson.dumps(breach["came"]).decode()),
             _line("document", breach["document"]),
         ]
     return lines

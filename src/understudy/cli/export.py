@@ -1,4 +1,4 @@
-"""``understudy export``: what a running mock has become, as fixtures for version control."""
+"""``understudy export``: writes the state of a running mock as fixtures."""
 
 import io
 import shlex
@@ -15,13 +15,13 @@ from understudy.errors import StartupError
 @mock_options
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 def export(url: str, world: str | None, admin_token: str | None, directory: Path) -> None:
-    """Write people, pictures, tokens and applications of a running mock into the new DIR.
+    """Write the state of a running mock as a fixtures directory.
 
-    `understudy serve --fixtures DIR` begins there.
+    DIR must be new or empty. `understudy serve --fixtures DIR` starts from them.
     """
     packed = client(url, world, admin_token).fetch("/export")
     if directory.exists() and any(directory.iterdir()):
-        msg = f"{directory} is there already; name a new directory, or an empty one."
+        msg = f"{directory} already exists; name a new directory, or an empty one."
         raise StartupError(msg)
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
@@ -29,5 +29,5 @@ def export(url: str, world: str | None, admin_token: str | None, directory: Path
     except OSError as error:
         msg = f"{directory} cannot be written: {error.strerror}."
         raise StartupError(msg) from error
-    click.echo(f"The world is in {directory}.")
+    click.echo(f"The world was written to {directory}.")
     click.echo(f"Next: understudy serve --fixtures {shlex.quote(str(directory))}")

@@ -65,9 +65,10 @@ FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "
 )
 @click.option("--only-failing", is_flag=True, help="With --send, keep those that failed.")
 def generate(operations: tuple[str, ...], **options: Any) -> None:
-    """Write edge-case requests of operations (all of them, if none is named) as files.
+    """Write edge-case requests of operations as files.
 
-    With --send, exit code 1 says that some failed.
+    Takes every operation of the document if none is named. With --send, exit code 1 means that
+    cases failed.
     """
     # jsonschema-rs and the documents take 0.1 s, which other commands need not wait for.
     from understudy.cli import generating

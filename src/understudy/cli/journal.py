@@ -1,4 +1,4 @@
-"""``understudy journal``: what a running mock was asked, and what it answered."""
+"""``understudy journal``: the requests that a running mock received, and its responses."""
 
 from pathlib import Path
 from typing import Any
@@ -6,36 +6,42 @@ from typing import Any
 import click
 import orjson
 
-from understudy.cli.log_lines import COLOURS
 from understudy.cli.mock_options import client, mock_options
+from understudy.cli.status_colours import COLOURS
 from understudy.errors import StartupError
 
 
 @click.command()
 @mock_options
-@click.option("--follow", is_flag=True, help="Go on with each request as it comes, until Ctrl-C.")
-@click.option("--operation", metavar="ID", help="Only calls of this operationId.")
-@click.option("--status", help="Only answers of this status, or of a class such as 4XX.")
-@click.option("--person", metavar="SLUG", help="Only requests that spoke for this person.")
+@click.option("--follow", is_flag=True, help="Print each new request as it arrives, until Ctrl-C.")
+@click.option("--operation", metavar="ID", help="Only requests of this operationId.")
+@click.option("--status", help="Only responses of this status, or of a class such as 4XX.")
 @click.option(
-    "--limit", type=click.IntRange(0), default=20, show_default=True, help="The last so many."
+    "--person", metavar="SLUG", help="Only requests that were authenticated as this person."
 )
-@click.option("--json", "is_json", is_flag=True, help="A line of JSON for each.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Show at most this many, the latest.",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print each exchange as a line of JSON.")
 @click.option(
     "--har",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write all of it as HAR 1.2, for a browser's developer tools, and show nothing.",
+    help="Write the whole journal as HAR 1.2, for a browser's developer tools.",
 )
 def journal(url: str, world: str | None, admin_token: str | None, **options: Any) -> None:
-    """Show what a running mock was asked, and what it answered."""
+    """Show the requests and responses of a running mock."""
     mock = client(url, world, admin_token)
     if options["har"] is not None:
         _write_har(mock, options["har"])
         return
     names = ("operation", "status", "person")
     wanted = {name: options[name] for name in names if options[name] is not None}
-    found = mock.call("GET", "/requests", params={**wanted, "limit": options["limit"]})
-    for entry in reversed(found["requests"]):
+    page = mock.call("GET", "/requests", params={**wanted, "limit": options["limit"]})
+    for entry in reversed(page["requests"]):
         _show(entry, is_json=options["is_json"])
     if options["follow"]:
         for entry in mock.follow():

@@ -1,4 +1,4 @@
-"""One line a request: coloured on a terminal, plain or JSON elsewhere."""
+"""The request log: one line per request, coloured on a terminal, plain text or JSON elsewhere."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,6 +6,7 @@ from datetime import datetime
 import click
 import orjson
 
+from understudy.cli.status_colours import COLOURS
 from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.masking import masked_query
 from understudy.mock.engine.request_context import RequestContext
@@ -13,17 +14,14 @@ from understudy.mock.settings import Log
 
 Write = Callable[[str], None]
 
-COLOURS = {2: "green", 3: "cyan", 4: "yellow", 5: "red"}
-"""Class of a status to its colour."""
-
 
 def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
-    """Returns what writes a line for each exchange, or None where nothing is wanted.
+    """Returns a listener that writes a line for each request; None if the log is off.
 
     Args:
-        log: As the setting has it.
-        write: Takes a line without its end.
-        is_terminal: Whether colours help whoever reads.
+        log: The setting of ``--log``.
+        write: Writes a line, given without its line end.
+        is_terminal: Whether to colour the lines.
     """
     if log == "off":
         return None
@@ -67,7 +65,7 @@ def _coloured(exchange: RequestContext) -> str:
 
 def _json(exchange: RequestContext) -> str:
     endpoint = exchange.endpoint
-    said = {
+    entry = {
         "time": exchange.started.isoformat(),
         "method": exchange.method,
         "target": _target(exchange),
@@ -77,4 +75,4 @@ def _json(exchange: RequestContext) -> str:
         "person": exchange.principal.person if exchange.principal else None,
         "notes": exchange.notes,
     }
-    return orjson.dumps(said).decode()
+    return orjson.dumps(entry).decode()

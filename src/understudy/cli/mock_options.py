@@ -1,4 +1,4 @@
-"""The options of commands that speak to a mock that runs."""
+"""The options of commands that use a running mock."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 URL = "http://127.0.0.1:8080"
-"""Where ``understudy serve`` answers unless it is told otherwise."""
+"""The default address of ``understudy serve``."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -19,30 +19,33 @@ _OPTIONS = (
         envvar="UNDERSTUDY_URL",
         show_envvar=True,
         metavar="URL",
-        help="Address of the mock.",
+        help="Address of the running mock.",
     ),
     click.option(
-        "--world", envvar="UNDERSTUDY_WORLD", show_envvar=True, help="The world that is meant."
+        "--world",
+        envvar="UNDERSTUDY_WORLD",
+        show_envvar=True,
+        help="World to use.  [default: the default world]",
     ),
     click.option(
         "--admin-token",
         envvar="UNDERSTUDY_ADMIN_TOKEN",
         show_envvar=True,
         metavar="TOKEN",
-        help="What a mock on another machine asks for.",
+        help="Admin token that `understudy serve` printed; needed from another machine.",
     ),
 )
 
 
 def mock_options(command: Command) -> Command:
-    """Gives a command the options that ``client`` takes."""
+    """Adds the options that ``client`` takes to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def client(url: str, world: str | None = None, admin_token: str | None = None) -> Any:
-    """Returns the ``AdminClient`` of the mock that the options name."""
+    """Returns the ``AdminClient`` for the mock that the options name."""
     # httpx takes 0.1 s to import, which `serve` need not wait for.
     from understudy.deployments.admin_client import AdminClient
 

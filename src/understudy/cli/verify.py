@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,80 +18,111 @@ def _rules(_ctx: click.Context, _option: click.Parameter, text: str | None) -> t
 def _reports(
     _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[tuple[str, Path], ...]:
-    from understudy.errors import nearest
+    """Parses the values of ``--report``.
+
+    Raises:
+        BadParameter: A value is not a known format with a file.
+    """
+    if not texts:
+        return ()
     from understudy.verify.reports import FORMATS
 
-    found = []
-    for text in texts:
-        name, equals, path = text.partition("=")
-        if name not in FORMATS or not equals or not path:
-            hint = nearest(name, list(FORMATS)) or f"; formats are {', '.join(FORMATS)}"
-            msg = f"{text!r} is not FORMAT=FILE{hint}"
-            raise click.BadParameter(msg)
-        found.append((name, Path(path)))
-    return tuple(found)
+    return tuple(_report(text, FORMATS) for text in texts)
+
+
+def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
+    from understudy.errors import nearest
+
+    name, _, path = text.partition("=")
+    if name not in formats:
+        hint = nearest(name, list(formats)) or f"; formats are {', '.join(formats)}"
+        msg = f"there is no report format {name!r}{hint}"
+        raise click.BadParameter(msg)
+    if not path:
+        msg = f"{text!r} names no file; write {name}=FILE"
+        raise click.BadParameter(msg)
+    return name, Path(path)
 
 
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_VERIFY", "show_default": True})
 @click.option(
     "--target",
     type=click.Path(path_type=Path),
-    help="File that says what to judge and what is permitted; left out, the mock is judged.",
+    help="Target file: what to judge, and what is permitted.  [default: the mock]",
 )
-@click.option("--base-url", help="Of the resource API, in place of the file's.")
-@click.option("--auth-url", help="Of the authorization server, in place of the file's.")
+@click.option("--base-url", help="Base URL of the resource API, instead of the file's.")
+@click.option("--auth-url", help="Base URL of the authorization server, instead of the file's.")
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
-    help="OpenAPI document to judge by, in place of the file's; published for the deployment's own.",
+    help="OpenAPI document to judge by, instead of the file's; `published` for the deployment's own.",
 )
-@click.option("--rules", callback=_rules, metavar="ID,…", help="Only these rules.")
+@click.option(
+    "--rules",
+    callback=_rules,
+    metavar="ID,…",
+    help="Judge only these rules; `understudy rules` lists them.",
+)
 @click.option(
     "--report",
     "reports",
     multiple=True,
     callback=_reports,
     metavar="FORMAT=FILE",
-    help="Also json, junit, html, sarif, har or gitlab into a file; may be given again.",
+    help="Write a report: json, junit, html, sarif, har or gitlab. Repeatable.",
 )
-@click.option("--seed", default=0, help="Of generated cases; the same seed, the same cases.")
-@click.option("--max-requests", type=click.IntRange(1), help="Send no more than so many.")
-@click.option("--max-time", type=click.FloatRange(0, min_open=True), help="Seconds to take.")
+@click.option("--seed", default=0, help="Seed for generated cases.")
+@click.option("--max-requests", type=click.IntRange(1), help="Send at most this many requests.")
 @click.option(
-    "--workers", type=click.IntRange(1, 16), default=1, help="Threads of generated cases."
+    "--max-time", type=click.FloatRange(0, min_open=True), help="Stop after this many seconds."
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 16), default=1, help="Threads for generated cases."
 )
 @click.option(
     "--mode",
     type=click.Choice(["observe", "own", "full"]),
-    help="What may be written: nothing, the named account, anything.",
+    help="What may be changed: nothing, the named account, or anything.",
 )
 @click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(FAIL_ON),
-    help="What makes the exit code other than 0; may be given again."
-    "  [default: findings, and in CI not-checked]",
+    help="What sets the exit code; repeatable.  [default: findings, and in CI not-checked]",
 )
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), help="Known findings, each accepted until a day."
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of known findings, each accepted until a date.",
 )
 @click.option(
     "--cases",
     type=click.IntRange(0),
     default=None,
-    help="Generated cases an operation; 0 for none.  [default: 10 for the mock, else 0]",
+    help="Generated cases per operation; 0 for none.  [default: 10 for the mock, else 0]",
 )
 @click.option(
-    "--har", type=click.Path(path_type=Path), help="Judge recorded traffic; send nothing."
+    "--har",
+    type=click.Path(path_type=Path),
+    help="Judge recorded traffic (HAR 1.2) instead of sending.",
 )
-@click.option("--plan", "is_plan", is_flag=True, help="Print what would be sent, and send nothing.")
-@click.option("--init", "is_init", is_flag=True, help="Ask, and write a target file to --target.")
-@click.option("--quiet", is_flag=True, help="Print findings and the sum, and no progress.")
+@click.option(
+    "--plan",
+    "is_plan",
+    is_flag=True,
+    help="Print the requests that would be sent, and send nothing.",
+)
+@click.option(
+    "--init", "is_init", is_flag=True, help="Ask questions, and write a target file to --target."
+)
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def verify(**options: Any) -> None:
-    """Judge a deployment by the contract, documents and prose alike.
+    """Judge a deployment by the contract.
 
-    Exit codes: 0 all judged rules hold, 1 findings, 2 could not run, 3 rules were left unchecked
-    that could have been checked, or the run was stopped.
+    The contract is the OpenAPI documents and every rule of prose; `understudy rules` lists them.
+
+    Exit codes: 0 no findings; 1 findings; 2 the run could not start; 3 the run was stopped, or
+    (with --fail-on not-checked) rules were not checked that could have been.
     """
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying

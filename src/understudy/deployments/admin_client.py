@@ -17,10 +17,15 @@ class AdminClient:
         url: The mock's address without a path, or that of a world, ``…/__world/NAME``.
         world: The world's name; None for the default world.
         token: The admin token, which a mock on another machine requires.
+
+    Attributes:
+        url: The address of the world that is meant.
+        token: The admin token; None if none was given.
     """
 
     def __init__(self, url: str, world: str | None = None, token: str | None = None) -> None:
         self.url = url.rstrip("/") + (f"/__world/{world}" if world else "")
+        self.token = token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._client = httpx.Client(headers=headers, timeout=30, trust_env=False)
 

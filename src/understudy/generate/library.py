@@ -1,9 +1,7 @@
-"""Edge cases for use in other code: as an iterator, and as one pytest test per case."""
+"""Edge cases as an iterator, for use in other code."""
 
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from understudy.errors import StartupError, nearest
 from understudy.generate import selection
@@ -31,6 +29,11 @@ def edge_cases(
         document: The OpenAPI document to use instead of the bundled ones.
         test_data: The people, avatars and applications that the cases use; the mock's by default.
 
+    Examples:
+        >>> import understudy
+        >>> [case.kind for case in understudy.edge_cases("getProfile", kind="valid", count=2)]
+        ['valid', 'valid']
+
     Raises:
         StartupError: There is no such operation or kind, or the document cannot be read.
     """
@@ -41,18 +44,3 @@ def edge_cases(
     planners = selection.planners(document, test_data or TestData())
     plans = selection.plans(planners, operations)
     return selection.generate(plans, count, seed, selection.WORDS[kind])
-
-
-def parametrize(
-    *operations: str,
-    kind: str = "all",
-    count: int = COUNT,
-    seed: int = 0,
-    document: Path | None = None,
-) -> pytest.MarkDecorator:
-    """Returns a pytest mark that runs a test once for each case, with the case's id as its id.
-
-    The test takes the case as its argument ``case``. The arguments are those of ``edge_cases``.
-    """
-    cases = list(edge_cases(*operations, kind=kind, count=count, seed=seed, document=document))
-    return pytest.mark.parametrize("case", cases, ids=[case.id for case in cases])

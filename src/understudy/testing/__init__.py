@@ -1,1 +1,1 @@
-"""What a client's tests use: a mock that starts by itself, and a world for each test."""
+"""The pytest plugin: a mock that starts by itself, a world for each test, the contract suite."""

@@ -1,7 +1,7 @@
-"""A mock in a thread of this process, which starts when it is first spoken to.
+"""Runs a mock in a thread of this process; it starts at the first connection.
 
-Its ports are bound at once, so that its addresses are known; the mock itself is only put together
-when somebody connects. A test run that never asks for it pays nothing.
+Its ports are bound at once, so that its addresses are known. A test run that never connects does
+not pay for the start.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ class Background:
     """The mock of one test run.
 
     Args:
-        settings: What it is asked for; its ports do not matter.
+        settings: The settings of the mock; its ports are always free ones.
 
     Attributes:
         url: Address of the resource API, without a path.
-        auth_url: Address of the authorization server.
+        auth_url: Base URL of the authorization server.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -39,7 +39,7 @@ class Background:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stops it, if it ever started."""
+        """Stops the mock, if it ever started."""
         self._waker.send(b"x")
         if self._stop is not None:
             self._stop()

@@ -1,7 +1,8 @@
-"""The pytest plugin: judges a deployment by the contract, a test for each rule.
+"""The fixtures of the contract suite: judges a deployment by the contract, a test for each rule.
 
 ``pytest --pyargs understudy.testing.contract --understudy-target staging.toml``; without a target the
-mock is judged, in the same process. Loaded with every pytest, so that it imports nothing until asked.
+mock in this process is judged. pytest loads this module in every environment that has understudy, so
+it imports what is heavy only when a test needs it.
 """
 
 import os
@@ -15,12 +16,32 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
     group = parser.getgroup("understudy", "understudy's contract suite")
-    group.addoption("--understudy-target", help="target file; left out, the mock is judged")
+    group.addoption(
+        "--understudy-target", help="Target file of the contract suite. [default: the mock]"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the suite's mark known, where xdist is not there to do so."""
+    """Registers the suite's marker, and reads the target file.
+
+    Raises:
+        UsageError: The target file cannot be used.
+    """
     config.addinivalue_line("markers", "xdist_group(name): tests that share one run")
+    path = config.getoption("--understudy-target")
+    if path is not None:
+        _expect_target(Path(path))
+
+
+def _expect_target(path: Path) -> None:
+    from understudy.api.options import DeploymentOptions, target_from
+    from understudy.errors import StartupError
+
+    try:
+        target_from(DeploymentOptions(path), os.environ)
+    except StartupError as error:
+        msg = f"--understudy-target {error}"
+        raise pytest.UsageError(msg) from error
 
 
 @pytest.fixture(scope="session")

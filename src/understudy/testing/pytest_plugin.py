@@ -1,9 +1,10 @@
 """The pytest plugin: ``understudy`` is a mock, ``understudy_world`` a fresh world for each test.
 
-Under pytest-xdist the controller's process holds the one mock of all workers. pytest loads this for
-every run on the machine, so what is heavy is imported when a test asks for it.
+Under pytest-xdist the controller's process runs the one mock of all workers. pytest loads this
+module in every environment that has understudy, so it imports what is heavy only when a test needs it.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 MARKER = "understudy"
 FAULT_MARKER = "understudy_fault"
 IDLE_SECONDS = 3600
-"""A world that a killed worker left behind ends after so long without a request."""
+"""A world that a killed worker left behind is deleted after this time without a request."""
 
 _URL_KEY = "understudy_url"
 _RUNNING = pytest.StashKey[Any]()
@@ -25,27 +26,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--understudy-url",
         metavar="URL",
-        help="Use the mock that runs there instead of starting one.",
+        help="Use the mock at this address instead of starting one.",
+    )
+    group.addoption(
+        "--understudy-admin-token",
+        metavar="TOKEN",
+        help="Admin token of the mock at --understudy-url. [default: $UNDERSTUDY_ADMIN_TOKEN]",
     )
     group.addoption(
         "--understudy-fixtures",
         type=Path,
         metavar="DIR",
-        help="People, tokens and pictures of the mock that is started.",
+        help="Fixtures of the mock that is started, instead of the bundled ones.",
     )
     group.addoption(
         "--understudy-exercised",
         type=float,
         metavar="PERCENT",
-        help="Show what of the contract the tests used; fail where it is less than this.",
+        help="Show which parts of the contract the tests used; fail below this percentage.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Explains the markers."""
+    """Registers the markers."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(people=…, seed=…, snapshot=…, choices=…, freeze=…): what the test's world is.",
+        f"{MARKER}(people=…, seed=…, snapshot=…, choices=…, freeze=…): options of the test's world.",
     )
     config.addinivalue_line(
         "markers",
@@ -55,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tells a worker of pytest-xdist where the mock is."""
+    """Passes the address of the mock to a worker of pytest-xdist."""
     node.workerinput[_URL_KEY] = _url(node.config)
 
 
@@ -67,11 +73,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def _url(config: pytest.Config) -> str:
-    """Returns the mock's address; starts one where there is none yet."""
-    given = config.getoption("--understudy-url")
+    """Returns the address of the mock; starts one if none runs yet."""
+    url = config.getoption("--understudy-url")
     workerinput = getattr(config, "workerinput", None)
-    if given is not None:
-        return str(given)
+    if url is not None:
+        return str(url)
     if workerinput is not None:
         return str(workerinput[_URL_KEY])
     if _RUNNING not in config.stash:
@@ -83,13 +89,20 @@ def _url(config: pytest.Config) -> str:
     return str(config.stash[_RUNNING].url)
 
 
+def _client(config: pytest.Config) -> Any:
+    """Returns an ``AdminClient`` of the mock."""
+    from understudy.deployments.admin_client import AdminClient
+
+    token = config.getoption("--understudy-admin-token") or os.environ.get("UNDERSTUDY_ADMIN_TOKEN")
+    return AdminClient(_url(config), token=token)
+
+
 @pytest.fixture(scope="session")
 def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The ``AdminClient`` of a mock: one of this run's own, or that of ``--understudy-url``."""
-    from understudy.deployments.admin_client import AdminClient
+    """The ``AdminClient`` of a mock: this run's own, or that of ``--understudy-url``."""
     from understudy.errors import StartupError
 
-    client = AdminClient(_url(request.config))
+    client = _client(request.config)
     try:
         client.call("GET", "/health")
     except StartupError as error:
@@ -100,45 +113,65 @@ def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def understudy_world(request: pytest.FixtureRequest, understudy: Any) -> Iterator[Any]:
-    """A fresh ``MockWorld``; ``understudy`` and ``understudy_fault`` mark what is in it."""
-    from understudy.testing.world import MockWorld
+    """A fresh ``MockWorld``, with the options and faults of the test's markers."""
+    from understudy.errors import StartupError
 
-    wanted: dict[str, Any] = {}
-    for marker in reversed(list(request.node.iter_markers(MARKER))):
-        wanted |= marker.kwargs
-    instant = wanted.pop("freeze", None)
-    world = MockWorld(understudy, idle_seconds=IDLE_SECONDS, **wanted)
     try:
-        if instant is not None:
-            world.freeze(instant)
-        for marker in request.node.iter_markers(FAULT_MARKER):
-            world.fault(*marker.args, **marker.kwargs)
+        world = _world(request.node, understudy)
+    except StartupError as error:
+        pytest.fail(f"{request.node.name}: {error}", pytrace=False)
+    try:
         yield world
     finally:
         world.close()
 
 
+def _world(test: pytest.Item, mock: Any) -> Any:
+    """Creates the world that a test's markers describe.
+
+    Raises:
+        StartupError: The mock refuses an option or a fault.
+    """
+    from understudy.errors import StartupError
+    from understudy.testing.world import MockWorld
+
+    options: dict[str, Any] = {}
+    for marker in reversed(list(test.iter_markers(MARKER))):
+        options |= marker.kwargs
+    instant = options.pop("freeze", None)
+    world = MockWorld(mock, idle_seconds=IDLE_SECONDS, **options)
+    try:
+        if instant is not None:
+            world.freeze(instant)
+        for marker in test.iter_markers(FAULT_MARKER):
+            world.fault(*marker.args, **marker.kwargs)
+    except StartupError:
+        world.close()
+        raise
+    return world
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
-    """Puts what the mock was asked into the report of a test that failed."""
+    """Adds the requests that the mock received to the report of a test that failed."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # pluggy sends the result
     world = getattr(item, "funcargs", {}).get("understudy_world")
     if call.when == "call" and report.failed and world is not None:
-        report.sections.append((f"understudy: world {world.name}", _told(world)))
+        report.sections.append((f"understudy: world {world.name}", _requests(world)))
     return report  # type: ignore[return-value]  # as above
 
 
-def _told(world: Any) -> str:
+def _requests(world: Any) -> str:
     from understudy.errors import StartupError
 
     try:
-        return "\n".join(world.journal()) or "no request came"
+        return "\n".join(world.journal()) or "The mock received no request."
     except StartupError as error:
         return str(error)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails a run that used less of the contract than was wanted."""
+    """Fails a run that used less of the contract than ``--understudy-exercised``."""
     report = _exercised(session.config)
     if report is None:
         return
@@ -150,14 +183,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Shows what of the contract was used, if that was asked for."""
+    """Shows which parts of the contract were used, with ``--understudy-exercised``."""
     report = _exercised(config)
     if report is None:
         return
-    terminalreporter.section("understudy: exercised of the contract")
+    terminalreporter.section("understudy: exercised parts of the contract")
     wanted = config.getoption("--understudy-exercised")
     count = f"{report['exercised']} of {report['declared']} parts, {report['share']:.0%}"
-    terminalreporter.line(f"{count}; {wanted:g} % are wanted")
+    terminalreporter.line(f"{count}; {wanted:g} % are required")
     for operation in report["operations"]:
         never = [part for part, used in operation["parts"].items() if not used]
         if never:
@@ -165,12 +198,10 @@ def pytest_terminal_summary(
 
 
 def _exercised(config: pytest.Config) -> Any:
-    """Returns the report where it was asked for; a worker leaves it to the controller."""
+    """Returns the report with ``--understudy-exercised``; None in a worker, as the controller shows it."""
     if config.getoption("--understudy-exercised") is None or hasattr(config, "workerinput"):
         return None
-    from understudy.deployments.admin_client import AdminClient
-
-    client = AdminClient(_url(config))
+    client = _client(config)
     try:
         return client.call("GET", "/exercised", params={"worlds": "all"})
     finally:

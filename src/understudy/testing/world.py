@@ -1,43 +1,75 @@
-"""A world as a test sees it."""
+"""One isolated world of a running mock, as a test uses it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from understudy.deployments.admin_client import AdminClient
 
-Said = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 class MockWorld:
     """One isolated world of a running mock.
 
+    Use it in a ``with`` block, or call ``close``; the fixture ``understudy_world`` does so.
+
     Args:
-        mock: The mock's admin API, in any world.
-        wanted: As ``POST /__admin/worlds`` takes it: name, people, seed, snapshot, choices.
+        mock: The address of the mock, without a path, or a client of its admin API.
+        admin_token: The admin token, which a mock on another machine requires.
+        options: The members of ``POST /__admin/worlds``: name, people, seed, snapshot, choices.
 
     Attributes:
-        name: As it stands in its addresses.
-        base_url: All that a client of the resource API needs.
-        auth_url: The authorization server's address in this world.
-        header: What selects the world at the plain address, for a client that cannot be configured.
-        people: Who is in it: slug, e-mails with hashes, user name and password.
-        tokens: Those that are there from the start.
-        applications: Client ids, secrets and redirect addresses.
-        admin: Calls of the admin API in this world that have no name of their own here.
+        name: The world's name, as it stands in its addresses.
+        base_url: Base URL of the resource API in this world.
+        auth_url: Base URL of the authorization server in this world.
+        header: The header that selects the world at the mock's plain address.
+        people: The people in it: slug, e-mail addresses with hashes, user name and password.
+        tokens: The tokens that exist from the start.
+        applications: The applications: client id, client secret and redirect URIs.
+        admin: The admin API in this world, for operations without a method here.
+
+    Raises:
+        StartupError: No mock responds at the address, or it refuses the options.
+
+    Examples:
+        >>> from understudy import MockWorld
+        >>> with MockWorld("http://127.0.0.1:8080", people=["ada"], seed=7) as world:
+        ...     token = world.token("ada")
+        ...     [person["slug"] for person in world.people]
+        ['ada']
     """
 
-    def __init__(self, mock: AdminClient, **wanted: Any) -> None:
-        said = mock.call("POST", "/worlds", json=wanted)
-        self._mock = mock
-        self.name: str = said["name"]
-        self.base_url: str = said["base_url"]
-        self.auth_url: str = said["auth_url"]
-        self.header: dict[str, str] = said["header"]
-        self.people: list[Said] = said["people"]
-        self.tokens: list[Said] = said["tokens"]
-        self.applications: list[Said] = said["applications"]
-        self.admin = AdminClient(said["admin_url"].removesuffix("/__admin"))
+    def __init__(
+        self, mock: AdminClient | str, admin_token: str | None = None, **options: Any
+    ) -> None:
+        self._owns_client = isinstance(mock, str)
+        self._mock = AdminClient(mock, token=admin_token) if isinstance(mock, str) else mock
+        created = self._mock.call("POST", "/worlds", json=options)
+        self.name: str = created["name"]
+        self.base_url: str = created["base_url"]
+        self.auth_url: str = created["auth_url"]
+        self.header: dict[str, str] = created["header"]
+        self.people: list[JsonObject] = created["people"]
+        self.tokens: list[JsonObject] = created["tokens"]
+        self.applications: list[JsonObject] = created["applications"]
+        admin_url: str = created["admin_url"].removesuffix("/__admin")
+        self.admin = AdminClient(admin_url, token=self._mock.token)
+
+    def __enter__(self) -> Self:
+        """Returns the world."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Deletes the world."""
+        self.close()
 
     def token(
         self,
@@ -47,20 +79,20 @@ class MockWorld:
         kind: str = "oauth",
         lasts: timedelta | None = None,
     ) -> str:
-        """Returns a new token that speaks for a person; it works at the plain address too.
+        """Issues a token for a person; it selects this world at the mock's plain address too.
 
         Args:
-            person: A slug.
-            scopes: What it is granted; everything if left out.
+            person: The person's slug.
+            scopes: The scopes to grant; None for all.
             kind: ``oauth`` or ``api_key``.
-            lasts: How long it counts; for good if left out.
+            lasts: The lifetime; None: never expires.
         """
-        wanted: Said = {"person": person, "kind": kind}
+        body: JsonObject = {"person": person, "kind": kind}
         if scopes is not None:
-            wanted["scopes"] = list(scopes)
+            body["scopes"] = list(scopes)
         if lasts is not None:
-            wanted["expires_in"] = int(lasts.total_seconds())
-        token: str = self.admin.call("POST", "/tokens", json=wanted)["token"]
+            body["expires_in"] = int(lasts.total_seconds())
+        token: str = self.admin.call("POST", "/tokens", json=body)["token"]
         return token
 
     def now(self) -> datetime:
@@ -68,87 +100,105 @@ class MockWorld:
         return datetime.fromisoformat(self.admin.call("GET", "/clock")["now"])
 
     def freeze(self, instant: datetime | str | None = None) -> datetime:
-        """Stops the world's clock, now or at an instant, and returns what it shows."""
-        wanted: Said = {"frozen": True}
-        if instant is not None:
-            wanted["now"] = instant if isinstance(instant, str) else instant.isoformat()
-        return datetime.fromisoformat(self.admin.call("PUT", "/clock", json=wanted)["now"])
-
-    def advance(self, span: timedelta | float) -> datetime:
-        """Moves the world's clock on, by a span or by seconds, and returns what it shows."""
-        seconds = span.total_seconds() if isinstance(span, timedelta) else span
-        said = self.admin.call("POST", "/clock/advance", json={"seconds": seconds})
-        return datetime.fromisoformat(said["now"])
-
-    def fault(self, operation: str | None = None, **wanted: Any) -> str:
-        """Lets something go wrong, and returns the fault's id.
+        """Stops the world's clock and returns its time.
 
         Args:
-            operation: The operationId that it strikes; any if left out.
-            wanted: As ``POST /__admin/faults`` takes it: status, effect, field, delay, times…
+            instant: The time to show; None for the present one.
+        """
+        body: JsonObject = {"frozen": True}
+        if instant is not None:
+            body["now"] = instant if isinstance(instant, str) else instant.isoformat()
+        return datetime.fromisoformat(self.admin.call("PUT", "/clock", json=body)["now"])
+
+    def advance(self, span: timedelta | float) -> datetime:
+        """Moves the world's clock forward and returns its time.
+
+        Args:
+            span: By how much; a number is seconds.
+        """
+        seconds = span.total_seconds() if isinstance(span, timedelta) else span
+        clock = self.admin.call("POST", "/clock/advance", json={"seconds": seconds})
+        return datetime.fromisoformat(clock["now"])
+
+    def fault(self, operation: str | None = None, **options: Any) -> str:
+        """Injects a fault and returns its id.
+
+        Args:
+            operation: The operationId of the requests that get it; None for every request.
+            options: The members of ``POST /__admin/faults``: status, effect, field, delay, times…
         """
         named = {} if operation is None else {"operation": operation}
-        identifier: str = self.admin.call("POST", "/faults", json={**named, **wanted})["id"]
+        identifier: str = self.admin.call("POST", "/faults", json={**named, **options})["id"]
         return identifier
 
     def lift(self, fault: str | None = None) -> None:
-        """Lifts a fault, or every one."""
+        """Removes a fault by its id, or every fault."""
         self.admin.call("DELETE", "/faults" if fault is None else f"/faults/{fault}")
 
     def limit(self, principal: str, *, limit: int | None = None, used: int | None = None) -> None:
-        """Lowers a rate limit, or uses up some of it, for a person or for ``anonymous``."""
-        given = {"limit": limit, "used": used}
-        wanted = {name: number for name, number in given.items() if number is not None}
-        self.admin.call("PUT", f"/limits/{principal}", json=wanted)
-
-    def choose(self, choices: Mapping[str, str]) -> None:
-        """Chooses other readings of the interface: switch to option."""
-        self.admin.call("PATCH", "/choices", json=dict(choices))
-
-    def calls(self, operation: str | None = None, **pattern: Any) -> list[Said]:
-        """Returns the requests that fit, the oldest first.
+        """Lowers a rate limit, or uses up some of it.
 
         Args:
-            operation: Their operationId.
-            pattern: As ``POST /__admin/requests/find`` takes it: status, person, method, headers…
+            principal: A person's slug, or ``anonymous``.
+            limit: Requests that an hour allows from now on.
+            used: Requests that count as made in this hour.
+        """
+        numbers = {"limit": limit, "used": used}
+        body = {name: number for name, number in numbers.items() if number is not None}
+        self.admin.call("PUT", f"/limits/{principal}", json=body)
+
+    def choose(self, choices: Mapping[str, str]) -> None:
+        """Chooses other readings of the interface, as a mapping of switch to option."""
+        self.admin.call("PATCH", "/choices", json=dict(choices))
+
+    def calls(self, operation: str | None = None, **pattern: Any) -> list[JsonObject]:
+        """Returns the matching requests, the oldest first.
+
+        Args:
+            operation: Their operationId; None for any.
+            pattern: The members of ``POST /__admin/requests/find``: status, person, method…
         """
         named = {} if operation is None else {"operation": operation}
-        wanted = {**named, **{name: _text(value) for name, value in pattern.items()}}
-        found: list[Said] = self.admin.call("POST", "/requests/find", json=wanted)["requests"]
-        return found
+        body = {**named, **{name: _as_text(value) for name, value in pattern.items()}}
+        requests: list[JsonObject] = self.admin.call("POST", "/requests/find", json=body)[
+            "requests"
+        ]
+        return requests
 
     def snapshot(self, name: str) -> None:
-        """Keeps what the world is now."""
+        """Keeps the state of the world under a name."""
         self.admin.call("POST", "/snapshots", json={"name": name})
 
     def restore(self, name: str) -> None:
-        """Makes the world what was kept."""
+        """Restores the state that ``snapshot`` kept under this name."""
         self.admin.call("POST", f"/snapshots/{name}/restore")
 
     def reset(self) -> None:
-        """Makes the world as it began, and empties its journal."""
+        """Restores the state in which the world began, and empties its journal."""
         self.admin.call("POST", "/reset")
 
-    def export(self, path: Any) -> None:
+    def export(self, path: Path) -> None:
         """Writes the world as a zipped directory for ``serve --fixtures``."""
         path.write_bytes(self.admin.fetch("/export"))
 
     def journal(self) -> list[str]:
-        """Returns a line for each request, for a person to read."""
+        """Returns a readable line for each request, and for each note on it."""
         return [line for entry in self.calls() for line in _lines(entry)]
 
     def close(self) -> None:
-        """Ends the world."""
+        """Deletes the world."""
         self.admin.close()
         self._mock.call("DELETE", f"/worlds/{self.name}")
+        if self._owns_client:
+            self._mock.close()
 
 
-def _text(value: Any) -> Any:
+def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
-def _lines(entry: Said) -> list[str]:
+def _lines(entry: JsonObject) -> list[str]:
     request, status = entry["request"], entry["response"]["status"]
-    who = entry["person"] or "-"
-    line = f"{entry['id']:>4}  {status}  {request['method']:<6} {request['url']}  {who}"
+    person = entry["person"] or "-"
+    line = f"{entry['id']:>4}  {status}  {request['method']:<6} {request['url']}  {person}"
     return [line, *(f"           {note}" for note in entry["notes"])]

@@ -1,0 +1,32 @@
+"""``understudy --help``: it starts at once, fits a terminal, and cuts no sentence."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from understudy.cli import main
+
+
+def test_no_sentence_of_the_overview_is_cut():
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    assert not [line for line in shown.splitlines()[1:] if line.endswith("...")]
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_the_help_of_each_command_fits_a_terminal(name: str):
+    shown = CliRunner().invoke(main, [name, "--help"], terminal_width=80)
+    assert shown.exit_code == 0
+    assert max(map(len, shown.output.splitlines())) <= 80
+
+
+def test_the_overview_imports_nothing_heavy():
+    program = (
+        "import sys; from understudy.cli import main\n"
+        "heavy = {'connexion', 'httpx', 'jsonschema_rs', 'rich', 'starlette', 'yaml', 'PIL'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout.strip() == b"[]"
