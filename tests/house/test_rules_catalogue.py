@@ -51,7 +51,7 @@ SWITCHES = {
     "invalid-optional-token": ("refuse", "anonymous"),
     "private-profile-lookup": ("403", "404"),
     "qr-unknown-hash": ("picture", "404"),
-    "rate-limits": ("on", "off"),
+    "rate-limits": ("on", "off", "warn"),
     "scopes": ("enforced", "ignored"),
     "token-endpoint-basic-auth": ("refuse", "accept"),
     "unknown-profile-members": ("refuse", "ignore"),

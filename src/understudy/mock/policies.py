@@ -40,6 +40,10 @@ def _lifts_quota(choices: Choices) -> bool:
     return choices.get("rate-limits") == "off"
 
 
+def _warns_of_quota(choices: Choices) -> bool:
+    return choices.get("rate-limits") == "warn"
+
+
 def _ignores_scopes(choices: Choices) -> bool:
     return choices.get("scopes") == "ignored"
 
@@ -54,9 +58,10 @@ def _drops_unknown_members(choices: Choices) -> bool:
 
 POLICIES: Final = Policies(
     lifts_quota=_lifts_quota,
+    warns_of_quota=_warns_of_quota,
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
     drops_unknown_members=_drops_unknown_members,
-    quota_advice="rate limited; serve --choose rate-limits=off lifts the limits",
+    quota_advice="start the mock with --choose rate-limits=warn",
 )
 """The switches of ``rules.yaml`` that the engine's mechanisms obey."""

@@ -52,7 +52,7 @@ SWITCHES = {
     for name, options in {
         "scopes": ("checked", "ignored"),
         "invalid-optional-token": ("refused", "anonymous"),
-        "rate-limits": ("on", "off"),
+        "rate-limits": ("on", "off", "warn"),
         "unknown-profile-members": ("refuse", "ignore"),
     }.items()
 }

@@ -19,7 +19,7 @@ def test_beyond_the_quota_it_is_429_with_the_headers(serve) -> None:
     service = serve()
     assert statuses(service, 4) == [200, 200, 200, 429]
     response = service.get(PATH)
-    assert response.json() == {"error": "Rate limit exceeded", "code": "rate_limit_exceeded"}
+    assert response.json()["code"] == "rate_limit_exceeded"
     assert response.headers["x-ratelimit-limit"] == "3"
     assert response.headers["x-ratelimit-remaining"] == "0"
 
@@ -73,7 +73,26 @@ def test_the_quota_can_be_switched_off(serve) -> None:
     assert statuses(service, 5) == [200] * 5
 
 
-def test_the_journal_says_how_to_lift_it(serve) -> None:
+@pytest.mark.parametrize(
+    ("request_", "principal"), [({}, "anonymous"), (bearing("ada-token"), "ada")]
+)
+def test_a_429_says_until_when_and_how_to_go_on(serve, request_, principal) -> None:
     service = serve()
-    statuses(service, 4)
-    assert "--choose rate-limits=off" in service.recorded[-1].notes[0]
+    statuses(service, 4, **request_)
+    error = service.get(PATH, **request_).json()["error"]
+    assert "requests an hour are used up until 13:00:00 UTC." in error
+    assert f"curl -X DELETE http://mock.test/__admin/limits/{principal}," in error
+    assert error.endswith("or start the mock with --choose rate-limits=warn.")
+    assert service.recorded[-1].notes == [error]
+
+
+def test_a_warning_takes_the_place_of_429_once_an_hour(serve) -> None:
+    service = serve(choices={"rate-limits": "warn"})
+    responses = [service.get(PATH) for _ in range(6)]
+    assert [r.status_code for r in responses] == [200] * 6
+    assert [r.headers["x-ratelimit-remaining"] for r in responses] == list("210000")
+    warned = ["x-mock-rate-limit" in r.headers for r in responses]
+    assert warned == [False, False, False, True, False, False]
+    assert [bool(context.notes) for context in service.recorded] == warned
+    service.time.advance(timedelta(hours=1))
+    assert service.get(PATH).headers["x-ratelimit-remaining"] == "2"

@@ -24,19 +24,21 @@ class Policies:
 
     Attributes:
         lifts_quota: Whether requests are not counted and never answered 429.
+        warns_of_quota: Whether requests beyond the quota are counted, and answered all the same.
         ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
         ignores_invalid_token: Whether an invalid token on an operation with optional
             authentication is treated as no token, instead of 401.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
             of 400.
-        quota_advice: What the journal notes beside a 429.
+        quota_advice: What a 429 tells to do, besides the call that resets the count.
     """
 
     lifts_quota: Policy = never
+    warns_of_quota: Policy = never
     ignores_scopes: Policy = never
     ignores_invalid_token: Policy = never
     drops_unknown_members: Policy = never
-    quota_advice: str = "rate limited"
+    quota_advice: str = "wait"
 
 
 STRICT = Policies()

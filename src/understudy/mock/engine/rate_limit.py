@@ -2,10 +2,12 @@
 
 from understudy.errors import TooManyRequests
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.windows import count
+from understudy.mock.engine.windows import QuotaDecision, count
 
 ANONYMOUS = "anonymous"
 """Names everybody without a token, where limits are changed."""
+
+WARNING_HEADER = "x-mock-rate-limit"
 
 
 def enforce_quota(context: RequestContext) -> None:
@@ -25,26 +27,46 @@ def enforce_quota(context: RequestContext) -> None:
     quota = endpoint.api.quota(context.principal)
     if limits:
         quota = limits.get(who, limits.get(ANONYMOUS, quota) if not context.principal else quota)
-    count_request(context, who, quota, policies.quota_advice)
+    decision = count_request(context, who, quota)
+    if decision.allowed:
+        return
+    if policies.warns_of_quota(context.choices):
+        _warn(context, who, decision)
+        return
+    principal = context.principal.person if context.principal else ANONYMOUS
+    msg = (
+        f"Rate limit exceeded: {_used_up(decision)}. Reset the count with curl -X DELETE "
+        f"{context.site_url}/__admin/limits/{principal}, or {policies.quota_advice}."
+    )
+    context.notes.append(msg)
+    raise TooManyRequests(msg, code="rate_limit_exceeded")
 
 
-def count_request(context: RequestContext, who: str, quota: int, advice: str) -> None:
-    """Counts one request of a principal.
+def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecision:
+    """Counts one request of a principal, and adds the headers that tell what is left.
 
     Args:
-        context: The request; gets the headers that tell what is left.
+        context: The request.
         who: The principal that is counted.
         quota: Requests an hour that it is allowed.
-        advice: What the journal notes beside a 429.
-
-    Raises:
-        TooManyRequests: The quota of the hour is used up.
     """
     windows = context.world.windows
     decision, windows[who] = count(windows.get(who), context.started, quota)
     context.world.note_change()
     context.extra_headers = decision.headers
-    if not decision.allowed:
-        context.notes.append(advice)
-        msg = "Rate limit exceeded"
-        raise TooManyRequests(msg, code="rate_limit_exceeded")
+    return decision
+
+
+def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:
+    """Counts on, and says once a window that the service would respond with 429 from here on."""
+    windows = context.world.windows
+    window = windows[who]
+    windows[who] = window._replace(used=window.used + 1)
+    if window.used > decision.limit:
+        return
+    context.notes.append(f"the service would respond with 429 from here on: {_used_up(decision)}")
+    context.extra_headers = (*context.extra_headers, (WARNING_HEADER, "429 from here on"))
+
+
+def _used_up(decision: QuotaDecision) -> str:
+    return f"{decision.limit:,} requests an hour are used up until {decision.reset:%H:%M:%S} UTC"
