@@ -83,8 +83,8 @@ def test_a_syntax_error_is_named_by_line_and_column(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1", b"a: " + b"9" * 5_000, b"[" * 5_000],
-    ids=["not UTF-8", "a zero byte", "a list as key", "5,000 digits", "5,000 open brackets"],
+    [b"a: \xff\xfe", b"a: \x00", b"? [a]\n: 1", b"a: " + b"9" * 5_000],
+    ids=["not UTF-8", "a zero byte", "a list as key", "5,000 digits"],
 )
 def test_what_is_no_content_for_us_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(StartupError, match=r"file\.yaml"):
@@ -99,3 +99,31 @@ def test_a_missing_file_is_named_with_the_reason(tmp_path: Path) -> None:
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(StartupError, match="cannot be read: Is a directory"):
         read_yaml(tmp_path)
+
+
+def billion_laughs(levels: int) -> bytes:
+    """Returns a few lines that stand for 9 to the power of so many values."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels)]
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "limit"),
+    [
+        (b"[" * 50_000, "yaml-depth"),
+        (b"a: " + b"{a: " * 50_000, "yaml-depth"),
+        (b"- " * 50_000 + b"a", "yaml-depth"),
+        (billion_laughs(11), "yaml-values"),
+    ],
+    ids=["open brackets", "open braces", "lists in a line", "aliases of aliases"],
+)
+def test_what_would_overflow_or_grow_by_powers_is_refused(
+    tmp_path: Path, content: bytes, limit: str
+) -> None:
+    with pytest.raises(StartupError, match=rf"file\.yaml is beyond the limit {limit}"):
+        read(tmp_path, content)
+
+
+def test_a_few_aliases_stand_for_what_their_anchor_holds(tmp_path: Path) -> None:
+    assert read(tmp_path, "a: &a [1, 2]\nb: *a\n") == {"a": [1, 2], "b": [1, 2]}

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from understudy.errors import StartupError
+from understudy.openapi.yaml_bounds import expect_bounded
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
@@ -82,6 +83,7 @@ def parse_yaml(content: bytes, path: Path) -> Any:
         StartupError: It is not YAML; the text names file and line.
     """
     try:
+        expect_bounded(content, path)
         return yaml.load(content, _CoreSchemaLoader)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)

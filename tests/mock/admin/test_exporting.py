@@ -79,3 +79,34 @@ def test_what_is_no_fixtures_directory_is_refused_and_changes_nothing(
     assert reason in answer.json()["detail"]
     assert "/tmp" not in answer.json()["detail"]
     assert driver.get("/v3/profiles/ada").status_code == 200
+
+
+def nested() -> bytes:
+    return packed(**{"people__x.yaml": "[" * 50_000})
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (packed(**{"people__x.yaml": "[1, 2"}), "is not readable as YAML"),
+        (nested(), "yaml-depth"),
+        (packed(**{f"people__{number}.yaml": "" for number in range(5_001)}), "archive-entries"),
+    ],
+    ids=["broken YAML", "50,000 levels", "empty entries"],
+)
+def test_a_hostile_archive_is_refused_without_a_path_of_this_machine(
+    driver: Driver, content, reason
+) -> None:
+    answer = driver.ask("POST", "/__admin/import", content=content, headers=ZIP)
+    assert answer.status_code in {400, 413}
+    assert reason in answer.json()["detail"]
+    assert "/tmp" not in answer.json()["detail"]
+
+
+def test_an_archive_of_terabytes_is_refused_before_it_is_unpacked(driver: Driver) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(2):
+            archive.writestr(f"people/{number}.yaml", b"\0" * (65 * 1024 * 1024))
+    answer = driver.ask("POST", "/__admin/import", content=made.getvalue(), headers=ZIP)
+    assert (answer.status_code, answer.headers["x-mock-limit"]) == (413, "archive-bytes")

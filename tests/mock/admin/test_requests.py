@@ -196,3 +196,16 @@ def test_a_question_that_makes_no_sense_is_refused(
 ) -> None:
     status, detail = asked.refused(method, path, body)
     assert (status, reason in detail) == (400, True), detail
+
+
+def test_no_expression_takes_longer_than_its_text_is_long(asked: Driver) -> None:
+    asked.get("/" + "a" * 15_000 + "b")
+    assert asked.admin("POST", "/requests/count", {"urlPattern": "/(a|a)*$"}) == {"count": 0}
+    found = asked.admin("POST", "/requests/count", {"urlPattern": "/(a|a)*b"})
+    assert found == {"count": 1}
+
+
+def test_long_paths_that_match_nothing_are_compared_with_nothing(driver: Driver) -> None:
+    for number in range(60):
+        driver.get(f"/{number}/" + "a" * 16_000)
+    assert driver.admin("GET", "/requests/unmatched/near-misses") == {"nearMisses": []}

@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, SITE, Driver
 
+from understudy.errors import Conflict
 from understudy.mock.settings import Settings
+from understudy.mock.store.tokens import TOKENS, Token
 
 
 def rename(driver: Driver, base_url: str, name: str, token: str = "ada-full") -> None:
@@ -194,3 +196,14 @@ def test_where_worlds_must_be_named_a_request_that_names_none_is_refused(time) -
     assert "X-Mock-World" in refused.json()["detail"]
     assert driver.get(f"{world['base_url']}/profiles/ada").status_code == 200
     driver.close()
+
+
+def test_a_request_that_outlives_its_world_changes_nothing(driver: Driver) -> None:
+    driver.admin("POST", "/worlds", {"name": "w"})
+    ended = driver.mock.worlds.get("w")
+    driver.admin("DELETE", "/worlds/w")
+    driver.admin("POST", "/worlds", {"name": "w"})
+    with pytest.raises(Conflict, match="was deleted while"):
+        ended.put(TOKENS, "late", Token("late", "ada"))
+    with pytest.raises(Conflict, match="was deleted while"):
+        ended.become(ended.snapshot())

@@ -1,27 +1,57 @@
-"""A world as fixtures: taken out and put in (``openapi/admin.yaml``)."""
+"""Exports a world as fixtures and imports one (``openapi/admin.yaml``).
 
+Both take long for a large world, so they run in a thread of their own, one at a time: others are
+not kept waiting, and many imports do not use up the threads that check uploads.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from understudy.limits import IMPORT_SECONDS
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 
+Value = TypeVar("Value")
 
-def export_world(call: Call) -> HandlerResponse:
-    """Answers ``GET /export``: a zip file of what ``serve --fixtures`` takes."""
-    name = f'attachment; filename="{call.world.name}.zip"'
-    headers = (("content-disposition", name),)
-    return HandlerResponse(pack_world(call.world), 200, "application/zip", headers)
+_WORKER: Final = ThreadPoolExecutor(1, "understudy-archives")
 
 
-def import_world(call: Call, *, body: bytes) -> HandlerResponse:
-    """Answers ``POST /import``: the world becomes what the fixtures say, or stays as it is.
+async def export_world(call: Call) -> HandlerResponse:
+    """Exports the world as a zip file for ``serve --fixtures`` (``GET /export``).
 
     Raises:
-        BadRequest: The body is no such zip file, or a fixture in it cannot be used.
+        LimitExceeded: It takes too long.
     """
-    baseline = unpack_fixtures(body)
-    kept = call.world.snapshot()
-    call.world.become(kept._replace(baseline=baseline, overlay={}))
+    name = f'attachment; filename="{call.world.name}.zip"'
+    headers = (("content-disposition", name),)
+    world = call.world.copy()
+    packed = await _in_worker(lambda: pack_world(world))
+    return HandlerResponse(packed, 200, "application/zip", headers)
+
+
+async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
+    """Replaces the world by the fixtures in a zip file, or leaves it as it is (``POST /import``).
+
+    Raises:
+        BadRequest: The body is not such a zip file, or a fixture in it cannot be used.
+        LimitExceeded: It holds too much, or takes too long.
+    """
+    baseline = await _in_worker(lambda: unpack_fixtures(body))
+    snapshot = call.world.snapshot()
+    call.world.become(snapshot._replace(baseline=baseline, overlay={}))
     return HandlerResponse(status=204)
+
+
+async def _in_worker(work: Callable[[], Value]) -> Value:
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(IMPORT_SECONDS.most):
+            return await loop.run_in_executor(_WORKER, work)
+    except TimeoutError:
+        raise IMPORT_SECONDS.exceeded() from None
 
 
 HANDLERS: Handlers = {("GET", "/export"): export_world, ("POST", "/import"): import_world}

@@ -1,17 +1,22 @@
 """Tells which exchanges a pattern means: WireMock's request patterns, and what only we know."""
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import orjson
+import re2
 
 from understudy.errors import BadRequest
 from understudy.mock.admin.journal_entries import operation_id
 from understudy.mock.engine.request_context import RequestContext
 
 Pattern = Mapping[str, Any]
+
+_OPTIONS: Final = re2.Options()
+"""RE2 takes time in proportion to the text, whatever the expression is."""
+_OPTIONS.dot_nl = True
+_OPTIONS.log_errors = False
 
 
 def matches(context: RequestContext, pattern: Pattern) -> bool:
@@ -109,7 +114,8 @@ _COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
 
 def _is_like(expression: str, text: str) -> bool:
     try:
-        return re.fullmatch(expression, text, re.DOTALL) is not None
-    except re.error as error:
-        msg = f"{expression!r} is no regular expression: {error}."
+        return re2.fullmatch(expression, text, options=_OPTIONS) is not None
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace")
+        msg = f"{expression[:100]!r} is no regular expression in RE2's syntax: {reason}."
         raise BadRequest(msg) from error

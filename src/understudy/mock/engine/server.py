@@ -9,20 +9,15 @@ import contextlib
 import errno
 import signal
 import socket
-import struct
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from understudy.errors import StartupError
-from understudy.mock.engine.fault_injection import ABORT
+from understudy.mock.engine.connection import HttpConnection
 
 BACKLOG = 2048
-
-_RESET = struct.pack("ii", 1, 0)
-"""Lets a socket linger for no time at all: what is not sent is dropped, and the peer hears RST."""
 
 
 def bind(host: str, port: int, option: str) -> socket.socket:
@@ -69,23 +64,6 @@ class _Listener(uvicorn.Server):
         yield
 
 
-class _Protocol(HttpToolsProtocol):
-    """uvicorn's reading of HTTP, which also lets a fault end the connection in the middle."""
-
-    def on_message_begin(self) -> None:
-        """Puts the means to hang up where the request finds it."""
-        super().on_message_begin()
-        self.scope[ABORT] = self._abort  # type: ignore[literal-required]  # our own
-
-    def _abort(self, *, at_once: bool) -> None:
-        if not at_once:
-            self.transport.close()  # once what was written is sent
-            return
-        connection = self.transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        self.transport.abort()
-
-
 async def serve(
     applications: Mapping[socket.socket, ASGIApp],
     *,
@@ -125,7 +103,7 @@ async def serve(
 def _configuration(application: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=_Protocol,
+        http=HttpConnection,
         interface="asgi3",
         lifespan="off",
         log_config=None,

@@ -281,6 +281,7 @@ class Worlds:
 
     def _end(self, world: World) -> None:
         self._ended += world.journal.exercised
+        world.is_ended = True
         del self._worlds[world.name]
         del self._stays[world.name]
         del self._beginnings[world.name]

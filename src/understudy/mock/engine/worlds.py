@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from understudy.errors import Conflict
 from understudy.limits import RECORDS
 from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
@@ -114,7 +115,8 @@ class World:
         limits: Principal to the requests an hour it is allowed instead of the interface's.
         faults: What goes wrong here on demand, by the fault's id.
         journal: What was asked here.
-        store: Told of every change, to make it last.
+        store: Persists every change; None: the world is in memory only.
+        is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
     """
 
     name: str
@@ -127,6 +129,7 @@ class World:
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal[Any] = field(default_factory=Journal)
     store: "WorldStore | None" = None
+    is_ended: bool = False
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -182,7 +185,12 @@ class World:
             self.apply(RecordChange(collection.name, key, None))
 
     def apply(self, change: RecordChange) -> None:
-        """Carries out one change: the only place where the state of a world changes."""
+        """Carries out one change: the only place where a record of a world changes.
+
+        Raises:
+            Conflict: The world has ended while the request was worked on.
+        """
+        self._expect_lasting()
         changed = self._overlay.setdefault(change.collection, {})
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
@@ -195,6 +203,11 @@ class World:
         """Tells the store that clock, choices, limits or faults are others now."""
         if self.store is not None:
             self.store.settings_changed(self)
+
+    def _expect_lasting(self) -> None:
+        if self.is_ended:
+            msg = f"The world {self.name!r} was deleted while this request was worked on."
+            raise Conflict(msg, code="world_ended")
 
     def changes(self) -> Iterator[RecordChange]:
         """Yields what differs from the baseline."""
@@ -217,7 +230,12 @@ class World:
         )
 
     def become(self, snapshot: Snapshot) -> None:
-        """Becomes what a snapshot says, at once; the journal stays."""
+        """Becomes what a snapshot says, at once; the journal stays.
+
+        Raises:
+            Conflict: The world has ended while the request was worked on.
+        """
+        self._expect_lasting()
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
         self.clock.hands = snapshot.hands
@@ -228,6 +246,12 @@ class World:
         self.faults = dict(snapshot.faults)
         if self.store is not None:
             self.store.world_replaced(self)
+
+    def copy(self) -> "World":
+        """Returns a world of its own that holds the same, and is neither kept nor journalled."""
+        world = World(self.name, self.baseline, self.clock.twin())
+        world.become(self.snapshot())
+        return world
 
     def sibling(self, name: str, capacity: int) -> "World":
         """Returns a new world that goes by the same clock's time."""

@@ -1,0 +1,112 @@
+"""One HTTP connection: uvicorn's reading of it, bounded in bytes and time.
+
+uvicorn waits for ever for the end of a header and takes one of any length, so a few idle sockets or
+one request could use up descriptors and memory before the application hears of them.
+"""
+
+import asyncio
+import socket
+import struct
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from understudy.limits import HEADER_BYTES, HEADER_SECONDS, Limit
+from understudy.mock.engine.fault_injection import ABORT
+
+_RESET = struct.pack("ii", 1, 0)
+"""Lets a socket linger for no time at all: what is not sent is dropped, and the peer hears RST."""
+
+_ROOM = 32 * 1024
+"""Bytes beyond HEADER_BYTES, for the request line and one read; the application is exact."""
+
+
+_LINGERING = 1.0
+"""Seconds in which what still comes is dropped unread: closing at once would send a reset, and the
+client would lose the response."""
+
+
+class HttpConnection(HttpToolsProtocol):
+    """Refuses a header without end, and lets a fault end the connection in the middle."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_bytes = 0
+        self._is_in_head = True
+        self._is_refused = False
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Gives the first request its time."""
+        super().connection_made(transport)
+        self._start_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stops the clock."""
+        self._end_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on, unless the header has grown too large."""
+        if self._is_refused:
+            return
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._is_in_head and self._head_bytes > HEADER_BYTES.most + _ROOM:
+            self._refuse(HEADER_BYTES)
+
+    def on_message_begin(self) -> None:
+        """Puts what ends the connection into the scope of the request."""
+        super().on_message_begin()
+        if not self._is_in_head:  # a further request of the same connection
+            self._start_head()
+        self.scope[ABORT] = self._abort  # type: ignore[literal-required]  # our own
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Takes a header field; one in the trailer of a chunked body is none (RFC 9110, 6.5.1)."""
+        if self._is_in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Stops the clock, and starts the application."""
+        self._end_head()
+        super().on_headers_complete()
+
+    def _start_head(self) -> None:
+        self._is_in_head = True
+        self._head_bytes = 0
+        self._head_timer = self.loop.call_later(HEADER_SECONDS.most, self._refuse, HEADER_SECONDS)
+
+    def _end_head(self) -> None:
+        self._is_in_head = False
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, limit: Limit) -> None:
+        """Ends the connection, with a response where there is anything to respond to."""
+        is_answerable = self._head_bytes > 0 and not self.transport.is_closing()
+        self._end_head()
+        if is_answerable and (self.cycle is None or self.cycle.response_complete):  # type: ignore[redundant-expr]  # uvicorn starts with None
+            problem = limit.exceeded()
+            body = orjson.dumps({"error": problem.message, "code": problem.code})
+            head = (
+                f"HTTP/1.1 {limit.status} {HTTPStatus(limit.status).phrase}\r\n"
+                f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+                f"x-mock-limit: {limit.name}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
+            self._is_refused = True
+            self.loop.call_later(_LINGERING, self.transport.close)
+            return
+        self.transport.close()
+
+    def _abort(self, *, at_once: bool) -> None:
+        if not at_once:
+            self.transport.close()  # once what was written is sent
+            return
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self.transport.abort()

@@ -1,0 +1,96 @@
+"""A connection that sends no end of a header is answered and closed; others are not kept waiting."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from understudy.limits import HEADER_BYTES, Limit
+from understudy.mock.engine.server import bind, serve
+
+REQUEST = b"GET /v1/notes?size=1 HTTP/1.1\r\nHost: mock.test\r\n"
+
+
+async def sent(port: int, *chunks: bytes) -> bytes:
+    """Returns all that comes back for some bytes, until the mock closes the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    for chunk in chunks:
+        writer.write(chunk)
+        await writer.drain()
+    async with asyncio.timeout(20):
+        response = await reader.read()
+    writer.close()
+    return response
+
+
+Talk = Callable[[Callable[[int], Coroutine[Any, Any, bytes]]], bytes]
+
+
+@pytest.fixture
+def talk(notes) -> Talk:
+    """Serves on a socket, and returns what one conversation brought."""
+
+    def talk(conversation: Callable[[int], Coroutine[Any, Any, bytes]]) -> bytes:
+        heard: list[bytes] = []
+        with bind("127.0.0.1", 0, "--port") as listener:
+            ready = asyncio.Event()
+            stops: list[Callable[[], None]] = []
+
+            async def converse() -> None:
+                await ready.wait()
+                try:
+                    heard.append(await conversation(listener.getsockname()[1]))
+                finally:
+                    stops[0]()
+
+            def started(stop: Callable[[], None]) -> None:
+                stops.append(stop)
+                ready.set()
+
+            asyncio.run(serve({listener: notes.application}, ready=started, beside=[converse]))
+        return heard[0]
+
+    return talk
+
+
+def test_a_header_without_end_is_431_and_the_connection_is_closed(talk: Talk) -> None:
+    endless = b"X-A: " + b"a" * (2 * HEADER_BYTES.most)
+    response = talk(lambda port: sent(port, REQUEST, endless))
+    assert response.startswith(b"HTTP/1.1 431 ")
+    assert b"x-mock-limit: header-bytes" in response
+
+
+def test_a_header_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
+    soon = Limit("header-seconds", 1, "seconds", 408)
+    monkeypatch.setattr("understudy.mock.engine.connection.HEADER_SECONDS", soon)
+    assert talk(lambda port: sent(port, REQUEST)).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_connection_that_says_nothing_ends(talk: Talk, monkeypatch) -> None:
+    soon = Limit("header-seconds", 0, "seconds", 408)
+    monkeypatch.setattr("understudy.mock.engine.connection.HEADER_SECONDS", soon)
+    assert talk(sent) == b""
+
+
+def test_a_body_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
+    soon = Limit("body-seconds", 0, "seconds", 408)
+    monkeypatch.setattr("understudy.mock.engine.body_guard.BODY_SECONDS", soon)
+    head = b"POST /v1/notes HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Length: 9\r\n\r\n{"
+    assert talk(lambda port: sent(port, head)).startswith(b"HTTP/1.1 408 ")
+
+
+def test_two_requests_of_one_connection_are_both_answered(talk: Talk) -> None:
+    last = REQUEST + b"Connection: close\r\n\r\n"
+    response = talk(lambda port: sent(port, REQUEST + b"\r\n" + last))
+    assert response.count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_a_field_of_a_trailer_is_no_header(talk: Talk) -> None:
+    head = b"POST /v1/forms HTTP/1.1\r\nHost: m\r\nConnection: close\r\n"
+    chunked = (
+        b"Transfer-Encoding: chunked\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n"
+    )
+    trailer = b"6\r\nname=a\r\n0\r\nHost: other\r\n\r\n"
+    response = talk(lambda port: sent(port, head + chunked + trailer))
+    assert response.startswith(b"HTTP/1.1 200 ")
