@@ -31,6 +31,10 @@ verify: install  ## judge the mock by the contract
 mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
 	$(BIN)/python -m tests.quality.mutants --controls 20 --schemathesis --matrix build/mutants.csv
 
+.PHONY: schedule
+schedule: install  ## measure what each part of each probe settles and costs, after a change of one
+	$(BIN)/python -m tests.quality.schedule
+
 .PHONY: check
 check: lint types layers docs test  ## all that CI runs
 

@@ -75,7 +75,7 @@ def test_a_deployment_is_judged_by_its_own_document(call, mock, tmp_path):
 def test_a_plan_is_printed_and_nothing_is_sent(call):
     done = call("verify", "--base-url", "http://127.0.0.1:9/v3", "--plan")
     assert done.exit_code == 0
-    assert "not sent  same_profile_as_everyone: [known] slug is not given" in done.output
+    assert "not sent  one_profile_seen_by_everyone: [known] slug is not given" in done.output
     assert "about " in done.output
 
 

@@ -11,8 +11,8 @@ from understudy.deployments.allowance import Allowance
 from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Budget, Permit
+from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probes.uploads import picture, upload
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
 

@@ -1,23 +1,17 @@
-"""The order of the probes, and that what they declare of themselves is what a run comes to."""
+"""The order in which the parts of probes are sent, and what a probe need not ask again."""
 
 from collections import Counter
 
-import pytest
-from msgspec.structs import replace
-
-from understudy.api import in_process
-from understudy.api.bundled_target import TARGET
-from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
-from understudy.verify import runner
-from understudy.verify.gateway import BOOKKEEPING
+from understudy.verify.ordering import in_order, turns
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import Part, Probe, in_order, turns
-from understudy.verify.run import RunOptions, start
+from understudy.verify.probing import Probe
+from understudy.verify.schedule import Part
 
 
 def a_probe(name, *parts, needs=()):
-    return Probe(name, parts, needs, lambda _visit: None)
+    rules = tuple(rule for part in parts for rule in part.rules)
+    return Probe(name, rules, parts, needs, lambda _client: None)
 
 
 def names(probes):
@@ -66,57 +60,6 @@ def test_what_writes_gives_way_and_what_moves_time_comes_last():
 def test_a_probe_that_turns_out_to_be_over_has_no_further_turn():
     short = a_probe("short", Part(("a",), 1), Part(("b",), 1))
     assert [probe.name for probe in turns([short], {"short"})] == ["short"]
-
-
-@pytest.fixture(scope="module")
-def taken():
-    """Returns what each part declares, what it sent, and what it settled, in a run on the mock."""
-    mock = in_process.mock()
-    wire = in_process.InProcess(mock)
-    target = replace(TARGET, permit=replace(TARGET.permit, exhaust_rate_limit=False))
-    run = start(Deployment(target, wire, in_process.time_of(mock)), RunOptions())
-    found = []
-    done: Counter[str] = Counter()
-
-    def watched(probes, over):
-        for probe in turns(probes, over):
-            before, sent = asked(run), len(run.exchanges)
-            yield probe
-            settled = {rule for rule, times in asked(run).items() if times > before.get(rule, 0)}
-            own = [each for each in run.exchanges[sent:] if each.source not in BOOKKEEPING]
-            part = probe.parts[done[probe.name]] if done[probe.name] < len(probe.parts) else None
-            done[probe.name] += 1
-            found.append((f"{probe.name} {done[probe.name]}", part, len(own), settled))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "turns", watched)
-        runner.run_phases(run)
-    wire.close()
-    return found
-
-
-def asked(run):
-    return {rule: said.checks for rule, said in run.evaluator.json_object.items()}
-
-
-def test_every_part_sends_as_much_as_it_declares(taken):
-    wrong = {name: sent for name, part, sent, _ in taken if sent != (part.cost if part else 0)}
-    assert wrong == {}
-
-
-def test_every_part_settles_what_it_declares(taken):
-    wrong = {name: set(part.rules) - settled for name, part, _, settled in taken if part}
-    assert {name: rules for name, rules in wrong.items() if rules} == {}
-
-
-def test_every_rule_is_settled_first_by_a_part_that_declares_it(taken):
-    known = {"answers", "document"}
-    wrong: dict[str, set[str]] = {}
-    for name, part, _, settled in taken:
-        first = settled - known - set(part.rules if part else ())
-        known |= settled
-        wrong |= {name: first} if first else {}
-    assert wrong == {}
 
 
 def test_what_was_read_is_recalled_until_something_is_written(gateway, wire):

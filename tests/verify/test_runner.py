@@ -100,6 +100,7 @@ def test_a_run_that_is_out_of_time_says_what_is_left(verify):
 def test_the_requests_of_a_run_are_never_overshot(verify, wire):
     outcome = verify(replace(TARGET, mode="observe"), allowance=Allowance(requests=17))
     assert len(wire.seen) == 17
-    assert {"the rest of same_profile_as_everyone", "a_code_of_nobody"} <= set(outcome.not_run)
+    assert "code_of_unknown_identifier" in outcome.not_run
+    assert any(name.startswith("the rest of ") for name in outcome.not_run)
     begun = {exchange.source.removeprefix("probe ") for exchange in outcome.exchanges}
     assert begun & set(outcome.not_run) == set()

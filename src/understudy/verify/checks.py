@@ -1,27 +1,32 @@
 """Registers checks, and asks them of an exchange.
 
-A check is a pure function of an exchange and what was exchanged before. It answers with a verdict,
-or with None where the exchange gives it nothing to say; so silence never counts as passing.
+A check is a pure function of an exchange and of what was exchanged before. Its conditions stand
+beside it, so that its body is only the judgement; where they do not all hold, it says nothing, and
+saying nothing never counts as passing.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from understudy.deployments.exchange import Exchange
 from understudy.verify.history import History
 
 TOO_MANY = 429
+SHOWN = 300
+"""Characters of a value that a result shows."""
+
+Value = TypeVar("Value")
 
 
 class CheckResult(NamedTuple):
-    """What a check says of an exchange.
+    """One check's judgement of one exchange.
 
     Attributes:
         holds: Whether the rule holds here.
         expected: What the rule asks for, in a few words.
         actual: What was found instead, or as well.
-        evidence: Earlier exchanges without which this one says nothing.
+        evidence: Earlier exchanges that the judgement rests on.
     """
 
     holds: bool
@@ -30,102 +35,170 @@ class CheckResult(NamedTuple):
     evidence: tuple[Exchange, ...] = ()
 
 
+Condition = Callable[[Exchange, History], bool]
+"""A predicate, named by its docstring: ``Tells whether the code was redeemed before.``"""
+
 Judge = Callable[[Exchange, History], CheckResult | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check and the rules that it judges.
+    """A check, the rules that it judges, and the exchanges that it can judge.
 
     Attributes:
         rules: Their ids.
         operations: What it looks at; empty for every exchange.
+        when: What must hold of an exchange before there is anything to judge, in order.
         judge: The function.
-        is_of_limits: Whether it also judges a 429, which to others says nothing.
+        is_of_limits: Whether it also judges a 429, which says nothing of any other rule.
     """
 
     rules: tuple[str, ...]
     operations: frozenset[str]
+    when: tuple[Condition, ...]
     judge: Judge
     is_of_limits: bool = False
 
+    def occasion(self, reached: int) -> str:
+        """Returns the exchange that was never seen, in words.
+
+        Args:
+            reached: How many of the conditions held at once, at most.
+        """
+        what = " or ".join(sorted(self.operations)) or "request"
+        conditions = " and ".join(described(each) for each in self.when[: reached + 1])
+        return f"no {what} was seen" + (f" where {conditions}" if conditions else "")
+
 
 CHECKS: Final[list[Check]] = []
-"""In the order of the interface's sections, as ``checks`` imports them."""
+"""In the order in which ``rules`` imports its sections."""
 
 
 def check(
-    *rules: str, on: Iterable[str] = (), is_of_limits: bool = False
+    *rules: str,
+    on: Iterable[str] = (),
+    when: Sequence[Condition] = (),
+    is_of_limits: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Registers a check.
 
     Args:
         rules: Ids of ``rules.yaml``.
-        on: The operations whose exchanges it is asked about; all where none is given.
+        on: The operations whose exchanges it judges; all where none is given.
+        when: What must hold before there is anything to judge; the first that does not hold ends
+            it, so what is cheap to tell comes first.
         is_of_limits: Whether a 429 means something to it.
     """
 
     def register(judge: Judge) -> Judge:
-        CHECKS.append(Check(rules, frozenset(on), judge, is_of_limits))
+        CHECKS.append(Check(rules, frozenset(on), tuple(when), judge, is_of_limits))
         return judge
 
     return register
 
 
+def described(condition: Condition) -> str:
+    """Returns what a condition says of an exchange: its docstring without ``Tells whether``."""
+    text = (condition.__doc__ or condition.__name__).partition("\n")[0]
+    return text.removeprefix("Tells whether ").rstrip(".")
+
+
+def named(condition: Condition, description: str) -> Condition:
+    """Returns a condition that was made for one check, with its description."""
+    condition.__doc__ = f"Tells whether {description}."
+    return condition
+
+
+def proven(value: Value | None) -> Value:
+    """Returns a value that a condition has shown to be there.
+
+    Raises:
+        LookupError: It is not there: the check lacks that condition.
+    """
+    if value is None:
+        msg = "a value is missing that a condition of the check must prove"
+        raise LookupError(msg)
+    return value
+
+
 class InternalError(NamedTuple):
-    """A check that could not cope with an answer, which is ours to mend and no finding."""
+    """A check that could not cope with a response: a mistake of this program, not a finding."""
 
     rules: tuple[str, ...]
     reason: str
 
 
+class Unmet(NamedTuple):
+    """A check that had nothing to judge.
+
+    Attributes:
+        check: Which one.
+        reached: How many of its conditions held before the first that did not.
+    """
+
+    check: Check
+    reached: int
+
+
 def check_results(
     exchange: Exchange, history: History
-) -> Iterator[tuple[str, CheckResult] | InternalError]:
-    """Yields what the checks say of an exchange, by rule."""
+) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
+    """Yields each check result of an exchange with its rule, and the checks it gave nothing to."""
     for registered in CHECKS:
         if registered.operations and exchange.operation not in registered.operations:
             continue
         if exchange.status == TOO_MANY and not registered.is_of_limits:
             continue
         try:
-            verdict = registered.judge(exchange, history)
+            reached = _reached(registered, exchange, history)
+            is_met = reached == len(registered.when)
+            result = registered.judge(exchange, history) if is_met else None
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             yield InternalError(registered.rules, f"{type(error).__name__}: {error}")
             continue
-        if verdict is not None:
-            for rule in registered.rules:
-                yield rule, verdict
+        if result is None:
+            yield Unmet(registered, reached)
+            continue
+        for rule in registered.rules:
+            yield rule, result
+
+
+def _reached(registered: Check, exchange: Exchange, history: History) -> int:
+    """Returns how many conditions hold before the first that does not."""
+    for reached, condition in enumerate(registered.when):
+        if not condition(exchange, history):
+            return reached
+    return len(registered.when)
 
 
 def expect(
     condition: object, expected: str, actual: object = "", *evidence: Exchange | None
 ) -> CheckResult:
-    """Returns the verdict that a condition gives."""
+    """Returns the result that a condition gives."""
     seen = tuple(exchange for exchange in evidence if exchange is not None)
-    return CheckResult(bool(condition), expected, str(actual)[:300], seen)
+    return CheckResult(bool(condition), expected, str(actual)[:SHOWN], seen)
 
 
 def expect_equal(
     actual: object, expected: object, what: str, *evidence: Exchange | None
 ) -> CheckResult:
-    """Returns the verdict that a value must equal another."""
+    """Returns the result that a value must equal another."""
     return expect(
-        actual == expected, f"{what} is {expected!r}"[:300], f"{what} is {actual!r}", *evidence
+        actual == expected, f"{what} is {expected!r}"[:SHOWN], f"{what} is {actual!r}", *evidence
     )
 
 
 def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
-    """Returns the verdict that the status must be one of these."""
+    """Returns the result that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
     return expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
 
 
 def expect_refused(exchange: Exchange) -> CheckResult:
-    """Returns the verdict that the request must be refused, whatever the status says."""
+    """Returns the result that the request must be refused, whatever the status says."""
     return expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
 
 
 def expect_accepted(exchange: Exchange) -> CheckResult:
-    """Returns the verdict that the request must succeed."""
+    """Returns the result that the request must succeed."""
     return expect(exchange.response.is_success, "success, 2XX", f"status {exchange.status}")

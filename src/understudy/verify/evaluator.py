@@ -6,8 +6,15 @@ from dataclasses import dataclass, field, replace
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
-from understudy.verify import rules as checks
-from understudy.verify.checks import CheckResult, InternalError, check_results, expect
+from understudy.verify import rules as sections
+from understudy.verify.checks import (
+    CHECKS,
+    CheckResult,
+    InternalError,
+    Unmet,
+    check_results,
+    expect,
+)
 from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
 from understudy.verify.history import History
@@ -20,7 +27,7 @@ SHOWN = 5
 SERVER_FAILURE = 500
 NO_OCCASION = {GENERATED.id: "no cases were generated (--cases)"}
 
-LOADED = checks.MODULES
+LOADED = sections.SECTIONS
 """Named, so that importing the evaluator registers every check."""
 
 
@@ -55,6 +62,7 @@ class Evaluator:
     internal_errors: list[str] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
+    _unmet: dict[str, Unmet] = field(default_factory=dict)
     _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def evaluate(self, exchange: Exchange) -> list[Finding]:
@@ -64,6 +72,9 @@ class Evaluator:
         for found in check_results(exchange, self.history):
             if isinstance(found, InternalError):
                 self._mend(f"{exchange.operation} {exchange.status}: {found}")
+                continue
+            if isinstance(found, Unmet):
+                self._wait(found)
                 continue
             rule, verdict = found
             if rule in self.rules:
@@ -132,7 +143,7 @@ class Evaluator:
         said = self.said.get(rule.id)
         if said is None:
             why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
-            why = why or "nothing that was exchanged gave an occasion"
+            why = why or self._lacking(rule.id)
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
         failed = [finding for finding in said.findings if not finding.is_note]
         noted = [finding.actual for finding in said.findings if finding.is_note]
@@ -170,6 +181,20 @@ class Evaluator:
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
         """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""
         return rule.id == DOCUMENT.id and exchange.site == "authorization"
+
+    def _wait(self, unmet: Unmet) -> None:
+        """Remembers how far an exchange came that a check could not judge; the furthest counts."""
+        for rule in unmet.check.rules:
+            if rule not in self._unmet or unmet.reached > self._unmet[rule].reached:
+                self._unmet[rule] = unmet
+
+    def _lacking(self, rule: str) -> str:
+        """Returns which exchange a rule would have needed."""
+        if rule in self._unmet:
+            unmet = self._unmet[rule]
+            return unmet.check.occasion(unmet.reached)
+        operations = {each for one in CHECKS if rule in one.rules for each in one.operations}
+        return f"no {' or '.join(sorted(operations)) or 'request'} was seen"
 
     def _mend(self, line: str) -> None:
         """Notes what is ours to mend, once."""

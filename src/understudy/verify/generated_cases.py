@@ -22,7 +22,7 @@ from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime
 from understudy.verify.events import Found
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import made_up_hash
-from understudy.verify.probes.uploads import picture
+from understudy.verify.pictures import picture
 from understudy.verify.run import Phase, Run
 
 Start = Callable[..., Any]

@@ -13,17 +13,15 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
-from understudy.verify import probes
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.history import issued_tokens
+from understudy.verify.needs import lacking
+from understudy.verify.ordering import in_order, turns
 from understudy.verify.outcome import Outcome
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, Parts, Probe, in_order, lacking, turns
+from understudy.verify.probing import PROBES, Probe
 from understudy.verify.run import Run, RunOptions, catalogue, start
 from understudy.verify.unjudged import UNJUDGED
-
-LOADED = probes.MODULES
-"""Named so that importing the runner registers every probe."""
 
 _OVER = object()
 
@@ -159,7 +157,7 @@ def _is_exhausting(probe: Probe) -> bool:
 def _send(run: Run, ready: list[Probe]) -> None:
     """Sends probes, part by part, in the order of what their next parts settle."""
     running = {
-        probe.name: _steps(probe, ProbeClient(run.gateway, _source(probe), run.exchanges))
+        probe.name: probe.steps(ProbeClient(run.gateway, _source(probe), run.exchanges))
         for probe in ready
     }
     over: set[str] = set()
@@ -178,13 +176,6 @@ def _send(run: Run, ready: list[Probe]) -> None:
 def _source(probe: Probe) -> str:
     """Returns the sender's name in reports."""
     return f"probe {probe.name}"
-
-
-def _steps(probe: Probe, client: ProbeClient) -> Parts:
-    """Returns the parts of a probe; a plain function is a single part."""
-    parts = probe.run(client)
-    if parts is not None:
-        yield from parts
 
 
 def _cut_short(run: Run, probe: Probe, refusal: Refusal) -> None:

@@ -12,7 +12,7 @@ from tests.quality.mutants.edge import (
 )
 
 from understudy.deployments.target import email_hash
-from understudy.verify.probes.uploads import picture
+from understudy.verify.pictures import picture
 
 ADA = email_hash("ada@example.com")
 ADA_SECOND = email_hash("ada.merrowdale@example.org")

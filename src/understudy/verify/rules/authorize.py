@@ -1,238 +1,151 @@
-"""The authorization request and where its answer goes (interface, Authorization request)."""
+"""Client and redirect URI of an authorization request (interface, Authorization request).
 
-import re
-from collections.abc import Mapping
-from typing import Final
-from urllib.parse import parse_qsl, unquote_plus
+A request whose client or redirect URI cannot be trusted must never be answered by a redirect
+(RFC 6749, 3.1.2.4).
+"""
+
+from urllib.parse import urlsplit
 
 from understudy.deployments.exchange import Exchange, split
-from understudy.deployments.target import TargetApplication
 from understudy.interface.operations import AUTHORIZE
-from understudy.verify.checks import CheckResult, check, expect, expect_equal
-from understudy.verify.history import REDIRECTS, History
+from understudy.verify.authorization_history import (
+    OK,
+    application_of,
+    client_and_redirect_match,
+    client_is_known,
+    client_of,
+    is_back,
+    is_sound,
+    repeated,
+    shown,
+)
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.granting import ask, parameters
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 
-ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")
-NAMED: Final = frozenset({*ONCE, "code_challenge_method", "scope", "mock_approve", "mock_deny"})
-_SCOPE: Final = re.compile(r"scope(\[\d*\])?")
-
-
-def applications(history: History) -> dict[str, TargetApplication]:
-    """Returns the applications that the target names, by client_id."""
-    target = history.target
-    apps = (target.application, target.other_application, target.two_step)
-    return {app.client_id: app for app in apps if app.client_id and app.redirect_uri}
-
-
-def repeated(exchange: Exchange) -> list[str]:
-    """Returns which parameters were given twice."""
-    names = [name for name, _ in exchange.request.pairs]
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
-
-
-def application_of(exchange: Exchange, history: History) -> TargetApplication | None:
-    """Returns the application of a request whose client and redirect can be trusted."""
-    if {"client_id", "redirect_uri"} & set(repeated(exchange)):
-        return None
-    app = applications(history).get(exchange.request.query.get("client_id", ""))
-    is_right = app is not None and exchange.request.query.get("redirect_uri") == app.redirect_uri
-    return app if is_right else None
+REFUSED = 400
 
 
-def is_back(exchange: Exchange, app: TargetApplication) -> bool:
-    """Tells whether an answer leads back to the application."""
-    location = exchange.response.header("location")
-    is_there = bool(app.redirect_uri) and location.startswith(app.redirect_uri or "")
-    return exchange.status in REDIRECTS and is_there
+def client_is_unknown(exchange: Exchange, history: History) -> bool:
+    """Tells whether no client is named, or a made-up one."""
+    client = exchange.request.query.get("client_id")
+    return client is None or history.is_made_up(client)
 
 
-def is_granted(exchange: Exchange) -> bool:
-    """Tells whether an answer gives a code or a token."""
-    told = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
-    return "code" in told or "access_token" in told
-
-
-def given(exchange: Exchange) -> Mapping[str, str]:
-    """Returns the parameters of a request that are not empty."""
-    return {name: text for name, text in exchange.request.pairs if text}
-
-
-def is_sound(exchange: Exchange) -> bool:
-    """Tells whether all is in order that follows client and redirect."""
-    asked = given(exchange)
-    known = {"auth", "avatar-profile:read", "avatar-profile:manage"}
-    words = scopes(exchange)
-    twice = set(repeated(exchange)) - {"scope"}
-    is_known = asked.get("response_type") in {"code", "token"} and words <= known
-    return is_known and "auth" in words and not twice and "code_challenge" not in asked
-
-
-def scopes(exchange: Exchange) -> set[str]:
-    """Returns the scopes that a request asks for."""
-    found = [text for name, text in exchange.request.pairs if _SCOPE.fullmatch(name)]
-    return {word for text in found for word in text.split()}
-
-
-@check("authorize-client-known", on=[AUTHORIZE])
-def _client_known(exchange: Exchange, history: History) -> CheckResult | None:
-    asked = exchange.request.query.get("client_id")
-    if asked is not None and not history.is_made_up(asked):
-        app = application_of(exchange, history)
-        if app is None or not is_sound(exchange):
-            return None
-        is_taken = exchange.status == 200 or is_back(exchange, app)  # noqa: PLR2004 - a page
-        return expect(is_taken, "a registered client is known", exchange.status)
-    is_right = exchange.response.is_refusal and not exchange.response.header("location")
-    return expect(is_right, "a refusal, and no redirect", _came(exchange))
-
-
-@check("redirect-uri-registered", on=[AUTHORIZE])
-def _registered(exchange: Exchange, history: History) -> CheckResult | None:
-    app = applications(history).get(exchange.request.query.get("client_id", ""))
-    if app is None or {"client_id", "redirect_uri"} & set(repeated(exchange)):
-        return None
+def names_other_redirect(exchange: Exchange, history: History) -> bool:
+    """Tells whether the redirect URI is not the client's."""
+    app = client_of(exchange, history)
     uri = exchange.request.query.get("redirect_uri")
-    if uri != app.redirect_uri:
-        is_right = exchange.response.is_refusal and not exchange.response.header("location")
-        return expect(is_right, "a refusal, and no redirect", _came(exchange))
-    if not is_sound(exchange):
-        return None
-    is_taken = exchange.status == 200 or is_back(exchange, app)  # noqa: PLR2004 - a page
-    return expect(is_taken, "a registered address is taken", exchange.status)
+    return app is not None and uri != app.redirect_uri
 
 
-@check("redirect-uri-exact", on=[AUTHORIZE])
-def _exact(exchange: Exchange, history: History) -> CheckResult | None:
-    app = applications(history).get(exchange.request.query.get("client_id", ""))
+def is_given_once(exchange: Exchange, _history: History) -> bool:
+    """Tells whether client and redirect URI are given once."""
+    return not {"client_id", "redirect_uri"} & set(repeated(exchange))
+
+
+def is_other_spelling(exchange: Exchange, history: History) -> bool:
+    """Tells whether the redirect URI is of the same host, and not the registered one."""
     uri = exchange.request.query.get("redirect_uri", "")
-    if app is None or app.redirect_uri is None or uri == app.redirect_uri or not uri:
-        return None
-    registered = split(app.redirect_uri)
-    if split(uri).hostname != registered.hostname:
-        return None  # not merely another spelling
+    registered = proven(client_of(exchange, history)).redirect_uri
+    if not uri or uri == registered:
+        return False
+    return split(uri).hostname == split(registered).hostname
+
+
+def cannot_be_trusted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the client is made up, or the redirect URI not the client's."""
+    is_made_up = history.is_made_up(exchange.request.query.get("client_id", ""))
+    return is_made_up or names_other_redirect(exchange, history)
+
+
+def _expect_no_redirect(exchange: Exchange, expected: str) -> CheckResult:
     is_right = exchange.response.is_refusal and not exchange.response.header("location")
-    return expect(is_right, "a refusal of another spelling", _came(exchange))
+    return expect(is_right, expected, shown(exchange))
 
 
-@check("authorize-error-page", on=[AUTHORIZE])
-def _error_page(exchange: Exchange, history: History) -> CheckResult | None:
-    asked = exchange.request.query
-    is_made_up = history.is_made_up(asked.get("client_id", ""))
-    app = applications(history).get(asked.get("client_id", ""))
-    is_foreign = app is not None and asked.get("redirect_uri") != app.redirect_uri
-    if not is_made_up and not is_foreign:
-        return None
-    is_page = exchange.status == 400 and exchange.response.media_type == "text/html"  # noqa: PLR2004 - as chosen
-    return expect(is_page, "a page with status 400", _came(exchange))
+def _is_taken(exchange: Exchange, history: History) -> bool:
+    app = proven(application_of(exchange, history))
+    return exchange.status == OK or is_back(exchange, app)
 
 
-@check("authorize-error-redirect", on=[AUTHORIZE])
-def _error_redirect(exchange: Exchange, history: History) -> CheckResult | None:
-    app = application_of(exchange, history)
-    if app is None or is_sound(exchange) or "code_challenge" in given(exchange):
-        return None
-    if exchange.request.method != "GET" or set(repeated(exchange)) - NAMED:
-        return None
-    location = exchange.location
-    types = [text for name, text in exchange.request.pairs if name == "response_type" and text]
-    place = location.fragment if types == ["token"] else location.query
-    told = dict(parse_qsl(place))
-    is_right = is_back(exchange, app) and told.get("error") and told.get("error_description")
-    return expect(is_right, "error and error_description on the redirect", _came(exchange))
+@check("authorize-client-known", on=[AUTHORIZE], when=[client_is_unknown])
+def unknown_client_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A request of an unknown client is refused, and not redirected."""
+    return _expect_no_redirect(exchange, "a refusal, and no redirect")
 
 
-@check("authorize-repeated-parameter", on=[AUTHORIZE])
-def _repeated(exchange: Exchange, history: History) -> CheckResult | None:
-    twice = [name for name in repeated(exchange) if name in ONCE or _SCOPE.fullmatch(name)]
-    client = exchange.request.query.get("client_id", "")
-    if not twice or client not in applications(history):
-        return None
-    is_shown = exchange.status == 200 and exchange.response.media_type == "text/html"  # noqa: PLR2004 - a page
-    return expect(
-        not is_granted(exchange) and not is_shown, f"{twice[0]} is refused", _came(exchange)
+@check(
+    *("authorize-client-known", "redirect-uri-registered"),
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, is_sound],
+)
+def registered_client_is_known(exchange: Exchange, history: History) -> CheckResult:
+    """A registered client with its redirect URI is taken."""
+    is_taken = _is_taken(exchange, history)
+    return expect(is_taken, "a registered client and address are taken", exchange.status)
+
+
+@check(
+    "redirect-uri-registered",
+    on=[AUTHORIZE],
+    when=[client_is_known, is_given_once, names_other_redirect],
+)
+def other_redirect_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A request with a redirect URI that is not registered is refused, and not redirected."""
+    return _expect_no_redirect(exchange, "a refusal, and no redirect")
+
+
+@check("redirect-uri-exact", on=[AUTHORIZE], when=[client_is_known, is_other_spelling])
+def other_spelling_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """The redirect URI is compared character by character."""
+    return _expect_no_redirect(exchange, "a refusal of another spelling")
+
+
+@check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])
+def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
+    """What cannot be redirected is told to the person by a page."""
+    is_right = exchange.status == REFUSED and exchange.response.media_type == "text/html"
+    return expect(is_right, "a page with status 400", shown(exchange))
+
+
+@probe(
+    *("consent-by-person", "authorize-page-not-framed", "scope-indexed-array"),
+    *("authorize-client-known", "redirect-uri-registered"),
+    needs=("auth_url", "app"),
+)
+def authorization_request(client: ProbeClient) -> None:
+    """Opens an authorization request, as by following a link."""
+    ask(client, parameters(client.app))
+
+
+@probe("authorize-client-known", "authorize-error-page", needs=("auth_url", "app"))
+def requests_of_unknown_clients(client: ProbeClient) -> Parts:
+    """Names a client that does not exist, and none."""
+    yield ask(client, parameters(client.app, client_id=f"{MADE_UP}-client"))
+    yield ask(client, parameters(client.app, client_id=None))
+
+
+@probe(
+    *("redirect-uri-registered", "authorize-error-page", "redirect-uri-exact"),
+    needs=("auth_url", "app"),
+)
+def requests_with_other_redirects(client: ProbeClient) -> Parts:
+    """Names redirect URIs that are not registered, some of them nearly the registered one."""
+    uri = client.app.redirect_uri or ""
+    parts = urlsplit(uri)
+    spellings = (
+        f"{uri}/",
+        "https://understudy.invalid/callback",
+        f"{uri}extra",
+        f"{uri}?more=1",
+        uri.replace(parts.netloc, f"{parts.hostname}:59999"),
+        uri.replace(parts.scheme, "https" if parts.scheme == "http" else "http", 1),
+        uri.rpartition("/")[0] or uri + "x",
+        f"{uri}#fragment",
     )
-
-
-@check("authorize-unknown-parameters-ignored", on=[AUTHORIZE])
-def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
-    names = {name for name, _ in exchange.request.pairs if not _SCOPE.fullmatch(name)}
-    app = application_of(exchange, history)
-    if app is None or not is_sound(exchange) or names <= NAMED:
-        return None
-    is_taken = (
-        exchange.status == 200
-        or is_granted(exchange)
-        or "error" not in exchange.redirect_parameters
-    )
-    actual = _came(exchange)
-    return expect(is_taken and not exchange.response.is_refusal, "they change nothing", actual)
-
-
-@check("authorize-empty-parameter", on=[AUTHORIZE])
-def _empty(exchange: Exchange, history: History) -> CheckResult | None:
-    empty = [name for name, text in exchange.request.pairs if text == "" and name in NAMED]
-    app = application_of(exchange, history)
-    if app is None or not empty or ("response_type" not in empty and not is_sound(exchange)):
-        return None
-    if "response_type" in empty:
-        return expect(
-            not is_granted(exchange) and exchange.status != 200, "missing", _came(exchange)
-        )
-    is_left_out = "state" not in exchange.redirect_parameters or "state" not in empty
-    actual = _came(exchange)
-    return expect(is_left_out and not exchange.response.is_refusal, "as if left out", actual)
-
-
-@check("response-type", on=[AUTHORIZE])
-def _response_type(exchange: Exchange, history: History) -> CheckResult | None:
-    app = application_of(exchange, history)
-    if app is None:
-        return None
-    asked = given(exchange).get("response_type")
-    if asked in {"code", "token"}:
-        if not is_granted(exchange) or "response_type" in repeated(exchange):
-            return None
-        wanted = "code" if asked == "code" else "access_token"
-        return expect(
-            wanted in exchange.redirect_parameters,
-            f"{wanted} on the redirect",
-            sorted(exchange.redirect_parameters),
-        )
-    is_page = exchange.status == 200  # noqa: PLR2004 - a page to approve
-    return expect(not is_granted(exchange) and not is_page, "a refusal", _came(exchange))
-
-
-@check("state-echoed", on=[])
-def _state(exchange: Exchange, history: History) -> CheckResult | None:
-    asked = history.request_behind(exchange)
-    app = application_of(asked, history) if asked else None
-    if asked is None or app is None or not is_back(exchange, app):
-        return None
-    if "state" in repeated(asked):
-        return None
-    sent = _raw(split(asked.request.url).query).get("state") or None
-    location = exchange.location
-    actual = (_raw(location.query) | _raw(location.fragment)).get("state")
-    return expect_equal(
-        actual and unquote_plus(actual),
-        sent and unquote_plus(sent),
-        "state",
-        asked if asked is not exchange else None,
-    )
-
-
-def _raw(query: str) -> dict[str, str]:
-    pairs = [pair.partition("=") for pair in query.split("&") if pair]
-    return {name: text for name, _, text in pairs}
-
-
-def _came(exchange: Exchange) -> str:
-    location = exchange.response.header("location").partition("?")[0].partition("#")[0]
-    told = {
-        name: text
-        for name, text in exchange.redirect_parameters.items()
-        if name.startswith("error")
-    }
-    onward = (
-        f", to {location} with {told or sorted(exchange.redirect_parameters)}" if location else ""
-    )
-    return f"status {exchange.status}, {exchange.response.media_type}{onward}"
+    for spelling in spellings:
+        yield ask(client, parameters(client.app, redirect_uri=spelling))
+    yield ask(client, parameters(client.app, redirect_uri=None))

@@ -1,60 +1,165 @@
-"""Whose request is it: bearer tokens, API keys, scopes (interface, Bearer tokens)."""
+"""Whose request it is: bearer tokens, API keys and scopes (interface, Bearer tokens; RFC 6750)."""
 
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
-from understudy.verify.checks import CheckResult, check, expect, expect_refused, expect_status
-from understudy.verify.history import History
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.verify.checks import CheckResult, check, expect, expect_refused
+from understudy.verify.conditions import is_public_profile, may_read
+from understudy.verify.history import MADE_UP, History, made_up_hash
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 
 NEEDED: Final = {
-    **dict.fromkeys(READS, frozenset({"auth", "avatar-profile:read"})),
-    **dict.fromkeys(CHANGES, frozenset({"auth", "avatar-profile:manage"})),
+    **dict.fromkeys(READS, frozenset({AUTH, READ_PROFILE})),
+    **dict.fromkeys(CHANGES, frozenset({AUTH, MANAGE_PROFILE})),
 }
-UNAUTHORIZED, FORBIDDEN = 401, 403
+OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
+ACCOUNTS: Final = frozenset({"own", "other", "private"})
+"""Accounts that have a profile, so that only the token decides."""
 
 
-@check("bearer-header", on=[OWN_PROFILE])
-def _header(exchange: Exchange, _history: History) -> CheckResult | None:
-    given = exchange.request.header("authorization")
-    if exchange.request.token is None and (given or "access_token" in exchange.request.query):
-        return expect_refused(exchange)
-    if exchange.identity.kind == "oauth" and exchange.identity.may("avatar-profile:read"):
-        counts = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
-        is_fresh = exchange.identity.account in {"own", "other", "private"}
-        return expect(counts, "a token that counts", exchange.status) if is_fresh else None
-    return None
+def sends_token_elsewhere(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the credentials are not in the form of a bearer token."""
+    is_sent = exchange.request.header("authorization") or "access_token" in exchange.request.query
+    return exchange.request.token is None and bool(is_sent)
 
 
-@check("invalid-token-refused", on=[LOOKUP])
-def _invalid(exchange: Exchange, history: History) -> CheckResult | None:
-    if exchange.identity.kind != "invalid" or not history.is_public(exchange.value):
-        return None
-    is_right = exchange.status == UNAUTHORIZED and exchange.response.header("www-authenticate")
-    actual = f"status {exchange.status}, {exchange.response.header('www-authenticate')!r}"
-    return expect(is_right, "401 with WWW-Authenticate", actual)
+def has_profile(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token is an OAuth token of an account with a profile."""
+    return exchange.identity.kind == "oauth" and exchange.identity.account in ACCOUNTS
 
 
-@check("me-needs-oauth-token", on=ME)
-def _oauth_only(exchange: Exchange, _history: History) -> CheckResult | None:
-    if exchange.identity.kind in {"none", "api_key", "invalid"}:
-        return expect_refused(exchange)
-    return None
+def scopes_are_known(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token's scopes are known."""
+    return exchange.identity.scopes is not None
 
 
-@check("scope-per-operation", on=ME)
-def _scopes(exchange: Exchange, _history: History) -> CheckResult | None:
-    who = exchange.identity
-    if who.kind != "oauth" or who.scopes is None or who.account not in {"own", "other", "private"}:
-        return None
-    if not who.scopes >= NEEDED[exchange.operation]:
-        actual = f"status {exchange.status}, code {exchange.json_object.get('code')!r}"
-        is_right = (
-            exchange.status == FORBIDDEN
-            and exchange.json_object.get("code") == "insufficient_scope"
-        )
-        return expect(is_right, "403 insufficient_scope", actual)
-    if exchange.operation == OWN_PROFILE:
-        return expect_status(exchange, 200)
-    lacks = exchange.json_object.get("code") == "insufficient_scope"
-    return expect(condition=not lacks, expected="scopes that suffice", actual=exchange.status)
+def has_the_scopes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token has the scopes that the operation needs."""
+    return (exchange.identity.scopes or frozenset()) >= NEEDED[exchange.operation]
+
+
+def lacks_a_scope(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token lacks a scope that the operation needs."""
+    return not has_the_scopes(exchange, history)
+
+
+def token_is_invalid(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token was never issued, or has expired."""
+    return exchange.identity.kind == "invalid"
+
+
+def has_no_oauth_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no OAuth token was sent that is valid."""
+    return exchange.identity.kind in {"none", "api_key", "invalid"}
+
+
+@check("bearer-header", on=[OWN_PROFILE], when=[sends_token_elsewhere])
+def token_elsewhere_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A token counts only in the Authorization header, after ``Bearer``."""
+    return expect_refused(exchange)
+
+
+@check("bearer-header", on=[OWN_PROFILE], when=[has_profile, may_read])
+def bearer_token_counts(exchange: Exchange, _history: History) -> CheckResult:
+    """A token that may read counts in the Authorization header."""
+    counts = exchange.status not in {UNAUTHORIZED, FORBIDDEN}
+    return expect(counts, "a token that counts", exchange.status)
+
+
+@check("invalid-token-refused", on=[LOOKUP], when=[token_is_invalid, is_public_profile])
+def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An invalid token is refused even where none is needed (RFC 6750, 3)."""
+    challenge = exchange.response.header("www-authenticate")
+    is_right = exchange.status == UNAUTHORIZED and challenge
+    return expect(is_right, "401 with WWW-Authenticate", f"status {exchange.status}, {challenge!r}")
+
+
+@check("me-needs-oauth-token", on=ME, when=[has_no_oauth_token])
+def account_needs_oauth_token(exchange: Exchange, _history: History) -> CheckResult:
+    """The account's operations are refused without a valid OAuth token; an API key is none."""
+    return expect_refused(exchange)
+
+
+@check("scope-per-operation", on=ME, when=[has_profile, scopes_are_known, lacks_a_scope])
+def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
+    code = exchange.json_object.get("code")
+    is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
+    return expect(is_right, "403 insufficient_scope", f"status {exchange.status}, code {code!r}")
+
+
+@check("scope-per-operation", on=ME, when=[has_profile, scopes_are_known, has_the_scopes])
+def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
+    """A token with the operation's scopes is not refused for want of one."""
+    is_lacking = exchange.json_object.get("code") == "insufficient_scope"
+    if exchange.operation == OWN_PROFILE:  # which nothing else can make fail
+        return expect(exchange.status == OK, "status 200", f"status {exchange.status}")
+    return expect(not is_lacking, "scopes that suffice", exchange.status)
+
+
+@probe("invalid-token-refused", "profile-lookup-other-refusals", needs=("slug",))
+def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
+    """Looks up with a token that was never issued, and with one that has expired."""
+    for who in ("wrong", "expired"):
+        if client.has(who):
+            yield client.get(f"/profiles/{client.known.slug}", who)
+
+
+@probe("bearer-header", "me-needs-oauth-token", "error-shape", needs=("owner",))
+def tokens_elsewhere(client: ProbeClient) -> Parts:
+    """Sends a good token in every way that does not count."""
+    token = client.token("owner") or ""
+    yield client.get("/me/profile", headers={"authorization": f"Token {token}"})
+    yield client.get("/me/profile", headers={"authorization": token})
+    yield client.get("/me/profile", query={"access_token": token})
+
+
+@probe("me-needs-oauth-token", "error-shape", "error-members")
+def reads_without_oauth_token(client: ProbeClient) -> Parts:
+    """Reads the account without a token that opens it."""
+    yield client.get("/me/profile")
+    for path in ("/me/profile", "/me/avatars"):
+        for who in ("wrong", "api_key", "expired"):
+            if client.has(who):
+                yield client.get(path, who)
+    yield client.get("/me/associated-email", query={"email_hash": made_up_hash(1)})
+
+
+@probe("me-needs-oauth-token", needs=("writes",))
+def changes_without_oauth_token(client: ProbeClient) -> Parts:
+    """Tries to change the account anonymously, and with an API key."""
+    for who in ("anonymous", "api_key"):
+        if client.has(who):
+            yield from _every_change(client, who)
+
+
+@probe("scope-per-operation", "error-members", needs=("auth_only",))
+def reads_without_scope(client: ProbeClient) -> Parts:
+    """Reads with a token that lets its owner sign in and no more."""
+    yield client.get("/me/profile", "auth_only")
+    yield client.get("/me/avatars", "auth_only")
+    yield client.get("/me/associated-email", "auth_only", {"email_hash": made_up_hash(1)})
+
+
+@probe("scope-per-operation", needs=("reader",))
+def reads_with_scope(client: ProbeClient) -> Parts:
+    """Reads with a token that may do just that."""
+    yield client.get("/me/profile", "reader")
+    yield client.get("/me/avatars", "reader")
+
+
+@probe("scope-per-operation", needs=("reader", "writes"))
+def changes_without_scope(client: ProbeClient) -> Parts:
+    """Tries every change with a token that may only read."""
+    yield from _every_change(client, "reader")
+
+
+def _every_change(client: ProbeClient, who: str) -> Parts:
+    yield client.send("PATCH", "/me/profile", who, json={"location": "nowhere"})
+    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", who, json={"rating": "G"})
+    yield client.send("DELETE", f"/me/avatars/{MADE_UP}", who)
+    body = {"email_hash": made_up_hash(1)}
+    yield client.send("POST", f"/me/avatars/{MADE_UP}/email", who, json=body)

@@ -7,10 +7,29 @@ from typing import Any, Final
 from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
 from understudy.verify.checks import CheckResult, check, expect
+from understudy.verify.conditions import is_get, succeeded
 from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import probe
 
 _SEMANTIC: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 OURS: Final = "3.0.0"  # interface, Versioning, 1
+
+
+def accepts_anything(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request accepts every media type."""
+    return exchange.request.header("accept") in {"", "*/*"}
+
+
+def has_schemas(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the definition names schemas."""
+    return bool(_schemas(exchange))
+
+
+def _schemas(exchange: Exchange) -> Mapping[str, Any]:
+    components = exchange.json_object.get("components")
+    schemas = components.get("schemas") if isinstance(components, dict) else None
+    return schemas if isinstance(schemas, dict) else {}
 
 
 def _version(exchange: Exchange) -> str:
@@ -18,70 +37,63 @@ def _version(exchange: Exchange) -> str:
     return str(info.get("version")) if isinstance(info, dict) else ""
 
 
-@check("semantic-version", on=[DOCUMENT])
-def _semantic(exchange: Exchange, history: History) -> CheckResult | None:
-    if not exchange.response.is_success:
-        return None
+@check("semantic-version", on=[DOCUMENT], when=[succeeded])
+def version_is_semantic(exchange: Exchange, history: History) -> CheckResult:
+    """The version is a semantic one; the mock's own is that of the interface."""
     version = _version(exchange)
     is_right = _SEMANTIC.fullmatch(version) and (version == OURS or not history.target.ours)
     return expect(is_right, f"a semantic version, such as {OURS}", version)
 
 
-@check("base-address-major", on=[DOCUMENT])
-def _major(exchange: Exchange, history: History) -> CheckResult | None:
-    if not exchange.response.is_success:
-        return None
+@check("base-address-major", on=[DOCUMENT], when=[succeeded])
+def base_address_ends_in_major_version(exchange: Exchange, history: History) -> CheckResult:
+    """The addresses that are served and published end in the major version."""
     major = _version(exchange).partition(".")[0]
-    servers = [
-        s.get("url", "") for s in exchange.json_object.get("servers") or [] if isinstance(s, dict)
-    ]
-    ends = [split(url).path.rstrip("/").rpartition("/")[2] for url in servers]
-    ends += [split(history.target.base_url).path.rstrip("/").rpartition("/")[2]]
+    listed = exchange.json_object.get("servers") or []
+    servers = [server.get("url", "") for server in listed if isinstance(server, dict)]
+    addresses = [*servers, history.target.base_url]
+    ends = [split(url).path.rstrip("/").rpartition("/")[2] for url in addresses]
     return expect(set(ends) == {f"v{major}"}, f"addresses that end in /v{major}", ends)
 
 
-@check("published-document", on=[DOCUMENT])
-def _published(exchange: Exchange, history: History) -> CheckResult | None:
-    if exchange.request.method != "GET" or exchange.request.header("accept") not in {"", "*/*"}:
-        return None
+@check("published-document", on=[DOCUMENT], when=[is_get, accepts_anything])
+def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
+    """The definition is OpenAPI 3 and has the lookup; the mock's own has every operation."""
     paths = exchange.json_object.get("paths")
-    found = {
+    published = {
         key_of(method.upper(), path)
         for path, item in (paths if isinstance(paths, dict) else {}).items()
         for method in (item if isinstance(item, dict) else {})
     }
     wanted = set(RESOURCE) - {DOCUMENT} if history.target.ours else {LOOKUP}
     is_openapi = str(exchange.json_object.get("openapi", "")).startswith("3.")
-    actual = f"status {exchange.status}, lacking {sorted(wanted - found)}"
-    is_right = exchange.response.is_success and is_openapi and wanted <= found
+    actual = f"status {exchange.status}, lacking {sorted(wanted - published)}"
+    is_right = exchange.response.is_success and is_openapi and wanted <= published
     return expect(is_right, "an OpenAPI document with the operations", actual)
 
 
-@check("unknown-response-members", on=[DOCUMENT])
-def _open(exchange: Exchange, _history: History) -> CheckResult | None:
-    if not exchange.response.is_success:
-        return None
-    components = exchange.json_object.get("components")
-    schemas = components.get("schemas") if isinstance(components, dict) else None
-    named = _answered(exchange.json_object)
-    closed = sorted(n for n, schema in (schemas or {}).items() if n in named and _is_closed(schema))
-    return (
-        expect(not closed, "schemas of answers that take more members", closed) if schemas else None
-    )
+@check("unknown-response-members", on=[DOCUMENT], when=[succeeded, has_schemas])
+def schemas_of_responses_are_open(exchange: Exchange, _history: History) -> CheckResult:
+    """No schema of a response refuses further members, so that the service can grow."""
+    used = _used_by_responses(exchange.json_object)
+    closed = [
+        name for name, schema in _schemas(exchange).items() if name in used and _is_closed(schema)
+    ]
+    return expect(not closed, "schemas of responses that take more members", sorted(closed))
 
 
-def _answered(document: Mapping[str, Any]) -> set[str]:
-    """Returns the names of the schemas that answers refer to, at any depth."""
+def _used_by_responses(document: Mapping[str, Any]) -> set[str]:
+    """Returns the names of the components that responses refer to, at any depth."""
     pending = [part["responses"] for part in _parts(document) if "responses" in part]
-    found: set[str] = set()
+    names: set[str] = set()
     while pending:
         for part in _parts(pending.pop()):
             name = str(part.get("$ref", "")).rpartition("/")[2]
-            if name and name not in found:
-                found.add(name)
+            if name and name not in names:
+                names.add(name)
                 components = document.get("components", {})
                 pending += [kind[name] for kind in components.values() if name in kind]
-    return found
+    return names
 
 
 def _is_closed(schema: Any) -> bool:
@@ -89,6 +101,7 @@ def _is_closed(schema: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Yields every object in a value, at any depth."""
     if isinstance(value, dict):
         yield value
         for member in value.values():
@@ -96,3 +109,12 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(value, list):
         for item in value:
             yield from _parts(item)
+
+
+@probe(
+    *("semantic-version", "base-address-major", "published-document"),
+    *("unknown-response-members", "json-bodies"),
+)
+def published_definition(client: ProbeClient) -> None:
+    """Reads the published definition."""
+    client.recall("/openapi")

@@ -1,110 +1,216 @@
-"""Who is found and how a lookup is answered (interface, Public and optionally authenticated)."""
+"""Who is found by which identifier, and with what status (interface, Public operations)."""
 
 from typing import Final
 
 from understudy.deployments.exchange import NO_JSON, Exchange
-from understudy.interface.operations import (
-    ASSOCIATED_EMAIL,
-    LOOKUP,
-    OWN_PROFILE,
-    QR_CODE,
-    RESOURCE,
+from understudy.deployments.target import email_hash
+from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, PROFILES
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_equal,
+    expect_status,
+    proven,
 )
-from understudy.verify.checks import CheckResult, check, expect, expect_equal, expect_status
-from understudy.verify.history import History, profile_in
+from understudy.verify.conditions import (
+    credentials_are_certain,
+    holds_profile,
+    is_public_profile,
+    is_unknown_identifier,
+    was_refused,
+)
+from understudy.verify.history import MADE_UP, History, made_up_hash, profile_in
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
 
+OK = 200
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
-UNSURE: Final = frozenset({"invalid", "unknown"})
 OF_HTTP: Final = frozenset({406, 414, 431})
 """Refusals of what is wrong as HTTP, whatever is asked."""
 
-DECLARED: Final = {
-    LOOKUP: frozenset[str](),
-    OWN_PROFILE: frozenset[str](),
-    ASSOCIATED_EMAIL: frozenset({"email_hash"}),
-    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
-}
+
+def _spelled(mail: str) -> str:
+    return mail.strip().lower()
 
 
-@check("unknown-query-parameters-accepted", on=DECLARED)
-def _unknown_parameter(exchange: Exchange, history: History) -> CheckResult | None:
-    declared = DECLARED[exchange.operation]
-    pairs = exchange.request.pairs
-    unknown = [name for name, _ in pairs if name not in declared and "[" not in name]
-    if not unknown or exchange.request.method != "GET":
-        return None
-    plain = {(name, text) for name, text in pairs if name in declared}
-    for before in history.near(exchange.operation):
-        is_twin = before.path == exchange.path and before.identity == exchange.identity
-        if is_twin and set(before.request.pairs) == plain and before.response.is_success:
-            is_same = before.status == exchange.status
-            if history.still(before):
-                is_same = is_same and before.response.body == exchange.response.body
-            actual = (
-                f"status {exchange.status}, without it {before.status}; the body differs or not"
-            )
-            return expect(is_same, f"the answer without {unknown[0]}", actual, before)
-    return None
+def is_hash_of_unusual_spelling(exchange: Exchange, history: History) -> bool:
+    """Tells whether the hash is of a known address that has another spelling than usual."""
+    known = history.known
+    unusual = [mail for mail in (*known.emails, *known.other_emails) if mail != _spelled(mail)]
+    identifier = exchange.value or exchange.request.query.get("email_hash", "")
+    return identifier in {email_hash(mail) for mail in unusual}
 
 
-@check("profile-by-hash-or-slug", on=[LOOKUP])
-def _found(exchange: Exchange, history: History) -> CheckResult | None:
-    if not history.is_public(exchange.value) or exchange.identity.kind in UNSURE:
-        return None
-    if exchange.request.header("authorization") and exchange.identity.kind == "none":
-        return None
-    if exchange.status != 200:  # noqa: PLR2004 - OK
-        return expect(condition=False, expected="200", actual=f"status {exchange.status}")
+def is_own_address(exchange: Exchange, history: History) -> bool:
+    """Tells whether an account asks about an address of its own."""
+    owns = {"own": history.is_own, "other": history.is_others}.get(exchange.identity.account or "")
+    return owns is not None and owns(exchange.request.query.get("email_hash", ""))
+
+
+def sends_no_strange_credentials(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the Authorization header, if any, is a good token."""
+    return not (exchange.request.header("authorization") and exchange.identity.kind == "none")
+
+
+def _account_of(exchange: Exchange, history: History) -> str | None:
+    """Returns which test account a profile must be of."""
+    if exchange.operation != LOOKUP:
+        return exchange.identity.account
+    if history.is_own(exchange.value):
+        return "own"
+    return "other" if history.is_others(exchange.value) else None
+
+
+def _hashes_of(exchange: Exchange, history: History) -> tuple[str, ...]:
+    hashes = {"own": history.known.own_hashes, "other": history.known.others_hashes}
+    return tuple(hashes.get(_account_of(exchange, history) or "", ()))
+
+
+def hashes_are_known(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile is of a test account whose e-mail addresses the target names."""
+    return bool(_hashes_of(exchange, history))
+
+
+def found_by_other_name(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns a lookup of the same person by another identifier."""
     for owns in (history.is_own, history.is_others):
-        if not owns(exchange.value):
-            continue
-        for before in history.near(LOOKUP):
-            if owns(before.value) and before.value != exchange.value and profile_in(before):
-                wanted = profile_in(before).get("hash")
-                return expect_equal(profile_in(exchange).get("hash"), wanted, "hash", before)
+        if owns(exchange.value):
+            for before in history.near(LOOKUP):
+                if owns(before.value) and before.value != exchange.value and profile_in(before):
+                    return before
     return None
 
 
-@check("profile-unknown-404", on=[LOOKUP])
-def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
-    if not history.is_made_up(exchange.value) or exchange.identity.kind in UNSURE:
-        return None
+def was_found_by_other_name(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same person was found by another identifier."""
+    return found_by_other_name(exchange, history) is not None
+
+
+def is_private_profile(exchange: Exchange, history: History) -> bool:
+    """Tells whether the identifier is of the private profile that the target names."""
+    return exchange.value == history.known.private_slug
+
+
+def is_of_api(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the status is one that the API itself chooses."""
+    return exchange.status not in ALSO | OF_HTTP
+
+
+def has_unstated_status(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the status is one that the interface does not name."""
+    return exchange.status not in STATED | OF_HTTP
+
+
+_BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_strange_credentials)
+
+
+@check("email-hash-normalised", on=[LOOKUP], when=[is_hash_of_unusual_spelling])
+def unusual_spelling_is_found(exchange: Exchange, _history: History) -> CheckResult:
+    """An address in another spelling is found by the hash of its usual one."""
+    return expect(exchange.status == OK, "the address is found", exchange.status)
+
+
+@check(
+    "email-hash-normalised",
+    on=[ASSOCIATED_EMAIL],
+    when=[is_hash_of_unusual_spelling, is_own_address],
+)
+def unusual_spelling_is_associated(exchange: Exchange, _history: History) -> CheckResult:
+    """An own address in another spelling is associated by the hash of its usual one."""
+    return expect_equal(exchange.json_object.get("associated"), expected=True, what="associated")
+
+
+@check("profile-by-hash-or-slug", on=[LOOKUP], when=_BY_KNOWN_NAME)
+def known_profile_is_found(exchange: Exchange, _history: History) -> CheckResult:
+    """Each hash and the slug of a public profile find it."""
+    return expect(exchange.status == OK, "200", f"status {exchange.status}")
+
+
+@check("profile-by-hash-or-slug", on=[LOOKUP], when=[*_BY_KNOWN_NAME, was_found_by_other_name])
+def every_name_finds_one_person(exchange: Exchange, history: History) -> CheckResult:
+    """Each hash and the slug of a person find the same profile."""
+    before = proven(found_by_other_name(exchange, history))
+    wanted = profile_in(before).get("hash")
+    return expect_equal(profile_in(exchange).get("hash"), wanted, "hash", before)
+
+
+@check("profile-hash-is-primary", on=PROFILES, when=[holds_profile, hashes_are_known])
+def hash_is_of_primary_address(exchange: Exchange, history: History) -> CheckResult:
+    """The hash of a profile is that of the primary address, the first that the target names."""
+    primary = _hashes_of(exchange, history)[0]
+    return expect_equal(profile_in(exchange).get("hash"), primary, "hash")
+
+
+@check("profile-unknown-404", on=[LOOKUP], when=[is_unknown_identifier, credentials_are_certain])
+def unknown_identifier_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
+    """An identifier of no profile is not found."""
     return expect_status(exchange, 404)
 
 
-@check("profile-private", on=[LOOKUP])
-def _private(exchange: Exchange, history: History) -> CheckResult | None:
-    if exchange.value != history.known.private_slug or exchange.identity.kind in UNSURE:
-        return None
+@check("profile-private", on=[LOOKUP], when=[is_private_profile, credentials_are_certain])
+def private_profile_is_its_owners(exchange: Exchange, _history: History) -> CheckResult:
+    """A private profile is given to its owner, and refused to everybody else."""
     is_owner = exchange.identity.account == "private"
     return expect_status(exchange, 200) if is_owner else expect_status(exchange, 403)
 
 
-@check("profile-lookup-statuses", on=[LOOKUP])
-def _statuses(exchange: Exchange, _history: History) -> CheckResult | None:
-    if exchange.status in ALSO | OF_HTTP:
-        return None
+@check("profile-lookup-statuses", on=[LOOKUP], when=[is_of_api])
+def status_is_stated(exchange: Exchange, _history: History) -> CheckResult:
+    """A lookup has one of the four statuses that the interface names."""
     return expect(exchange.status in STATED, "200, 404, 429 or 500", f"status {exchange.status}")
 
 
-@check("profile-lookup-other-refusals", on=[LOOKUP])
-def _other_refusals(exchange: Exchange, _history: History) -> CheckResult | None:
-    if not exchange.response.is_refusal or exchange.status in STATED | OF_HTTP:
-        return None
-    wrong = fault(exchange.body, "Error") if exchange.body is not NO_JSON else "no JSON"
-    actual = f"status {exchange.status} {wrong}"
-    return expect(exchange.status in ALSO and not wrong, "400, 401 or 403 with an Error", actual)
+@check("profile-lookup-other-refusals", on=[LOOKUP], when=[was_refused, has_unstated_status])
+def other_refusal_has_error_body(exchange: Exchange, _history: History) -> CheckResult:
+    """A refusal that the interface does not name is 400, 401 or 403, with an Error."""
+    error = fault(exchange.body, "Error") if exchange.body is not NO_JSON else "no JSON"
+    actual = f"status {exchange.status} {error}"
+    return expect(exchange.status in ALSO and not error, "400, 401 or 403 with an Error", actual)
 
 
-@check("error-shape")
-def _error_shape(exchange: Exchange, _history: History) -> CheckResult | None:
-    if exchange.site != "resource" or exchange.status < 400:  # noqa: PLR2004 - where errors begin
-        return None
-    if exchange.request.method == "HEAD" or exchange.operation not in {*RESOURCE, ""}:
-        return None
-    message = exchange.json_object.get("error")
-    is_right = isinstance(message, str) and exchange.response.media_type == "application/json"
-    actual = f"{exchange.response.media_type}: {exchange.response.body[:80]!r}"
-    return expect(is_right, "JSON with a message under error", actual)
+@probe("profile-by-hash-or-slug", "profile-hash-is-primary", needs=("slug", "hashes"))
+def lookups_by_every_name(client: ProbeClient) -> Parts:
+    """Looks the same person up by slug and by every hash."""
+    client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
+    for identifier in client.known.own_hashes:
+        yield client.get(f"/profiles/{identifier}")
+
+
+@probe(
+    *("unset-required-strings-empty", "profile-hash-is-primary", "hidden-accounts-left-out"),
+    needs=("other_slug",),
+)
+def lookups_of_other_account(client: ProbeClient) -> Parts:
+    """Looks the other account's profile up, anonymously and as its owner."""
+    yield client.get(f"/profiles/{client.known.other_slug}")
+    if client.has("other"):
+        yield client.get(f"/profiles/{client.known.other_slug}", "other")
+
+
+@probe("email-hash-normalised", needs=("other_emails",))
+def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
+    """Looks up by the hash of each address that is written in capitals."""
+    for email in (*client.known.emails, *client.known.other_emails):
+        if email != _spelled(email):
+            yield client.get(f"/profiles/{email_hash(email)}")
+
+
+@probe(
+    *("profile-unknown-404", "error-members", "error-shape", "profile-lookup-statuses"),
+    *("rate-limit-headers", "rate-limit-counted-operations", "rate-limit-window"),
+)
+def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
+    """Looks up a slug and a hash that do not exist."""
+    yield client.get(f"/profiles/{MADE_UP}-slug")
+    yield client.get(f"/profiles/{made_up_hash(0)}")
+
+
+@probe("profile-private", needs=("private_slug",))
+def lookups_of_private_profile(client: ProbeClient) -> Parts:
+    """Looks a private profile up anonymously, as another account and as its owner."""
+    for who in ("anonymous", "other", "private"):
+        if client.has(who):
+            yield client.get(f"/profiles/{client.known.private_slug}", who)

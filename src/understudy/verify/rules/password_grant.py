@@ -1,83 +1,164 @@
-"""The password grant (interface, Password grant)."""
+"""The password grant, for the application's owner and for tests (interface, Password grant)."""
 
 from understudy.deployments.exchange import Exchange
-from understudy.deployments.target import TargetApplication
-from understudy.interface.operations import OWN_PROFILE, TOKEN
-from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.history import History
-from understudy.verify.rules.code_grant import lasts
-from understudy.verify.rules.token_endpoint import client_of, gives_token, is_clean, no_token
+from understudy.interface.operations import TOKEN
+from understudy.interface.scopes import SCOPES
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.granting import password_form, post, token_in
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.token_history import (
+    client_is_proven,
+    client_of,
+    expect_no_token,
+    expect_token,
+    gives_token,
+    is_clean,
+    shown,
+)
 
-ALL = {"auth", "avatar-profile:read", "avatar-profile:manage"}
+REFUSED = 400
 
 
-def _asked(exchange: Exchange, history: History) -> TargetApplication | None:
-    """Returns the application of a password grant that is in order but for the person."""
+def names_person(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a password grant names a user and a password."""
     form = exchange.request.form
-    is_whole = (
-        form.get("grant_type") == "password" and form.get("username") and form.get("password")
-    )
-    return client_of(exchange, history) if is_whole and is_clean(exchange) else None
+    is_grant = form.get("grant_type") == "password"
+    return is_grant and bool(form.get("username") and form.get("password"))
 
 
-@check("password-grant-owner-only", on=[TOKEN])
-def _owner_only(exchange: Exchange, history: History) -> CheckResult | None:
-    app = _asked(exchange, history)
-    if app is None or app.username is None or app.application_password:
-        return None
-    form = exchange.request.form
-    if (form["username"], form["password"]) == (app.username, app.password):
-        if form.get("scope") and not set(form["scope"].split()) <= ALL:
-            return None
-        return expect(
-            gives_token(exchange), "a token for the owner", exchange.json_object.get("error")
-        )
-    return no_token(exchange, "no token for anybody but the owner")
+def owner_is_known(exchange: Exchange, history: History) -> bool:
+    """Tells whether the target names the application's owner, who has one password."""
+    app = proven(client_of(exchange, history))
+    return app.username is not None and not app.application_password
 
 
-@check("password-grant-two-step", on=[TOKEN])
-def _two_step(exchange: Exchange, history: History) -> CheckResult | None:
-    app = _asked(exchange, history)
-    if app is None or not app.application_password:
-        return None
-    form = exchange.request.form
-    if form["password"] == app.application_password and form["username"] == app.username:
-        return expect(gives_token(exchange), "a token", exchange.json_object.get("error"))
-    return no_token(exchange, "no token for the account password")
+def owner_uses_two_steps(exchange: Exchange, history: History) -> bool:
+    """Tells whether the application's owner uses two-step authentication."""
+    return bool(proven(client_of(exchange, history)).application_password)
 
 
-@check("password-grant-two-step-error", on=[TOKEN])
-def _two_step_error(exchange: Exchange, history: History) -> CheckResult | None:
-    app = _asked(exchange, history)
-    form = exchange.request.form
-    if app is None or not app.application_password:
-        return None
-    if (form["username"], form["password"]) != (app.username, app.password):
-        return None
-    is_right = exchange.status == 400 and exchange.json_object.get("error") == "needs_2fa"  # noqa: PLR2004 - as chosen
-    actual = f"status {exchange.status}, {exchange.json_object.get('error')!r}"
-    return expect(is_right, "400 needs_2fa", actual)
+def is_owner(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and account password are the owner's."""
+    app, form = proven(client_of(exchange, history)), exchange.request.form
+    return (form["username"], form["password"]) == (app.username, app.password)
 
 
-@check("password-grant-scopes", on=[TOKEN])
-def _scopes(exchange: Exchange, history: History) -> CheckResult | None:
-    if _asked(exchange, history) is None or not gives_token(exchange):
-        return None
-    wanted = set(exchange.request.form.get("scope", "").split()) or ALL
-    if any(name.startswith("scope[") for name in exchange.request.form):
-        return None
+def is_not_owner(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and account password are not the owner's."""
+    return not is_owner(exchange, history)
+
+
+def has_application_password(exchange: Exchange, history: History) -> bool:
+    """Tells whether user name and application password are the owner's."""
+    app, form = proven(client_of(exchange, history)), exchange.request.form
+    return (form["username"], form["password"]) == (app.username, app.application_password)
+
+
+def has_other_password(exchange: Exchange, history: History) -> bool:
+    """Tells whether the password is not the owner's application password."""
+    return not has_application_password(exchange, history)
+
+
+def asks_for_known_scopes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes, if any, exist."""
+    return set(exchange.request.form.get("scope", "").split()) <= set(SCOPES)
+
+
+def gives_a_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a token was issued."""
+    return gives_token(exchange)
+
+
+def has_no_array(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes are not an array."""
+    return not any(name.startswith("scope[") for name in exchange.request.form)
+
+
+_WHOLE = (names_person, client_is_proven, is_clean)
+
+
+@check(
+    "password-grant-owner-only",
+    on=[TOKEN],
+    when=[*_WHOLE, owner_is_known, is_owner, asks_for_known_scopes],
+)
+def owner_gets_token(exchange: Exchange, _history: History) -> CheckResult:
+    """The application's owner gets a token."""
+    return expect_token(exchange, "a token for the owner")
+
+
+@check("password-grant-owner-only", on=[TOKEN], when=[*_WHOLE, owner_is_known, is_not_owner])
+def others_get_no_token(exchange: Exchange, _history: History) -> CheckResult:
+    """Nobody but the application's owner gets a token."""
+    return expect_no_token(exchange, "no token for anybody but the owner")
+
+
+@check(
+    "password-grant-two-step",
+    on=[TOKEN],
+    when=[*_WHOLE, owner_uses_two_steps, has_application_password],
+)
+def application_password_gives_token(exchange: Exchange, _history: History) -> CheckResult:
+    """An owner with two-step authentication uses an application password."""
+    return expect_token(exchange, "a token")
+
+
+@check(
+    "password-grant-two-step", on=[TOKEN], when=[*_WHOLE, owner_uses_two_steps, has_other_password]
+)
+def account_password_gives_no_token(exchange: Exchange, _history: History) -> CheckResult:
+    """An owner with two-step authentication gets no token for the account password."""
+    return expect_no_token(exchange, "no token for the account password")
+
+
+@check("password-grant-two-step-error", on=[TOKEN], when=[*_WHOLE, owner_uses_two_steps, is_owner])
+def account_password_is_told_apart(exchange: Exchange, _history: History) -> CheckResult:
+    """The error for the right account password says that a second step is needed."""
+    is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
+    return expect(is_right, "400 needs_2fa", shown(exchange))
+
+
+@check("password-grant-scopes", on=[TOKEN], when=[*_WHOLE, gives_a_token, has_no_array])
+def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
+    """A token has the scopes that were asked for, and all where none was."""
+    wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
     granted = set(str(exchange.json_object.get("scope")).split())
     return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted))
 
 
-@check("password-grant-token-no-expiry", on=[OWN_PROFILE, TOKEN])
-def _no_expiry(exchange: Exchange, history: History) -> CheckResult | None:
-    if exchange.operation == TOKEN:
-        if exchange.request.form.get("grant_type") != "password" or not gives_token(exchange):
-            return None
-        return expect(
-            "expires_in" not in exchange.json_object,
-            "no end",
-            exchange.json_object.get("expires_in"),
-        )
-    return lasts(exchange, history, "password")
+@probe(
+    *("password-grant-owner-only", "password-grant-scopes", "password-grant-token-no-expiry"),
+    *("token-answer", "token-answer-scope", "token-not-cached", "token-grant-type"),
+    *("code-unguessable", "token-client-credentials", "token-error-shape", "token-empty-field"),
+    "profile-required-members",
+    needs=("auth_url", "app", "tokens", "password"),
+)
+def password_of_owner(client: ProbeClient) -> Parts:
+    """Uses the password grant as the owner, with scopes and without, and with a wrong password."""
+    yield post(client, password_form(client.app))
+    yield post(client, password_form(client.app, password=f"{MADE_UP}-password"))
+    yield post(client, password_form(client.app, scope=""))
+    scope = " ".join(SCOPES[:2])
+    exchange = post(client, password_form(client.app, scope=scope))
+    yield exchange
+    yield client.get("/me/profile", token_in(client, exchange, SCOPES[:2]))
+
+
+@probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))
+def password_of_other_person(client: ProbeClient) -> None:
+    """Uses the password grant as somebody who does not own the application."""
+    other = client.target.other_application
+    post(client, password_form(client.app, username=other.username, password=other.password))
+
+
+@probe(
+    *("password-grant-two-step", "password-grant-two-step-error", "token-error-shape"),
+    needs=("auth_url", "tokens", "two_step"),
+)
+def passwords_of_two_step_owner(client: ProbeClient) -> Parts:
+    """Uses both passwords of an owner with two-step authentication."""
+    app = client.target.two_step
+    yield post(client, password_form(app))
+    yield post(client, password_form(app, password=app.application_password))

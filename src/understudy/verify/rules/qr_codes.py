@@ -1,17 +1,11 @@
-"""QR codes, judged by their pixels (interface, Public and optionally authenticated).
+"""QR codes: that there is one, of the right size, and that it points to the profile.
 
-A decoder that shares nothing with what drew them reads them back; sizes come from the picture and
-not from a header.
+(interface, Public and optionally authenticated; Limits)
 """
 
 import re
-from functools import lru_cache
-from io import BytesIO
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import parse_qs
-
-import zxingcpp
-from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import PROFILES, QR_CODE
@@ -20,226 +14,200 @@ from understudy.verify.checks import (
     check,
     expect,
     expect_equal,
-    expect_refused,
     expect_status,
+    proven,
 )
-from understudy.verify.history import History, profile_in
+from understudy.verify.conditions import (
+    is_get,
+    is_public_profile,
+    is_unknown_identifier,
+)
+from understudy.verify.history import MADE_UP, History, profile_in
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.qr_pictures import (
+    DEFAULT_SIZE,
+    LARGEST,
+    OK,
+    draw,
+    has_no_parameters,
+    has_one_parameter,
+    is_drawn,
+    is_readable,
+    picture_of,
+    requested_size,
+)
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
-DEFAULT_SIZE: Final = 80  # interface, Limits: QR code default size, in pixels
-READABLE: Final = 160
-"""From so many pixels on a code must be readable; below, modules are too small to blame anybody."""
-LARGEST: Final = 2048
-CENTRE: Final = 0.2
-"""The share of a code's side where an icon stands."""
-ICONS: Final = ("none", "user", "service")
-DOTS: Final = (0.5, 0.95)
-"""What dots leave dark of the same code in squares: a circle in a square is 0.79."""
+LARGE: Final = "320"
+"""Pixels at which every code can be read."""
 
 
-class Picture(NamedTuple):
-    """What a QR code shows.
-
-    Attributes:
-        size: Width and height in pixels; None for what is no picture.
-        text: What a decoder reads; empty where it reads nothing.
-        dark: Share of dark pixels.
-        centre: The pixels in the middle.
-    """
-
-    size: tuple[int, int] | None
-    text: str = ""
-    dark: float = 0.0
-    centre: bytes = b""
-
-
-@lru_cache(maxsize=512)
-def seen(content: bytes) -> Picture:
-    """Looks at a picture."""
-    try:
-        with Image.open(BytesIO(content)) as opened:
-            if max(opened.size) > 2 * LARGEST:
-                return Picture(opened.size)
-            image = opened.convert("L")
-    except (UnidentifiedImageError, OSError):
-        return Picture(None)
-    found = zxingcpp.read_barcodes(
-        image, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
-    )
-    dark = sum(image.histogram()[:128]) / (image.width * image.height)
-    edge = image.width * (1 - CENTRE) / 2
-    centre = image.crop((int(edge), int(edge), int(image.width - edge), int(image.height - edge)))
-    return Picture(image.size, found[0].text if found else "", dark, centre.tobytes())
-
-
-def _picture(exchange: Exchange) -> Picture | None:
-    if exchange.status != 200 or exchange.request.method != "GET":  # noqa: PLR2004 - OK
-        return None
-    return seen(exchange.response.body)
-
-
-def _size(exchange: Exchange) -> int | None:
-    """Returns the size that was asked for, where it was asked for clearly."""
-    given = [text for name, text in exchange.request.pairs if name == "size"]
-    if not given:
-        return DEFAULT_SIZE
-    text = given[0]
-    is_clear = len(given) == 1 and re.fullmatch(r"[1-9]\d{0,3}", text, re.ASCII)
-    return int(text) if is_clear and int(text) <= LARGEST else None
-
-
-def _is_readable(exchange: Exchange, picture: Picture) -> bool:
-    long = sum(len(text) for _, text in exchange.request.pairs) + len(exchange.value)
-    enough = READABLE if long < 100 else 4 * READABLE  # noqa: PLR2004 - characters
-    return picture.size is not None and min(picture.size) >= enough and long < 400  # noqa: PLR2004 - characters
-
-
-@check("qr-png", on=[QR_CODE])
-def _png(exchange: Exchange, _history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    if picture is None:
-        return None
-    is_png = exchange.response.media_type == "image/png" and exchange.response.body.startswith(PNG)
-    actual = f"{exchange.response.media_type}, {exchange.response.body[:8]!r}"
-    return expect(is_png and picture.size is not None, "a PNG that can be opened", actual)
-
-
-@check("qr-points-to-profile", on=[QR_CODE])
-def _points(exchange: Exchange, history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    if picture is None or not _is_readable(exchange, picture):
-        return None
-    if not picture.text:
-        return expect(
-            condition=False, expected="a code that a decoder reads", actual="it reads nothing"
-        )
+def profile_behind(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns a response that holds the profile that a code is of."""
     for before in history.of(*PROFILES):
         profile = profile_in(before)
         if profile and exchange.value in {before.value, profile.get("hash")}:
-            address = picture.text.partition("?")[0]
-            return expect_equal(address, profile.get("profile_url"), "the address", before)
+            return before
     return None
 
 
-@check("qr-size-exact", on=[QR_CODE])
-def _exact(exchange: Exchange, _history: History) -> CheckResult | None:
-    picture, size = _picture(exchange), _size(exchange)
-    if picture is None or size is None or "size" not in exchange.request.query:
-        return None
-    return expect_equal(picture.size, (size, size), "the size in pixels")
+def profile_was_seen(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile was looked up."""
+    return profile_behind(exchange, history) is not None
 
 
-@check("qr-default-size", on=[QR_CODE])
-def _default(exchange: Exchange, _history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    if picture is None or "size" in exchange.request.query:
-        return None
-    return expect_equal(picture.size, (DEFAULT_SIZE, DEFAULT_SIZE), "the size in pixels")
+def has_text(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a decoder reads the code."""
+    return bool(picture_of(exchange).text)
 
 
-@check("qr-versions", on=[QR_CODE])
-def _versions(exchange: Exchange, history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    if picture is None or not _is_readable(exchange, picture):
-        return None
-    before = _twin(exchange, history, "version", {"1": "3", "3": "1"})
-    other = _picture(before) if before else None
-    if before is None or other is None or not other.dark or not picture.dark:
-        return None
-    is_dotted = exchange.request.query["version"] == "3"
-    dots, squares = (picture.dark, other.dark) if is_dotted else (other.dark, picture.dark)
-    least, most = DOTS
-    actual = f"version 3 is {dots / squares:.2f} as dark as version 1"
-    return expect(least < dots / squares < most, "dots in version 3, squares in 1", actual, before)
+def _campaign(exchange: Exchange) -> dict[str, list[str]]:
+    names = {"utm_medium", "utm_campaign"}
+    return {name: [text] for name, text in exchange.request.pairs if name in names and text}
 
 
-@check("qr-version-values", on=[QR_CODE])
-def _version_values(exchange: Exchange, _history: History) -> CheckResult | None:
-    given = exchange.request.query.get("version")
-    if given is None or exchange.request.method != "GET" or len(exchange.request.pairs) > 1:
-        return None
-    if given in {"1", "3"}:
-        return expect_status(exchange, 200)
-    return expect_refused(exchange) if given.isascii() and given.isdecimal() else None
+def has_campaign(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a campaign or a medium was asked for."""
+    return bool(_campaign(exchange))
 
 
-@check("qr-utm-parameters", on=[QR_CODE])
-def _utm(exchange: Exchange, _history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    given = {
-        name: [text]
-        for name, text in exchange.request.pairs
-        if name in {"utm_medium", "utm_campaign"} and text
-    }
-    if picture is None or not given or not picture.text or not _is_readable(exchange, picture):
-        return None
-    carried = parse_qs(split(picture.text).query)
-    return expect(given.items() <= carried.items(), f"{given} in the address", carried)
+def asks_for_clear_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a size was asked for that is one whole number within the bounds."""
+    return "size" in exchange.request.query and requested_size(exchange) is not None
 
 
-@check("qr-centre-icon", on=[QR_CODE])
-def _icon(exchange: Exchange, history: History) -> CheckResult | None:
-    picture = _picture(exchange)
-    if picture is None or not _is_readable(exchange, picture):
-        return None
-    kind = exchange.request.query.get("type", "")
-    others = (_twin(exchange, history, "type", {kind: other}) for other in ICONS if other != kind)
-    twins = [twin for twin in others if twin is not None]
-    alike = [twin for twin in twins if _centre(twin) == picture.centre]
-    return expect(not alike, "another centre", "the same centre", *twins) if twins else None
+def asks_for_no_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no size was asked for."""
+    return "size" not in exchange.request.query
 
 
-def _centre(exchange: Exchange) -> bytes:
-    picture = _picture(exchange)
-    return picture.centre if picture else b""
+def size_is_number(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the size is a whole number."""
+    return bool(re.fullmatch(r"-?\d{1,9}", exchange.request.query.get("size", ""), re.ASCII))
 
 
-@check("qr-type-values", on=[QR_CODE])
-def _type_values(exchange: Exchange, _history: History) -> CheckResult | None:
-    given = exchange.request.query.get("type")
-    if given is None or len(exchange.request.pairs) > 1 or exchange.request.method != "GET":
-        return None
-    if given in {"user", "service", "none"}:
-        return expect_status(exchange, 200)
-    return expect_refused(exchange) if given.isalpha() and given.isascii() else None
+def is_within_bounds(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the size is within the bounds."""
+    return 1 <= int(exchange.request.query["size"]) <= LARGEST
 
 
-@check("qr-unknown-hash", on=[QR_CODE])
-def _unknown(exchange: Exchange, history: History) -> CheckResult | None:
-    if not history.is_made_up(exchange.value) or exchange.request.pairs:
-        return None
-    return expect(exchange.status == 200, "a picture all the same", f"status {exchange.status}")  # noqa: PLR2004 - OK
+def is_beyond_bounds(exchange: Exchange, history: History) -> bool:
+    """Tells whether the size is beyond the bounds."""
+    return not is_within_bounds(exchange, history)
 
 
-@check("qr-no-authentication", on=[QR_CODE])
-def _no_authentication(exchange: Exchange, history: History) -> CheckResult | None:
-    if not history.is_public(exchange.value) or exchange.request.pairs:
-        return None
-    if exchange.request.method != "GET" or exchange.request.header("accept") not in {"", "*/*"}:
-        return None
+def accepts_anything(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request accepts every media type."""
+    return exchange.request.header("accept") in {"", "*/*"}
+
+
+_ONE_SIZE = (is_get, has_one_parameter, size_is_number)
+
+
+@check("qr-png", on=[QR_CODE], when=[is_drawn])
+def code_is_png(exchange: Exchange, _history: History) -> CheckResult:
+    """A code is a PNG that can be opened."""
+    response = exchange.response
+    is_png = response.media_type == "image/png" and response.body.startswith(PNG)
+    actual = f"{response.media_type}, {response.body[:8]!r}"
+    is_right = is_png and picture_of(exchange).size is not None
+    return expect(is_right, "a PNG that can be opened", actual)
+
+
+@check("qr-points-to-profile", on=[QR_CODE], when=[is_readable])
+def code_can_be_read(exchange: Exchange, _history: History) -> CheckResult:
+    """A decoder reads the code."""
+    is_read = bool(picture_of(exchange).text)
+    return expect(is_read, "a code that a decoder reads", "the decoder reads nothing")
+
+
+@check("qr-points-to-profile", on=[QR_CODE], when=[is_readable, has_text, profile_was_seen])
+def code_points_to_profile(exchange: Exchange, history: History) -> CheckResult:
+    """A code holds the profile's URL."""
+    before = proven(profile_behind(exchange, history))
+    address = picture_of(exchange).text.partition("?")[0]
+    return expect_equal(address, profile_in(before).get("profile_url"), "the URL", before)
+
+
+@check("qr-utm-parameters", on=[QR_CODE], when=[has_campaign, is_readable, has_text])
+def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
+    """The URL of a code carries the campaign and the medium that were asked for."""
+    carried = parse_qs(split(picture_of(exchange).text).query)
+    campaign = _campaign(exchange)
+    return expect(campaign.items() <= carried.items(), f"{campaign} in the URL", carried)
+
+
+@check("qr-size-exact", on=[QR_CODE], when=[asks_for_clear_size, is_drawn])
+def size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
+    """A code has just as many pixels as were asked for."""
+    size = requested_size(exchange)
+    return expect_equal(picture_of(exchange).size, (size, size), "the size in pixels")
+
+
+@check("qr-default-size", on=[QR_CODE], when=[asks_for_no_size, is_drawn])
+def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
+    """A code has 80 pixels where no size is asked for."""
+    size = (DEFAULT_SIZE, DEFAULT_SIZE)
+    return expect_equal(picture_of(exchange).size, size, "the size in pixels")
+
+
+@check("qr-size-bounds", on=[QR_CODE], when=[*_ONE_SIZE, is_within_bounds, is_public_profile])
+def size_within_bounds_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
+    """Every size from 1 to the largest is drawn."""
     return expect_status(exchange, 200)
 
 
-@check("qr-size-bounds", on=[QR_CODE])
-def _bounds(exchange: Exchange, history: History) -> CheckResult | None:
-    given = exchange.request.query.get("size", "")
-    is_alone = len(exchange.request.pairs) == 1 and exchange.request.method == "GET"
-    if not (is_alone and re.fullmatch(r"-?\d{1,9}", given, re.ASCII)):
-        return None
-    if 1 <= int(given) <= LARGEST:
-        return expect_status(exchange, 200) if history.is_public(exchange.value) else None
+@check("qr-size-bounds", on=[QR_CODE], when=[*_ONE_SIZE, is_beyond_bounds])
+def size_beyond_bounds_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A size beyond the bounds is refused."""
     return expect_status(exchange, 400)
 
 
-def _twin(
-    exchange: Exchange, history: History, name: str, others: dict[str, str]
-) -> Exchange | None:
-    """Returns the same code with another value of one parameter."""
-    wanted = others.get(exchange.request.query.get(name, ""))
-    if wanted is None:
-        return None
-    query = {**exchange.request.query, name: wanted}
-    for before in history.of(QR_CODE):
-        if before.value == exchange.value and dict(before.request.query) == query:
-            return before
-    return None
+@check("qr-unknown-hash", on=[QR_CODE], when=[is_unknown_identifier, has_no_parameters])
+def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
+    """A code is drawn for an unknown identifier too: the interface has no 404 here."""
+    return expect(exchange.status == OK, "a picture all the same", f"status {exchange.status}")
+
+
+@check(
+    "qr-no-authentication",
+    on=[QR_CODE],
+    when=[is_get, is_public_profile, has_no_parameters, accepts_anything],
+)
+def code_needs_no_credentials(exchange: Exchange, _history: History) -> CheckResult:
+    """A code is drawn whatever credentials are sent, even wrong ones."""
+    return expect_status(exchange, 200)
+
+
+@probe("qr-png", "qr-default-size", "qr-no-authentication", needs=("slug",))
+def plain_codes(client: ProbeClient) -> Parts:
+    """Draws a code without any parameter, anonymously and with a wrong token."""
+    yield client.get(f"/qr-code/{client.known.slug}")
+    yield client.get(f"/qr-code/{client.known.slug}", "wrong")
+
+
+@probe("qr-points-to-profile", needs=("hashes",))
+def code_by_hash(client: ProbeClient) -> None:
+    """Draws a code by the hash of an e-mail address."""
+    client.recall(f"/profiles/{client.known.own_hashes[0]}", is_lasting=True)
+    client.get(f"/qr-code/{client.known.own_hashes[0]}", query={"size": LARGE})
+
+
+@probe("qr-utm-parameters", needs=("slug",))
+def code_with_campaign(client: ProbeClient) -> None:
+    """Draws a code that carries a campaign and a medium."""
+    draw(client, size="480", utm_medium="print & web", utm_campaign="spring fair")
+
+
+@probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))
+def code_sizes(client: ProbeClient) -> Parts:
+    """Asks for one more than the largest size, the smallest, the largest, zero, and an odd one."""
+    for size in ("2049", "1", "2048", "0", "137"):
+        yield draw(client, size=size)
+
+
+@probe("qr-unknown-hash")
+def code_of_unknown_identifier(client: ProbeClient) -> None:
+    """Draws a code for an identifier that does not exist."""
+    client.get(f"/qr-code/{MADE_UP}-slug")

@@ -1,87 +1,146 @@
 """Token validation (interface, Token validation)."""
 
-from typing import Any
+from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import TOKEN_INFO
-from understudy.verify.checks import CheckResult, check, expect, expect_equal
-from understudy.verify.history import History
+from understudy.interface.scopes import SCOPES
+from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
+from understudy.verify.conditions import succeeded, was_refused
+from understudy.verify.granting import decide, info, parameters, token_in
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.token_history import issue_of
 
-MEMBERS = ("client_id", "user_id", "blog_id", "scope")
+OK = 200
+MEMBERS: Final = ("client_id", "user_id", "blog_id", "scope")
+ASKED: Final = frozenset({"client_id", "token"})
 
 
 def _client_behind(exchange: Exchange, history: History) -> str | None:
     """Returns the client that the token in question was issued to, where that was seen."""
-    issued = history.issued_by(exchange.request.query.get("token"))
+    issued = issue_of(exchange, history)
     if issued is None:
         return None
-    asked = history.request_behind(issued)
-    return issued.request.form.get("client_id") or (
-        asked.request.query.get("client_id") if asked else None
-    )
+    request = history.request_behind(issued)
+    by_request = request.request.query.get("client_id") if request else None
+    return issued.request.form.get("client_id") or by_request
 
 
-def _is_fresh(exchange: Exchange, history: History) -> bool:
-    issued = history.issued_by(exchange.request.query.get("token"))
-    return issued is not None and (exchange.at - issued.at).days < 1
-
-
-@check("token-info", on=[TOKEN_INFO])
-def _members(exchange: Exchange, history: History) -> CheckResult | None:
+def client_owns_token(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token was issued to the client that asks."""
     client = _client_behind(exchange, history)
-    is_own = client is not None and exchange.request.query.get("client_id") == client
-    if not is_own or not _is_fresh(exchange, history):
-        return None
-    lacking = [name for name in MEMBERS if not exchange.json_object.get(name)]
-    is_own = exchange.json_object.get("client_id") == client
-    is_right = exchange.status == 200 and not lacking and is_own  # noqa: PLR2004 - OK
-    actual = f"status {exchange.status}, lacking {lacking}, client {exchange.json_object.get('client_id')!r}"
+    return client is not None and exchange.request.query.get("client_id") == client
+
+
+def other_client_asks(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token was issued to another client than the one that asks."""
+    client, asked = _client_behind(exchange, history), exchange.request.query.get("client_id")
+    return client is not None and asked is not None and asked != client
+
+
+def token_is_fresh(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token was issued within a day, so that it is surely valid."""
+    return (exchange.at - proven(issue_of(exchange, history)).at).days < 1
+
+
+def names_client_and_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether client and token are given."""
+    return {name for name, text in exchange.request.pairs if text} >= ASKED
+
+
+def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the refusal of another token."""
+    for before in history.of(TOKEN_INFO):
+        is_other = before.request.query.get("token") != exchange.request.query.get("token")
+        is_refusal = before.response.is_refusal and before.status != TOO_MANY
+        if is_other and is_refusal and names_client_and_token(before, history):
+            return before
+    return None
+
+
+def other_was_refused(exchange: Exchange, history: History) -> bool:
+    """Tells whether another token was refused before."""
+    return other_refusal(exchange, history) is not None
+
+
+def is_first_refusal(exchange: Exchange, history: History) -> bool:
+    """Tells whether no other token was refused before."""
+    return not other_was_refused(exchange, history)
+
+
+def _words(exchange: Exchange) -> tuple[int, Any, Any]:
+    told = exchange.json_object
+    return exchange.status, told.get("error"), told.get("error_description")
+
+
+@check("token-info", on=[TOKEN_INFO], when=[client_owns_token, token_is_fresh])
+def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
+    """A client is told whom its token is for, and its scopes."""
+    told = exchange.json_object
+    lacking = [name for name in MEMBERS if not told.get(name)]
+    is_own = told.get("client_id") == _client_behind(exchange, history)
+    is_right = exchange.status == OK and not lacking and is_own
+    actual = f"status {exchange.status}, lacking {lacking}, client {told.get('client_id')!r}"
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 
-@check("token-info-foreign", on=[TOKEN_INFO])
-def _foreign(exchange: Exchange, history: History) -> CheckResult | None:
-    client = _client_behind(exchange, history)
-    asked = exchange.request.query.get("client_id")
-    if client is None or asked is None or asked == client:
-        return None
+@check("token-info-foreign", on=[TOKEN_INFO], when=[other_client_asks])
+def token_of_other_client_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
+    """A token that was not issued to the client is an error."""
     is_right = exchange.response.is_refusal and "user_id" not in exchange.json_object
     return expect(is_right, "an error", f"status {exchange.status}, {sorted(exchange.json_object)}")
 
 
-@check("token-info-unspecific", on=[TOKEN_INFO])
-def _unspecific(exchange: Exchange, history: History) -> CheckResult | None:
-    if not exchange.response.is_refusal or not {"client_id", "token"} <= set(_given(exchange)):
-        return None
-    for before in history.of(TOKEN_INFO):
-        is_other = before.request.query.get("token") != exchange.request.query.get("token")
-        is_refusal = before.response.is_refusal and {"client_id", "token"} <= set(_given(before))
-        if is_other and is_refusal and before.status != 429:  # noqa: PLR2004 - limits
-            ours, theirs = _words(exchange), _words(before)
-            return expect_equal(ours, theirs, "the error", before)
-    return expect(
-        exchange.json_object.get("error") == "invalid_request",
-        "invalid_request",
-        exchange.json_object,
-    )
+@check(
+    "token-info-unspecific",
+    on=[TOKEN_INFO],
+    when=[was_refused, names_client_and_token, is_first_refusal],
+)
+def error_is_invalid_request(exchange: Exchange, _history: History) -> CheckResult:
+    """A token that is refused is an invalid request, and nothing more is told."""
+    is_right = exchange.json_object.get("error") == "invalid_request"
+    return expect(is_right, "invalid_request", exchange.json_object)
 
 
-def _given(exchange: Exchange) -> list[str]:
-    return [name for name, text in exchange.request.pairs if text]
+@check(
+    "token-info-unspecific",
+    on=[TOKEN_INFO],
+    when=[was_refused, names_client_and_token, other_was_refused],
+)
+def all_errors_are_alike(exchange: Exchange, history: History) -> CheckResult:
+    """Every token that is refused is refused in the same words."""
+    before = proven(other_refusal(exchange, history))
+    return expect_equal(_words(exchange), _words(before), "the error", before)
 
 
-def _words(exchange: Exchange) -> tuple[int, Any, Any]:
-    return (
-        exchange.status,
-        exchange.json_object.get("error"),
-        exchange.json_object.get("error_description"),
-    )
-
-
-@check("token-info-ids-strings", on=[TOKEN_INFO])
-def _strings(exchange: Exchange, _history: History) -> CheckResult | None:
-    if not exchange.response.is_success:
-        return None
+@check("token-info-ids-strings", on=[TOKEN_INFO], when=[succeeded])
+def ids_are_texts(exchange: Exchange, _history: History) -> CheckResult:
+    """The ids of user and blog are decimal digits in texts."""
     ids = [exchange.json_object.get(name) for name in ("user_id", "blog_id")]
     is_right = all(isinstance(text, str) and text.isdecimal() for text in ids)
     return expect(is_right, "decimal digits in texts", ids)
+
+
+def an_implicit_token(client: ProbeClient) -> str:
+    """Returns an implicit token that this run was given, and gets one if need be."""
+    earlier = (each for each in client.earlier if "access_token" in each.redirect_parameters)
+    redirect = next(earlier, None) or decide(client, parameters(client.app, response_type="token"))
+    return token_in(client, redirect, SCOPES[:2])
+
+
+@probe(
+    *("token-info-foreign", "token-info-unspecific", "token-error-shape"),
+    needs=("auth_url", "app", "tokens", "approval", "other_app"),
+)
+def tokens_of_other_clients(client: ProbeClient) -> Parts:
+    """Validates a token as its own client, as another, as one that does not exist; then none."""
+    token = an_implicit_token(client)
+    own = {"client_id": client.app.client_id or "", "token": token}
+    url = f"{client.target.auth_url}/oauth2/token-info"
+    client.recall(url, query=own, is_lasting=True)
+    yield info(client, token, client.target.other_application.client_id)
+    yield info(client, f"{MADE_UP}-token")
+    yield info(client, token, f"{MADE_UP}-client")
+    yield client.auth("GET", "/oauth2/token-info", query={"client_id": client.app.client_id})

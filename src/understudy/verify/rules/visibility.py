@@ -1,150 +1,32 @@
-"""Who sees what: one profile as nobody, with an API key, as its owner, as another (interface, Profile)."""
+"""Who sees what of a profile: the public, a token, its owner, another account (interface, Profile)."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
-from understudy.verify.checks import CheckResult, check, expect
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.conditions import (
+    TOKENS,
+    has_token,
+    holds_profile,
+    is_anonymous,
+    is_get,
+    is_public_profile,
+    sends_no_credentials,
+)
 from understudy.verify.history import History, profile_in
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile
-TOKENS = frozenset({"oauth", "api_key"})
+OK = 200
+PUBLIC = frozenset({"none"})
 
 
-@check("profile-lookup-open", on=[LOOKUP])
-def _open(exchange: Exchange, history: History) -> CheckResult | None:
-    if exchange.identity.kind != "none" or exchange.request.header("authorization"):
-        return None
-    if not history.is_public(exchange.value) or exchange.request.method != "GET":
-        return None
-    return expect(exchange.status == 200, "200 without credentials", f"status {exchange.status}")  # noqa: PLR2004 - OK
-
-
-@check("authenticated-only-fields", on=PROFILES)
-def _only_with_token(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    if not profile:
-        return None
-    if exchange.identity.kind == "none":
-        shown = [name for name in AUTHENTICATED_ONLY if name in profile]
-        return expect(not shown, "no field for callers with a token", f"shown to nobody: {shown}")
-    if exchange.identity.kind not in TOKENS:
-        return None
-    if "number_verified_accounts" not in profile:
-        return expect(
-            condition=False, expected="number_verified_accounts with a token", actual="none"
-        )
-    twin = _twin(exchange, history, TOKENS)
-    if twin is None:
-        return None
-    ours, theirs = _names(profile), _names(profile_in(twin))
-    return expect(ours == theirs, "the same fields with any token", ours ^ theirs, twin)
-
-
-@check("profile-lookup-open", "authenticated-only-fields", on=[LOOKUP])
-def _public_is_contained(exchange: Exchange, history: History) -> CheckResult | None:
-    """What the public sees is contained in what a token sees, and equal where both see it."""
-    profile = profile_in(exchange)
-    wanted = frozenset({"none"}) if exchange.identity.kind in TOKENS else TOKENS
-    twin = _twin(exchange, history, wanted) if exchange.identity.kind in {"none", *TOKENS} else None
-    if twin is None or not profile:
-        return None
-    other = profile_in(twin)
-    public, full = (other, profile) if exchange.identity.kind in TOKENS else (profile, other)
-    names = set(public) - {"verified_accounts"}
-    differing = [name for name in sorted(names) if public[name] != full.get(name, None)]
-    shown = public.get("verified_accounts") or []
-    beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
-    actual = f"differing: {differing}; accounts that only the public sees: {len(beyond)}"
-    return expect(not differing and not beyond, "the public part is contained", actual, twin)
-
-
-@check("verified-accounts-at-most-four", on=[LOOKUP])
-def _at_most_four(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    if not profile or exchange.identity.kind != "none":
-        return None
-    shown = len(profile.get("verified_accounts") or [])
-    twin = _twin(exchange, history, TOKENS)
-    has_more = twin is not None and len(profile_in(twin).get("verified_accounts") or []) > AT_MOST
-    if shown > AT_MOST or has_more:
-        return expect(shown <= AT_MOST, "four at most", f"{shown} accounts", twin)
-    return None
-
-
-@check("number-verified-accounts-counts-hidden", on=PROFILES)
-def _number(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
-    if not isinstance(number, int) or not isinstance(listed, list):
-        return None
-    twin = _twin(exchange, history, TOKENS)
-    others = profile_in(twin).get("number_verified_accounts", number) if twin else number
-    has_hidden = any(isinstance(a, dict) and a.get("is_hidden") for a in listed)
-    if number >= len(listed) and others == number and not has_hidden:
-        return None  # as good as no number at all
-    is_right = number >= len(listed) and others == number
-    actual = f"{number} of {len(listed)} listed, {others} to another"
-    return expect(is_right, "one number that counts all", actual, twin)
-
-
-@check("hidden-accounts-left-out", on=PROFILES)
-def _hidden(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    accounts = [a for a in profile.get("verified_accounts") or () if isinstance(a, dict)]
-    hidden = [a for a in accounts if a.get("is_hidden")]
-    if not profile:
-        return None
-    if not _is_owner(exchange, history):
-        if exchange.operation != LOOKUP or exchange.identity.kind == "unknown":
-            return None
-        return expect(
-            not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown"
-        )
-    number = profile.get("number_verified_accounts")
-    return expect(number == len(accounts), "the owner sees all", f"{len(accounts)} of {number}")
-
-
-@check("contact-info-only-when-public", on=[LOOKUP])
-def _contact(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    if exchange.value != history.known.hidden_contact_slug or not profile:
-        return None
-    if exchange.identity.kind not in TOKENS:
-        return None
-    return expect("contact_info" not in profile, "no contact details", profile.get("contact_info"))
-
-
-@check("own-profile-is-full", on=[OWN_PROFILE, LOOKUP])
-def _own_is_full(exchange: Exchange, history: History) -> CheckResult | None:
-    profile = profile_in(exchange)
-    account = exchange.identity.account
-    if not profile or account is None:
-        return None
-    elsewhere = LOOKUP if exchange.operation == OWN_PROFILE else OWN_PROFILE
-    for before in history.near(elsewhere):
-        other = profile_in(before)
-        is_same_person = other.get("hash") == profile.get("hash")
-        if is_same_person and history.still(before) and before.identity.account == account:
-            differing = [n for n in {*other, *profile} if other.get(n) != profile.get(n)]
-            return expect(not differing, "all that a lookup gives its owner", differing, before)
-    return None
-
-
-def _is_owner(exchange: Exchange, history: History) -> bool:
-    account = exchange.identity.account
-    if exchange.identity.kind != "oauth":
-        return False
-    if exchange.operation != LOOKUP:
-        return True
-    is_own = account == "own" and history.is_own(exchange.value)
-    return is_own or (account == "other" and history.is_others(exchange.value))
-
-
-def _twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
-    """Returns a lookup of the same identifier by another kind of caller, if it still holds."""
+def twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchange | None:
+    """Returns a lookup of the same identifier by another kind of client, if it still holds."""
     if exchange.operation != LOOKUP:
         return None
     for before in history.near(LOOKUP):
@@ -156,5 +38,236 @@ def _twin(exchange: Exchange, history: History, kinds: frozenset[str]) -> Exchan
     return None
 
 
+def other_side(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the public lookup beside one with a token, or the other way round."""
+    kind = exchange.identity.kind
+    if kind not in {*PUBLIC, *TOKENS}:
+        return None
+    return twin(exchange, history, PUBLIC if kind in TOKENS else TOKENS)
+
+
+def was_seen_with_token(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile was looked up with another token, and nothing changed since."""
+    return twin(exchange, history, TOKENS) is not None
+
+
+def was_seen_from_other_side(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile was looked up both with a token and without."""
+    return other_side(exchange, history) is not None
+
+
+def has_more_than_four_accounts(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile is known to have more than four verified accounts."""
+    shown = len(_accounts(exchange))
+    with_token = twin(exchange, history, TOKENS)
+    return shown > AT_MOST or len(_accounts(with_token)) > AT_MOST
+
+
+def counts_hidden_accounts(exchange: Exchange, history: History) -> bool:
+    """Tells whether the number of verified accounts says more than the list, or differs."""
+    profile = profile_in(exchange)
+    number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
+    if not isinstance(number, int) or not isinstance(listed, list):
+        return False
+    has_hidden = any(isinstance(each, dict) and each.get("is_hidden") for each in listed)
+    return has_hidden or number < len(listed) or _number_elsewhere(exchange, history) != number
+
+
+def is_of_owner(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile was given to its owner."""
+    account = exchange.identity.account
+    if exchange.identity.kind != "oauth":
+        return False
+    if exchange.operation != LOOKUP:
+        return True
+    is_own = account == "own" and history.is_own(exchange.value)
+    return is_own or (account == "other" and history.is_others(exchange.value))
+
+
+def is_of_somebody_else(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile was given to somebody who is known not to be its owner."""
+    is_known = exchange.operation == LOOKUP and exchange.identity.kind != "unknown"
+    return is_known and not is_of_owner(exchange, history)
+
+
+def hides_contact_details(exchange: Exchange, history: History) -> bool:
+    """Tells whether the profile is the one that the target names as hiding its contact details."""
+    return exchange.value == history.known.hidden_contact_slug
+
+
+def read_both_ways(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the owner's lookup beside their own profile, or the other way round."""
+    account = exchange.identity.account
+    if account is None:
+        return None
+    elsewhere = LOOKUP if exchange.operation == OWN_PROFILE else OWN_PROFILE
+    for before in history.near(elsewhere):
+        is_same_person = profile_in(before).get("hash") == profile_in(exchange).get("hash")
+        if is_same_person and history.still(before) and before.identity.account == account:
+            return before
+    return None
+
+
+def was_read_both_ways(exchange: Exchange, history: History) -> bool:
+    """Tells whether the owner read the profile both by lookup and as their own."""
+    return read_both_ways(exchange, history) is not None
+
+
+@check("profile-lookup-open", on=[LOOKUP], when=[is_get, is_public_profile, sends_no_credentials])
+def lookup_needs_no_credentials(exchange: Exchange, _history: History) -> CheckResult:
+    """A public profile is found without credentials."""
+    return expect(exchange.status == OK, "200 without credentials", f"status {exchange.status}")
+
+
+@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, is_anonymous])
+def public_sees_no_authenticated_field(exchange: Exchange, _history: History) -> CheckResult:
+    """No field for authenticated clients is shown to the public."""
+    shown = [name for name in AUTHENTICATED_ONLY if name in profile_in(exchange)]
+    return expect(not shown, "no field for clients with a token", f"shown to the public: {shown}")
+
+
+@check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
+def token_shows_number_of_accounts(exchange: Exchange, _history: History) -> CheckResult:
+    """The one authenticated field that always applies is there: the number of accounts."""
+    has_number = "number_verified_accounts" in profile_in(exchange)
+    return expect(has_number, "number_verified_accounts with a token", sorted(profile_in(exchange)))
+
+
+@check(
+    "authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token, was_seen_with_token]
+)
+def every_token_shows_the_same_fields(exchange: Exchange, history: History) -> CheckResult:
+    """Every token shows the same fields of a profile."""
+    before = proven(twin(exchange, history, TOKENS))
+    differing = _names(profile_in(exchange)) ^ _names(profile_in(before))
+    return expect(not differing, "the same fields with any token", differing, before)
+
+
+@check(
+    *("profile-lookup-open", "authenticated-only-fields"),
+    on=[LOOKUP],
+    when=[holds_profile, was_seen_from_other_side],
+)
+def public_part_is_contained(exchange: Exchange, history: History) -> CheckResult:
+    """What the public sees is contained in what a token sees, and equal where both see it."""
+    before = proven(other_side(exchange, history))
+    profiles = (profile_in(before), profile_in(exchange))
+    public, full = profiles if exchange.identity.kind in TOKENS else reversed(profiles)
+    names = set(public) - {"verified_accounts"}
+    differing = [name for name in sorted(names) if public[name] != full.get(name, None)]
+    shown = public.get("verified_accounts") or []
+    beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
+    actual = f"differing: {differing}; accounts that only the public sees: {len(beyond)}"
+    return expect(not differing and not beyond, "the public part is contained", actual, before)
+
+
+@check(
+    "verified-accounts-at-most-four",
+    on=[LOOKUP],
+    when=[holds_profile, is_anonymous, has_more_than_four_accounts],
+)
+def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResult:
+    """The public sees four verified accounts at most."""
+    shown = len(_accounts(exchange))
+    return expect(
+        shown <= AT_MOST, "four at most", f"{shown} accounts", twin(exchange, history, TOKENS)
+    )
+
+
+@check("number-verified-accounts-counts-hidden", on=PROFILES, when=[counts_hidden_accounts])
+def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckResult:
+    """The number counts all accounts, hidden ones too, and is the same for everybody."""
+    number, listed = profile_in(exchange)["number_verified_accounts"], _accounts(exchange)
+    elsewhere = _number_elsewhere(exchange, history)
+    actual = f"{number} of {len(listed)} listed, {elsewhere} to another"
+    is_right = number >= len(listed) and elsewhere == number
+    return expect(is_right, "one number that counts all", actual, twin(exchange, history, TOKENS))
+
+
+@check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_somebody_else])
+def hidden_accounts_are_left_out(exchange: Exchange, _history: History) -> CheckResult:
+    """Hidden accounts are shown to their owner only."""
+    hidden = [
+        each for each in _accounts(exchange) if isinstance(each, dict) and each.get("is_hidden")
+    ]
+    return expect(not hidden, "hidden accounts for their owner only", f"{len(hidden)} are shown")
+
+
+@check("hidden-accounts-left-out", on=PROFILES, when=[holds_profile, is_of_owner])
+def owner_sees_all_accounts(exchange: Exchange, _history: History) -> CheckResult:
+    """The owner sees as many accounts as are counted."""
+    number = profile_in(exchange).get("number_verified_accounts")
+    accounts = [each for each in _accounts(exchange) if isinstance(each, dict)]
+    return expect(number == len(accounts), "the owner sees all", f"{len(accounts)} of {number}")
+
+
+@check(
+    "contact-info-only-when-public",
+    on=[LOOKUP],
+    when=[hides_contact_details, holds_profile, has_token],
+)
+def hidden_contact_details_are_left_out(exchange: Exchange, _history: History) -> CheckResult:
+    """Contact details that are not public are shown to nobody."""
+    contact = profile_in(exchange).get("contact_info")
+    return expect("contact_info" not in profile_in(exchange), "no contact details", contact)
+
+
+@check("own-profile-is-full", on=[OWN_PROFILE, LOOKUP], when=[holds_profile, was_read_both_ways])
+def own_profile_is_the_full_profile(exchange: Exchange, history: History) -> CheckResult:
+    """The own profile is what a lookup gives its owner."""
+    before = proven(read_both_ways(exchange, history))
+    one, other = profile_in(exchange), profile_in(before)
+    differing = [name for name in {*one, *other} if one.get(name) != other.get(name)]
+    return expect(not differing, "all that a lookup gives its owner", differing, before)
+
+
+def _accounts(exchange: Exchange | None) -> list[Any]:
+    listed = profile_in(exchange).get("verified_accounts") if exchange else None
+    return listed if isinstance(listed, list) else []
+
+
+def _number_elsewhere(exchange: Exchange, history: History) -> Any:
+    """Returns the number of accounts that another token was told, or else this one's."""
+    number = profile_in(exchange).get("number_verified_accounts")
+    before = twin(exchange, history, TOKENS)
+    return profile_in(before).get("number_verified_accounts", number) if before else number
+
+
 def _names(profile: Mapping[str, Any]) -> set[str]:
     return {name for name in OPTIONAL if name in profile}
+
+
+@probe(
+    *("profile-lookup-open", "authenticated-only-fields", "profile-required-members"),
+    *("hash-lower-case-hex", "profile-hash-is-primary", "profile-url-full"),
+    *("optional-fields-omitted", "profile-optional-types", "verified-account-members"),
+    *("hidden-accounts-left-out", "profile-lookup-statuses", "json-bodies"),
+    *("rate-limit-headers", "rate-limit-anonymous", "last-edit-utc", "registration-date-shapes"),
+    *("contact-info-strings", "link-members", "interest-members", "language-members"),
+    *("gallery-image-members", "payments-members", "crypto-wallet-members"),
+    *("rate-limit-authenticated", "number-verified-accounts-counts-hidden"),
+    needs=("slug",),
+)
+def one_profile_seen_by_everyone(client: ProbeClient) -> Parts:
+    """Looks one profile up anonymously, with an API key and as its owner, as another, read-only."""
+    for several in (("anonymous",), ("api_key", "owner"), ("other", "reader")):
+        path = f"/profiles/{client.known.slug}"
+        yield [client.get(path, who) for who in several if client.has(who)]
+
+
+@probe("contact-info-only-when-public", needs=("hidden_contact_slug", "api_key"))
+def lookup_of_hidden_contact_details(client: ProbeClient) -> Parts:
+    """Looks the profile up with tokens that may not see its contact details."""
+    for who in ("api_key", "owner"):
+        if client.has(who):
+            yield client.get(f"/profiles/{client.known.hidden_contact_slug}", who)
+
+
+@probe(
+    *("own-profile-is-full", "bearer-header", "scope-per-operation", "json-bodies"),
+    needs=("owner", "slug"),
+)
+def own_profile_beside_lookup(client: ProbeClient) -> None:
+    """Reads the own profile in both ways."""
+    client.recall(f"/profiles/{client.known.slug}", "owner")
+    client.recall("/me/profile", "owner")

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
-from understudy.verify.probing import lacking
+from understudy.verify.needs import lacking
 from understudy.verify.run import Phase as RunPhase
 from understudy.verify.run import RuleBroken, Run
 from understudy.verify.scenarios.avatar_life import AvatarLife

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from understudy.verify.history import avatars_in
-from understudy.verify.probes.uploads import picture
+from understudy.verify.pictures import picture
 from understudy.verify.scenarios.machine import Machine
 
 RATINGS = st.sampled_from(["G", "PG", "R", "X"])

@@ -1,0 +1,149 @@
+"""What successive responses say of an hourly limit, and conditions that follow from it."""
+
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
+from understudy.verify.checks import TOO_MANY
+from understudy.verify.history import History
+
+UNAUTHORIZED: Final = 401
+DIGITS: Final = 12
+"""More digits than a count or a time in seconds has."""
+
+
+class Count(NamedTuple):
+    """What the three headers of a response say."""
+
+    limit: int
+    remaining: int
+    reset: datetime
+
+
+class Previous(NamedTuple):
+    """The request that was counted last in the same hour, and what its headers say."""
+
+    exchange: Exchange
+    told: Count
+
+
+def count_in(exchange: Exchange) -> Count | None:
+    """Returns what a response's headers say; None where they do not all say it.
+
+    Nor do they of refused credentials: the interface does not say whom such a request counts for.
+    """
+    if exchange.status == UNAUTHORIZED:
+        return None
+    texts = [
+        exchange.response.header(f"x-ratelimit-{name}") for name in ("limit", "remaining", "reset")
+    ]
+    if not all(text.isdecimal() and text.isascii() and len(text) < DIGITS for text in texts):
+        return None
+    limit, remaining, reset = map(int, texts)
+    return Count(limit, remaining, datetime.fromtimestamp(reset, UTC))
+
+
+def by_address(exchange: Exchange) -> bool:
+    """Tells whether a request is counted by the client's address, as a QR code always is."""
+    return exchange.identity.kind == "none" or exchange.operation == QR_CODE
+
+
+def counted_alike(exchange: Exchange, before: Exchange) -> bool:
+    """Tells whether two requests are counted together."""
+    if by_address(exchange) or by_address(before):
+        return by_address(exchange) and by_address(before)
+    return exchange.identity.name == before.identity.name
+
+
+def previous(exchange: Exchange, history: History) -> Previous | None:
+    """Returns the request counted last in the same hour, if no other credential came between."""
+    now = count_in(exchange)
+    for before in history.of(*COUNTED):
+        if by_address(before) != by_address(exchange):
+            continue
+        count = count_in(before)
+        if count is None:
+            if before.status in {200, 404, TOO_MANY}:
+                return None
+            continue  # refused before it was counted
+        is_same = exchange.at < count.reset if now is None else count.reset == now.reset
+        return Previous(before, count) if is_same and counted_alike(exchange, before) else None
+    return None
+
+
+def last_told(exchange: Exchange, history: History) -> Previous | None:
+    """Returns the newest request that is counted together with this one, in whatever hour."""
+    for before in history.of(*COUNTED):
+        count = count_in(before)
+        if count is not None and counted_alike(exchange, before):
+            return Previous(before, count)
+    return None
+
+
+def avatars_since(exchange: Exchange, history: History, before: Exchange) -> list[Exchange]:
+    """Returns what the same client asked of the avatar API since a request."""
+    return [
+        other
+        for other in history.exchanges
+        if other.number > before.number
+        and other.operation in AVATARS
+        and other.identity == exchange.identity
+    ]
+
+
+def others_since(history: History, before: Exchange) -> list[Exchange]:
+    """Returns what else was asked with any token since a request, and may have been counted.
+
+    Another token may be of the same account, and what is not said to be counted may be counted.
+    """
+    return [
+        other
+        for other in history.exchanges
+        if other.number > before.number
+        and other.site == "resource"
+        and other.operation not in AVATARS
+        and not by_address(other)
+    ]
+
+
+def says_count(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response says limit, remaining and reset."""
+    return count_in(exchange) is not None
+
+
+def is_by_address(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request is counted by the client's address."""
+    return by_address(exchange)
+
+
+def is_by_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request is counted by its token."""
+    return not by_address(exchange) and exchange.identity.kind in {"oauth", "api_key"}
+
+
+def is_too_many(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the status is 429."""
+    return exchange.status == TOO_MANY
+
+
+def was_counted_before(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same client was counted before in the same hour."""
+    return previous(exchange, history) is not None
+
+
+def something_was_left(exchange: Exchange, history: History) -> bool:
+    """Tells whether the response before said that requests are left."""
+    before = previous(exchange, history)
+    return before is not None and before.told.remaining > 0
+
+
+def nothing_was_left(exchange: Exchange, history: History) -> bool:
+    """Tells whether the response before said that no request is left."""
+    before = previous(exchange, history)
+    return before is not None and before.told.remaining == 0
+
+
+def is_within_limit(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request is not over the limit, and its token, if any, is good."""
+    return exchange.status != TOO_MANY and exchange.identity.kind != "invalid"

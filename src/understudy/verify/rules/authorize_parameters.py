@@ -1,0 +1,214 @@
+"""Response type, state and odd parameters of an authorization request (RFC 6749, 3.1 and 4)."""
+
+from urllib.parse import parse_qsl, unquote_plus
+
+from understudy.deployments.exchange import Exchange, split
+from understudy.interface.operations import AUTHORIZE
+from understudy.verify.authorization_history import (
+    KNOWN,
+    OK,
+    ONCE,
+    SCOPE_NAME,
+    answers_request,
+    application_of,
+    client_and_redirect_match,
+    client_is_known,
+    given,
+    has_response_type,
+    is_back,
+    is_granted,
+    is_page,
+    is_sound,
+    is_unsound,
+    repeated,
+    request_of,
+    shown,
+)
+from understudy.verify.checks import CheckResult, check, expect, expect_equal, proven
+from understudy.verify.conditions import is_get
+from understudy.verify.granting import ask, decide, parameters
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+
+ASKING = ("auth_url", "app")
+GRANTED = (*ASKING, "tokens", "approval")
+
+
+def _empty(exchange: Exchange) -> list[str]:
+    return [name for name, text in exchange.request.pairs if text == "" and name in KNOWN]
+
+
+def _twice(exchange: Exchange) -> list[str]:
+    names = repeated(exchange)
+    return [name for name in names if name in ONCE or SCOPE_NAME.fullmatch(name)]
+
+
+def repeats_a_parameter(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a parameter is given twice that may be given once."""
+    return bool(_twice(exchange))
+
+
+def repeats_known_only(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no unknown parameter is given twice."""
+    return not set(repeated(exchange)) - KNOWN
+
+
+def has_no_challenge(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request has no code challenge."""
+    return "code_challenge" not in given(exchange)
+
+
+def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the request has an unknown parameter."""
+    names = {name for name, _ in exchange.request.pairs if not SCOPE_NAME.fullmatch(name)}
+    return not names <= KNOWN
+
+
+def response_type_is_empty(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response type is empty."""
+    return "response_type" in _empty(exchange)
+
+
+def other_parameter_is_empty(exchange: Exchange, history: History) -> bool:
+    """Tells whether a parameter beside the response type is empty."""
+    return bool(_empty(exchange)) and not response_type_is_empty(exchange, history)
+
+
+def has_other_response_type(exchange: Exchange, history: History) -> bool:
+    """Tells whether the response type is neither code nor token."""
+    return not has_response_type(exchange, history)
+
+
+def response_type_is_clear(exchange: Exchange, history: History) -> bool:
+    """Tells whether something was granted for a response type that was given once."""
+    is_once = "response_type" not in repeated(exchange)
+    return is_granted(exchange) and is_once and has_response_type(exchange, history)
+
+
+def state_is_clear(exchange: Exchange, history: History) -> bool:
+    """Tells whether state was given once, or not at all."""
+    return "state" not in repeated(request_of(exchange, history))
+
+
+@check(
+    "authorize-error-redirect",
+    on=[AUTHORIZE],
+    when=[is_get, client_and_redirect_match, is_unsound, has_no_challenge, repeats_known_only],
+)
+def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
+    """An error is told to a client that can be trusted, where it looks for the response."""
+    app, location = proven(application_of(exchange, history)), exchange.location
+    types = [text for name, text in exchange.request.pairs if name == "response_type" and text]
+    told = dict(parse_qsl(location.fragment if types == ["token"] else location.query))
+    is_right = is_back(exchange, app) and told.get("error") and told.get("error_description")
+    return expect(is_right, "error and error_description on the redirect", shown(exchange))
+
+
+@check("authorize-repeated-parameter", on=[AUTHORIZE], when=[client_is_known, repeats_a_parameter])
+def repeated_parameter_is_refused(exchange: Exchange, history: History) -> CheckResult:
+    """A parameter that is given twice is refused."""
+    is_taken = is_granted(exchange) or is_page(exchange, history)
+    return expect(not is_taken, f"{_twice(exchange)[0]} is refused", shown(exchange))
+
+
+@check(
+    "authorize-unknown-parameters-ignored",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, is_sound, has_unknown_parameter],
+)
+def unknown_parameter_is_ignored(exchange: Exchange, _history: History) -> CheckResult:
+    """An unknown parameter changes nothing."""
+    is_error = "error" in exchange.redirect_parameters and not is_granted(exchange)
+    is_taken = exchange.status == OK or not (is_error or exchange.response.is_refusal)
+    return expect(is_taken, "they change nothing", shown(exchange))
+
+
+@check(
+    "authorize-empty-parameter",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, response_type_is_empty],
+)
+def empty_response_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty response type counts as left out, and is refused."""
+    is_taken = is_granted(exchange) or exchange.status == OK
+    return expect(not is_taken, "a refusal, as if left out", shown(exchange))
+
+
+@check(
+    "authorize-empty-parameter",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, is_sound, other_parameter_is_empty],
+)
+def empty_parameter_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty parameter counts as left out: an empty state does not come back."""
+    is_left_out = "state" not in exchange.redirect_parameters or "state" not in _empty(exchange)
+    is_right = is_left_out and not exchange.response.is_refusal
+    return expect(is_right, "as if left out", shown(exchange))
+
+
+@check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, response_type_is_clear])
+def response_type_is_followed(exchange: Exchange, _history: History) -> CheckResult:
+    """The response type ``code`` gives a code, and ``token`` a token."""
+    wanted = {"code": "code", "token": "access_token"}[given(exchange)["response_type"]]
+    told = exchange.redirect_parameters
+    return expect(wanted in told, f"{wanted} on the redirect", sorted(told))
+
+
+@check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, has_other_response_type])
+def other_response_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """No other response type is taken."""
+    is_taken = is_granted(exchange) or exchange.status == OK
+    return expect(not is_taken, "a refusal", shown(exchange))
+
+
+@check("state-echoed", when=[answers_request, state_is_clear])
+def state_comes_back(exchange: Exchange, history: History) -> CheckResult:
+    """The state comes back as it was sent, and only if it was."""
+    asked = request_of(exchange, history)
+    sent = _raw(split(asked.request.url).query).get("state") or None
+    location = exchange.location
+    returned = (_raw(location.query) | _raw(location.fragment)).get("state")
+    evidence = asked if asked is not exchange else None
+    return expect_equal(
+        returned and unquote_plus(returned), sent and unquote_plus(sent), "state", evidence
+    )
+
+
+def _raw(query: str) -> dict[str, str]:
+    """Returns the parameters of a query as they are encoded."""
+    pairs = [pair.partition("=") for pair in query.split("&") if pair]
+    return {name: text for name, _, text in pairs}
+
+
+@probe("response-type", "authorize-error-redirect", "authorize-empty-parameter", needs=ASKING)
+def requests_with_other_response_types(client: ProbeClient) -> Parts:
+    """Asks for no response type, an empty one, and one that does not exist."""
+    for response_type in ("", None, "sparkles"):
+        yield ask(client, parameters(client.app, response_type=response_type))
+
+
+@probe("authorize-repeated-parameter", needs=ASKING)
+def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
+    """Gives a parameter twice, with another value."""
+    pairs = parameters(client.app)
+    for name, text in (
+        ("client_id", client.app.client_id or ""),
+        ("redirect_uri", client.app.redirect_uri or ""),
+        ("response_type", "token"),
+        ("state", "another"),
+        ("scope[0]", "auth"),
+    ):
+        yield ask(client, [*pairs, (name, text)])
+
+
+@probe(
+    *("authorize-unknown-parameters-ignored", "code-in-query", "state-echoed"),
+    *("code-unguessable", "response-type", "scope-indexed-array", "authorize-empty-parameter"),
+    needs=GRANTED,
+)
+def approved_requests(client: ProbeClient) -> Parts:
+    """Lets a person approve good requests that differ in what hardly matters."""
+    yield decide(client, parameters(client.app, nonce="n", prompt="login"))
+    yield decide(client, parameters(client.app, state=""))
+    yield decide(client, parameters(client.app, state=None))

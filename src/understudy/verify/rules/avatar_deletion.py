@@ -1,0 +1,173 @@
+"""Deleting an avatar, and avatars that do not exist or are another account's (interface, as above)."""
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import (
+    AVATAR_CHANGES,
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    SET_AVATAR,
+    UPLOAD_AVATAR,
+)
+from understudy.verify.avatar_history import (
+    address_of,
+    avatar_in,
+    ids_in,
+    is_live,
+    is_sound_change,
+    says_what_is_selected,
+    selected_in,
+)
+from understudy.verify.checks import CheckResult, check, expect, expect_status, proven
+from understudy.verify.conditions import may_manage, succeeded
+from understudy.verify.history import MADE_UP, History, made_up_hash
+from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+
+
+def last_deletion(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the account's newest successful deletion."""
+    return history.last(DELETE_AVATAR, account=exchange.identity.account)
+
+
+def something_was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the account deleted an avatar before."""
+    return last_deletion(exchange, history) is not None
+
+
+def list_with_deleted_selected(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest list for the same address, if the avatar deleted since was selected in it.
+
+    None where another avatar was uploaded or set since, as that may rightly be selected now.
+    """
+    deleted, account = proven(last_deletion(exchange, history)), exchange.identity.account
+    later = history.last(UPLOAD_AVATAR, SET_AVATAR, account=account)
+    for before in history.of(LIST_AVATARS):
+        if address_of(before) != address_of(exchange) or before.identity.account != account:
+            continue
+        is_stale = later is not None and later.number > before.number
+        is_later = before.number > deleted.number
+        was_selected = avatar_in(before, deleted.value).get("selected")
+        return before if was_selected and not (is_stale or is_later) else None
+    return None
+
+
+def selected_avatar_was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar that was selected for the address was deleted since."""
+    return list_with_deleted_selected(exchange, history) is not None
+
+
+def is_of_other_account(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar is known to be another account's."""
+    owner = history.owner_of(exchange.value)
+    return owner not in {None, exchange.identity.account} and not history.is_gone(exchange.value)
+
+
+def does_not_exist(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar is made up or was deleted."""
+    return history.is_made_up(exchange.value) or history.is_gone(exchange.value)
+
+
+@check("avatar-delete-no-content", on=[DELETE_AVATAR], when=[may_manage, is_live])
+def deletion_has_no_content(exchange: Exchange, _history: History) -> CheckResult:
+    """A deletion succeeds and has no body."""
+    is_right = exchange.response.is_success and not exchange.response.body
+    actual = f"status {exchange.status}, {len(exchange.response.body)} bytes"
+    return expect(is_right, "success without content", actual)
+
+
+@check("avatar-delete-no-content", on=[LIST_AVATARS], when=[succeeded, something_was_deleted])
+def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckResult:
+    """A deleted avatar is not listed any more."""
+    before = proven(last_deletion(exchange, history))
+    is_listed = before.value in ids_in(exchange)
+    return expect(not is_listed, "a list without it", "it is still listed", before)
+
+
+@check("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded])
+def deletion_is_204(exchange: Exchange, _history: History) -> CheckResult:
+    """A deletion has status 204."""
+    return expect_status(exchange, 204)
+
+
+@check(
+    "avatar-delete-unselects",
+    on=[LIST_AVATARS],
+    when=[says_what_is_selected, something_was_deleted, selected_avatar_was_deleted],
+)
+def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult:
+    """Where the selected avatar was deleted, no other is selected in its place."""
+    before, deleted = (
+        list_with_deleted_selected(exchange, history),
+        last_deletion(exchange, history),
+    )
+    selected = selected_in(exchange)
+    return expect(not selected, "no other takes its place", selected, before, deleted)
+
+
+@check("foreign-avatars-invisible", on=AVATAR_CHANGES, when=[is_of_other_account, may_manage])
+def avatar_of_other_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
+    """Another account's avatar is not found."""
+    return expect_status(exchange, 404)
+
+
+@check("avatar-unknown-404", on=AVATAR_CHANGES, when=[does_not_exist, is_sound_change, may_manage])
+def unknown_avatar_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
+    """An avatar that does not exist is not found."""
+    return expect_status(exchange, 404)
+
+
+@probe("avatar-unknown-404", needs=("owner", "writes"))
+def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
+    """Changes, deletes and assigns an avatar that does not exist."""
+    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
+    yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
+    hashes = client.known.own_hashes or (made_up_hash(5),)
+    body = {"email_hash": hashes[0]}
+    yield client.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+
+
+@probe(
+    *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
+    "avatar-unknown-404",
+    needs=("owner", "writes", "uploads"),
+)
+def deletion_twice(client: ProbeClient) -> Parts:
+    """Deletes an avatar, lists, and deletes it again."""
+    image = id_of(upload(client, picture(), select_avatar="false"))
+    avatars(client)
+    client.send("DELETE", f"/me/avatars/{image}", "owner")
+    yield avatars(client)
+    yield client.send("DELETE", f"/me/avatars/{image}", "owner")
+
+
+@probe(
+    *("avatar-delete-unselects", "avatar-email-assign"),
+    needs=("owner", "writes", "uploads", "hashes"),
+)
+def deletion_of_selected_avatar(client: ProbeClient) -> None:
+    """Sets an avatar for each address, lists, deletes it, and lists again."""
+    hashes = client.known.own_hashes
+    image = id_of(upload(client, picture(), select_avatar="true"))
+    for hash_ in hashes[1:]:
+        client.send("POST", f"/me/avatars/{image}/email", "owner", json={"email_hash": hash_})
+    for hash_ in hashes:
+        avatars(client, hash_)
+    client.send("DELETE", f"/me/avatars/{image}", "owner")
+    for hash_ in hashes:
+        avatars(client, hash_)
+
+
+@probe(
+    *("foreign-avatars-invisible", "avatar-list-of-caller"),
+    needs=("owner", "other", "writes", "uploads"),
+)
+def changes_by_other_account(client: ProbeClient) -> Parts:
+    """Lets another account change, assign and delete an avatar of the test account."""
+    image = an_avatar(client)
+    yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
+    for hash_ in client.known.others_hashes[:1]:
+        body = {"email_hash": hash_}
+        yield client.send("POST", f"/me/avatars/{image}/email", "other", json=body)
+    yield client.send("DELETE", f"/me/avatars/{image}", "other")
+    yield avatars(client)

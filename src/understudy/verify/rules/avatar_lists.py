@@ -1,0 +1,148 @@
+"""The list of the account's avatars (interface, Authenticated avatar operations)."""
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import AVATARS, LIST_AVATARS, UPDATE_AVATAR, UPLOAD_AVATAR
+from understudy.verify.avatar_history import RATINGS, ids_in
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_refused,
+    expect_status,
+)
+from understudy.verify.conditions import holds_avatars, may_manage, may_read, succeeded
+from understudy.verify.history import History, avatars_in, made_up_hash
+from understudy.verify.pictures import avatars
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.profile_parts import expect_fit
+
+
+def is_list(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response is a list, and the account known."""
+    return isinstance(exchange.body, list) and exchange.identity.account is not None
+
+
+def lists_anything(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the list has an item."""
+    return bool(exchange.body != [])
+
+
+def names_address(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the list was asked for as it stands for an e-mail address."""
+    return bool(exchange.request.query.get("selected_email_hash"))
+
+
+def names_empty_address(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the address that was asked for is empty."""
+    return exchange.request.query.get("selected_email_hash") == ""
+
+
+def names_strange_address(exchange: Exchange, history: History) -> bool:
+    """Tells whether the address that was asked for is unknown or of another account."""
+    hash_ = exchange.request.query.get("selected_email_hash")
+    if hash_ is None:
+        return False
+    is_others = exchange.identity.account == "own" and history.is_others(hash_)
+    return is_others or history.is_made_up(hash_)
+
+
+def asks_for_unknown_rating(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the update asks for a rating that does not exist."""
+    body = exchange.request.json
+    return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
+
+
+@check("avatar-members", on=[UPLOAD_AVATAR, UPDATE_AVATAR], when=[succeeded])
+def avatar_is_whole(exchange: Exchange, _history: History) -> CheckResult:
+    """An upload or an update returns an avatar with its six members, each of its type."""
+    return expect_fit([exchange.body], "Avatar")
+
+
+@check("avatar-members", on=[LIST_AVATARS], when=[succeeded, lists_anything])
+def listed_avatars_are_whole(exchange: Exchange, _history: History) -> CheckResult:
+    """Each avatar of the list has its six members, each of its type."""
+    return expect_fit(
+        exchange.body if isinstance(exchange.body, list) else [exchange.body], "Avatar"
+    )
+
+
+@check("rating-values", on=AVATARS, when=[holds_avatars])
+def ratings_are_known(exchange: Exchange, _history: History) -> CheckResult:
+    """A rating is G, PG, R or X."""
+    ratings = [avatar.get("rating") for avatar in avatars_in(exchange)]
+    wrong = [rating for rating in ratings if rating not in RATINGS]
+    return expect(not wrong, f"one of {', '.join(RATINGS)}", wrong)
+
+
+@check("rating-values", on=[UPDATE_AVATAR], when=[asks_for_unknown_rating])
+def unknown_rating_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A rating that does not exist is refused."""
+    return expect_refused(exchange)
+
+
+@check("avatar-list-of-caller", on=[LIST_AVATARS], when=[succeeded, is_list])
+def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
+    """The list holds all of the account's avatars, each once, and no other."""
+    listed, account = ids_in(exchange), exchange.identity.account
+    foreign = [image for image in listed if history.owner_of(image) not in {None, account}]
+    gone = [image for image in listed if history.is_gone(str(image))]
+    before = history.avatars_before(exchange)
+    lacking = [image for image in ids_in(before) if image not in listed] if before else []
+    twice = len(listed) != len(set(map(str, listed)))
+    actual = f"foreign {foreign}, deleted {gone}, lacking {lacking}, twice: {twice}"
+    return expect(not (foreign or gone or lacking or twice), "all of the account's", actual, before)
+
+
+@check("avatar-selected-for-email", on=[LIST_AVATARS], when=[holds_avatars, names_address])
+def selection_is_said(exchange: Exchange, _history: History) -> CheckResult:
+    """For an address, each avatar says whether it is selected, and one is at most."""
+    marks = [avatar.get("selected") for avatar in avatars_in(exchange)]
+    is_said = all(isinstance(mark, bool) for mark in marks) and marks.count(True) <= 1
+    return expect(is_said, "each says whether it is selected, one at most", marks)
+
+
+@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_empty_address, may_read])
+def empty_address_counts_as_none(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty address counts as none."""
+    return expect_status(exchange, 200)
+
+
+@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_strange_address, may_read])
+def strange_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """The list for an unknown address, or another account's, is refused."""
+    return expect_status(exchange, 403)
+
+
+@check("unknown-selected-email-hash", on=[UPLOAD_AVATAR], when=[names_strange_address, may_manage])
+def upload_for_strange_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An upload for an unknown address, or another account's, is refused."""
+    return expect_status(exchange, 403)
+
+
+@probe(
+    *("avatar-list-of-caller", "avatar-members", "rating-values", "updated-date-utc"),
+    *("json-bodies", "scope-per-operation", "unknown-selected-email-hash"),
+    "avatar-selected-for-email",
+    needs=("owner",),
+)
+def lists_for_every_address(client: ProbeClient) -> Parts:
+    """Lists the avatars, as they stand for an unknown address, for each own one and for none."""
+    yield avatars(client)
+    yield avatars(client, made_up_hash(4))
+    for hash_ in client.known.own_hashes:
+        yield avatars(client, hash_)
+    yield client.get("/me/avatars", "owner", {"selected_email_hash": ""})
+
+
+@probe("avatar-list-of-caller", needs=("owner", "other"))
+def lists_of_both_accounts(client: ProbeClient) -> None:
+    """Lists the avatars of two accounts, which share none."""
+    client.recall("/me/avatars", "owner", is_lasting=True)
+    avatars(client, who="other")
+
+
+@probe("unknown-selected-email-hash", needs=("owner", "other_hashes"))
+def list_for_address_of_other(client: ProbeClient) -> None:
+    """Lists the avatars as they stand for another account's address."""
+    avatars(client, client.known.others_hashes[0])

@@ -1,0 +1,244 @@
+"""Uploads, judged by the bytes that were sent (interface, Authenticated avatar operations)."""
+
+import re
+from functools import lru_cache
+from io import BytesIO
+from typing import NamedTuple
+
+from PIL import Image, UnidentifiedImageError
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
+from understudy.verify.avatar_history import address_of, ids_in, own_hashes
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_accepted,
+    expect_refused,
+    expect_status,
+    proven,
+)
+from understudy.verify.conditions import may_manage, succeeded
+from understudy.verify.history import History
+from understudy.verify.pictures import avatars, picture, upload
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+
+TAKEN = frozenset({"JPEG", "PNG", "GIF"})
+LARGEST = 10_000_000
+"""Bytes that an upload may surely have; nothing is said of sizes between here and TOO_LARGE."""
+
+TOO_LARGE = 10 * 1024 * 1024
+ENVELOPE = 4096
+"""Bytes that a multipart body has around its file, at most."""
+
+_NAME = re.compile(rb'name="?(\w+)')
+
+
+class File(NamedTuple):
+    """The file of an upload.
+
+    Attributes:
+        field: Name of its field.
+        size: In bytes.
+        form: ``PNG`` and such; empty for what is not a picture.
+        is_square: Whether it is as wide as it is high.
+    """
+
+    field: str
+    size: int
+    form: str
+    is_square: bool
+
+
+@lru_cache(maxsize=256)
+def _only_file(content_type: str, body: bytes) -> File | None:
+    """Returns the only file of a multipart body; None where there is not just one."""
+    boundary = re.search(r'boundary="?([^";]+)', content_type)
+    if not content_type.lower().startswith("multipart/form-data") or boundary is None:
+        return None
+    parts = body.split(b"--" + boundary[1].encode())[1:-1]
+    if len(parts) != 1:
+        return None
+    head, _, content = parts[0].partition(b"\r\n\r\n")
+    name = _NAME.search(head)
+    content = content.removesuffix(b"\r\n")
+    form, is_square = _form_of(content)
+    return File(name[1].decode() if name else "", len(content), form, is_square)
+
+
+def _form_of(content: bytes) -> tuple[str, bool]:
+    try:
+        with Image.open(BytesIO(content)) as image:
+            size, form = image.size, image.format or ""
+            image.load()
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return "", False
+    return form, size[0] == size[1]
+
+
+def file_in(exchange: Exchange) -> File | None:
+    """Returns the file that an upload sends under the interface's field name, if it is not empty."""
+    file = _only_file(exchange.request.header("content-type"), exchange.request.body)
+    return file if file is not None and file.field == "data" and file.size else None
+
+
+def sends_one_file(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body is multipart with one file under the interface's field name."""
+    return file_in(exchange) is not None
+
+
+def query_is_in_order(exchange: Exchange, history: History) -> bool:
+    """Tells whether the query names no address but an own one, and true or false, if anything."""
+    hash_ = address_of(exchange)
+    is_own = exchange.identity.account == "own" and hash_ in own_hashes(exchange, history)
+    choice = exchange.request.query.get("select_avatar", "true")
+    return (not hash_ or is_own) and choice in {"true", "false"}
+
+
+def is_of_taken_type(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the file is a PNG, JPEG or GIF."""
+    return proven(file_in(exchange)).form in TAKEN
+
+
+def is_of_other_type(exchange: Exchange, history: History) -> bool:
+    """Tells whether the file is not a PNG, JPEG or GIF."""
+    return not is_of_taken_type(exchange, history)
+
+
+def is_small(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the file is small enough for every deployment."""
+    return proven(file_in(exchange)).size <= LARGEST
+
+
+def is_square(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the picture is square."""
+    return proven(file_in(exchange)).is_square
+
+
+def is_not_square(exchange: Exchange, history: History) -> bool:
+    """Tells whether the picture is not square."""
+    return not is_square(exchange, history)
+
+
+def is_too_large(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body is larger than ten mebibytes."""
+    return len(exchange.request.body) > TOO_LARGE + ENVELOPE
+
+
+def is_not_multipart(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body is not multipart."""
+    return not exchange.request.header("content-type").lower().startswith("multipart/")
+
+
+def last_upload(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the account's newest successful upload."""
+    return history.last(UPLOAD_AVATAR, account=exchange.identity.account)
+
+
+def uploaded_avatar_is_alive(exchange: Exchange, history: History) -> bool:
+    """Tells whether the account uploaded an avatar before and did not delete it."""
+    before = last_upload(exchange, history)
+    return before is not None and not history.is_gone(str(before.json_object.get("image_id")))
+
+
+_ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small)
+_GOOD = (*_ONE_FILE, is_of_taken_type, is_square)
+
+
+@check("avatar-upload-multipart", "upload-image-types", on=[UPLOAD_AVATAR], when=_GOOD)
+def good_picture_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
+    """A square PNG, JPEG or GIF in a multipart body is accepted."""
+    return expect_accepted(exchange)
+
+
+@check("avatar-upload-multipart", on=[UPLOAD_AVATAR], when=[may_manage, is_not_multipart])
+def other_body_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A body that is not multipart is refused."""
+    return expect_refused(exchange)
+
+
+@check("avatar-upload-returns-avatar", on=[UPLOAD_AVATAR], when=_GOOD)
+def upload_returns_new_avatar(exchange: Exchange, history: History) -> CheckResult:
+    """An upload returns a new avatar."""
+    image_id = exchange.json_object.get("image_id")
+    is_new = isinstance(image_id, str) and history.owner_of(image_id) is None
+    actual = f"status {exchange.status}, {image_id!r}"
+    return expect(exchange.response.is_success and is_new, "the new avatar", actual)
+
+
+@check(
+    "avatar-upload-returns-avatar", on=[LIST_AVATARS], when=[succeeded, uploaded_avatar_is_alive]
+)
+def uploaded_avatar_is_listed(exchange: Exchange, history: History) -> CheckResult:
+    """The list holds the avatar that was uploaded last."""
+    before = proven(last_upload(exchange, history))
+    is_listed = str(before.json_object.get("image_id")) in ids_in(exchange)
+    return expect(is_listed, "a list that holds the new avatar", ids_in(exchange), before)
+
+
+@check("avatar-upload-status", on=[UPLOAD_AVATAR], when=[succeeded])
+def upload_is_200(exchange: Exchange, _history: History) -> CheckResult:
+    """An upload has status 200."""
+    return expect_status(exchange, 200)
+
+
+@check("upload-image-types", on=[UPLOAD_AVATAR], when=[*_ONE_FILE, is_of_other_type])
+def other_picture_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """What is not a PNG, JPEG or GIF is refused."""
+    return expect_status(exchange, 400)
+
+
+@check("upload-square", on=[UPLOAD_AVATAR], when=[*_ONE_FILE, is_of_taken_type, is_not_square])
+def oblong_picture_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A picture that is not square is refused."""
+    return expect_status(exchange, 400)
+
+
+@check("upload-size-limit", on=[UPLOAD_AVATAR], when=[may_manage, is_too_large])
+def huge_upload_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An upload of more than ten mebibytes is refused."""
+    return expect_status(exchange, 413)
+
+
+@probe(
+    *("avatar-upload-multipart", "avatar-upload-returns-avatar", "avatar-upload-status"),
+    *("upload-image-types", "avatar-members", "updated-date-utc", "select-avatar"),
+    needs=("owner", "writes", "uploads"),
+)
+def uploads_of_every_type(client: ProbeClient) -> Parts:
+    """Uploads a PNG, a JPEG and a GIF, whatever type the part claims, and lists them."""
+    yield upload(client, picture("PNG"), select_avatar="false")
+    for form in ("JPEG", "GIF"):
+        upload(client, picture(form), select_avatar="false")
+        yield avatars(client)
+
+
+@probe("upload-square", "upload-image-types", needs=("owner", "writes", "uploads"))
+def uploads_that_are_refused(client: ProbeClient) -> Parts:
+    """Uploads what is not a picture, a BMP, and two pictures that are not square."""
+    yield upload(client, picture(size=(96, 64)), select_avatar="false")
+    yield upload(client, b"an understudy is not a picture", select_avatar="false")
+    yield upload(client, picture("BMP"), select_avatar="false")
+    yield upload(client, picture("JPEG", size=(64, 65)), select_avatar="false")
+
+
+@probe("avatar-upload-multipart", needs=("owner", "writes", "uploads"))
+def uploads_without_multipart(client: ProbeClient) -> Parts:
+    """Uploads the bytes alone, and JSON."""
+    headers = {"content-type": "image/png"}
+    yield client.send("POST", "/me/avatars", "owner", json={"data": "a"})
+    yield client.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
+
+
+@probe("upload-size-limit", needs=("owner", "writes", "uploads"))
+def huge_upload(client: ProbeClient) -> None:
+    """Uploads more than ten mebibytes."""
+    upload(client, picture() + bytes(TOO_LARGE + 2 * ENVELOPE), select_avatar="false")
+
+
+@probe("scope-per-operation", needs=("reader", "writes", "uploads"))
+def upload_without_scope(client: ProbeClient) -> None:
+    """Uploads with a token that may only read."""
+    upload(client, picture(), "reader", select_avatar="false")

@@ -1,0 +1,148 @@
+"""Consent and denial, and the pages where a person decides (interface, Authorization request)."""
+
+import re
+from html import unescape
+from urllib.parse import quote
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import AUTHORIZE
+from understudy.verify.authorization_history import (
+    OK,
+    application_of,
+    client_and_redirect_match,
+    is_granted,
+    is_page,
+    is_sound,
+    scopes,
+)
+from understudy.verify.browsing import WORDS, forms_in, go_through, pressed
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.granting import STATE, decide, parameters
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+
+
+def _decision_in(exchange: Exchange, history: History) -> str:
+    """Returns what a request itself decides, as a deployment for tests may allow."""
+    app = history.target.application
+    names = set(exchange.request.query)
+    for word, shortcut in (("approve", app.approve), ("deny", app.deny)):
+        if shortcut and shortcut.partition("=")[0] in names:
+            return word
+    return ""
+
+
+def is_undecided(exchange: Exchange, history: History) -> bool:
+    """Tells whether the request does not itself say what the person decides."""
+    return not _decision_in(exchange, history)
+
+
+def is_consent_page(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response is a page with a button to approve."""
+    return exchange.status == OK and pressed(forms_in(exchange), "approve")[0] is not None
+
+
+def ends_good_request(exchange: Exchange, history: History) -> bool:
+    """Tells whether the exchange belongs to an authorization request in order."""
+    asked = history.request_behind(exchange)
+    if asked is None or application_of(asked, history) is None:
+        return False
+    return is_sound(asked, history)
+
+
+def is_denial(exchange: Exchange, history: History) -> bool:
+    """Tells whether the person denied access."""
+    asked = history.request_behind(exchange)
+    fields = exchange.request.form.items()
+    is_pressed = any(WORDS["deny"].fullmatch(text) for _, text in fields)
+    return is_pressed or (asked is exchange and _decision_in(exchange, history) == "deny")
+
+
+def _text_of(exchange: Exchange) -> str:
+    return unescape(exchange.response.body.decode("utf-8", "replace"))
+
+
+@check(
+    "consent-by-person", on=[AUTHORIZE], when=[client_and_redirect_match, is_sound, is_undecided]
+)
+def person_is_asked(exchange: Exchange, _history: History) -> CheckResult:
+    """Nothing is granted before a person was asked."""
+    told = sorted(exchange.redirect_parameters)
+    return expect(not is_granted(exchange), "a page that asks", told)
+
+
+@check(
+    "consent-names-scopes",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, is_sound, is_consent_page],
+)
+def page_names_application_and_scopes(exchange: Exchange, history: History) -> CheckResult:
+    """The page of consent names the application, and has a line for each scope."""
+    app, page = proven(application_of(exchange, history)), _text_of(exchange)
+    lacking = [scope for scope in scopes(exchange) if scope not in page]
+    lines = len(re.findall(r"<li\b", page))
+    lacks_name = app.name is not None and app.name not in page
+    actual = f"lacking {lacking}, {lines} lines, the name is lacking: {lacks_name}"
+    is_right = not lacking and not lacks_name and lines >= len(scopes(exchange))
+    return expect(is_right, "the application's name and a line a scope", actual)
+
+
+@check("denial-access-denied", when=[is_denial, ends_good_request])
+def denial_is_told(exchange: Exchange, _history: History) -> CheckResult:
+    """A denial is redirected with ``access_denied``, and gives nothing."""
+    location = exchange.response.header("location")
+    is_right = "access_denied" in location and not is_granted(exchange)
+    return expect(is_right, "access_denied on the redirect", _shown(exchange))
+
+
+@check("denial-error-parameter", when=[is_denial, ends_good_request])
+def denial_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
+    """A denial is told as an error, with a description (RFC 6749, 4.1.2.1)."""
+    told = exchange.redirect_parameters
+    is_right = told.get("error") == "access_denied" and bool(told.get("error_description"))
+    return expect(is_right, "error=access_denied and a description", _shown(exchange))
+
+
+def _shown(exchange: Exchange) -> str:
+    return f"status {exchange.status}, error {exchange.redirect_parameters.get('error')!r}"
+
+
+@check("authorize-page-not-framed", on=[AUTHORIZE], when=[is_page])
+def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
+    """A page of the flow can be neither framed, stored nor leaked, and holds no script."""
+    header, page = exchange.response.header, _text_of(exchange).lower()
+    is_framed = "frame-ancestors 'none'" not in header("content-security-policy")
+    wrong = {
+        "can be framed": is_framed and header("x-frame-options").upper() != "DENY",
+        "may be stored": "no-store" not in header("cache-control"),
+        "leaks by referrer": header("referrer-policy") != "no-referrer",
+        "holds a script": "<script" in page,
+    }
+    found = [name for name, is_wrong in wrong.items() if is_wrong]
+    return expect(not found, "neither framed, stored nor leaked, and no script", found)
+
+
+@probe(
+    *("denial-access-denied", "denial-error-parameter", "state-echoed"),
+    "fragment-percent-encoded",
+    needs=("auth_url", "app", "tokens", "denial"),
+)
+def denied_requests(client: ProbeClient) -> Parts:
+    """Lets a person deny both flows."""
+    yield decide(client, parameters(client.app), "deny")
+    changes = {"state": STATE + "~", "response_type": "token"}
+    yield decide(client, parameters(client.app, **changes), "deny")
+
+
+@probe(
+    *("consent-by-person", "consent-names-scopes", "authorize-page-not-framed"),
+    "denial-access-denied",
+    needs=("auth_url", "app", "tokens", "password"),
+)
+def pages_of_the_flow(client: ProbeClient) -> Parts:
+    """Signs in with user name and password and approves; then denies."""
+    query = "&".join(f"{name}={quote(text, safe='')}" for name, text in parameters(client.app))
+    url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
+    yield go_through(client, url, "approve")
+    yield go_through(client, url, "deny")

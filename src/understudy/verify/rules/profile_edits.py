@@ -1,0 +1,161 @@
+"""Changing the own profile (interface, Rules for PATCH /me/profile)."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.conditions import holds_profile, succeeded
+from understudy.verify.history import History, profile_in
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.profile_history import (
+    SOUND,
+    changes_in,
+    changes_something,
+    differing,
+    keeps_something,
+    profile_was_read,
+    something_was_unset,
+    unsets_something,
+    update,
+    update_must_show,
+    update_shown,
+)
+from understudy.verify.shapes import EDITABLE
+
+TOLERANCE: Final = timedelta(seconds=2)
+"""Between two edits whose times must differ, as times have whole seconds."""
+
+
+def last_edit_is_over(exchange: Exchange, history: History) -> bool:
+    """Tells whether the last edit, if any, was some seconds before."""
+    earlier = _instant(
+        profile_in(proven(history.profile_before(exchange))).get("last_profile_edit")
+    )
+    return earlier is None or exchange.at - earlier >= TOLERANCE
+
+
+@check(
+    "profile-patch-partial",
+    on=[UPDATE_PROFILE],
+    when=[*SOUND, keeps_something, profile_was_read],
+)
+def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> CheckResult:
+    """An update keeps what it does not name (rule 1)."""
+    before = proven(history.profile_before(exchange))
+    if not exchange.response.is_success:
+        return expect(condition=False, expected="success", actual=f"status {exchange.status}")
+    kept = [name for name in EDITABLE if name not in changes_in(exchange)]
+    changed = differing(exchange, before, kept)
+    return expect(not changed, "what was not supplied as before", changed, before)
+
+
+@check(
+    *("profile-patch-partial", "profile-patch-seven-fields"),
+    on=[OWN_PROFILE, LOOKUP],
+    when=[holds_profile, update_must_show],
+)
+def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResult:
+    """A profile that is read after an update shows what was asked for, and nothing else changed."""
+    before = proven(update_shown(exchange, history))
+    asked, profile = changes_in(before), profile_in(exchange)
+    elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in asked])
+    unkept = [name for name in asked if profile.get(name) != asked[name]]
+    actual = f"changed {elsewhere}, not kept {unkept}"
+    is_right = not elsewhere and not unkept
+    return expect(is_right, "what the update asked for, and no more", actual, before)
+
+
+@check("profile-patch-empty-unsets", on=[UPDATE_PROFILE], when=[*SOUND, unsets_something])
+def empty_text_unsets(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty text unsets a member (rule 2), and the response shows it."""
+    return _expect_unset(exchange, exchange)
+
+
+@check(
+    "profile-patch-empty-unsets",
+    on=[OWN_PROFILE, LOOKUP],
+    when=[holds_profile, update_must_show, something_was_unset],
+)
+def unset_member_stays_unset(exchange: Exchange, history: History) -> CheckResult:
+    """A member that an update unset is read as an empty text."""
+    return _expect_unset(exchange, proven(update_shown(exchange, history)))
+
+
+def _expect_unset(exchange: Exchange, update: Exchange) -> CheckResult:
+    emptied = [name for name, text in changes_in(update).items() if text == ""]
+    values = {name: exchange.json_object.get(name) for name in emptied}
+    kept = {name: value for name, value in values.items() if value != ""}
+    is_right = exchange.response.is_success and not kept
+    evidence = None if update is exchange else update
+    return expect(is_right, f"{emptied} unset", f"status {exchange.status}, {kept}", evidence)
+
+
+@check("profile-patch-seven-fields", on=[UPDATE_PROFILE], when=[*SOUND, changes_something])
+def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
+    """Each of the seven members can be updated, and the response shows it (rule 3)."""
+    asked, returned = changes_in(exchange), exchange.json_object
+    wrong = {name: returned.get(name) for name in asked if returned.get(name) != asked[name]}
+    is_right = exchange.response.is_success and not wrong
+    return expect(is_right, f"{list(asked)} changed", f"status {exchange.status}, {wrong}")
+
+
+@check(
+    "profile-patch-updates-last-edit",
+    on=[UPDATE_PROFILE],
+    when=[*SOUND, changes_something, succeeded, profile_was_read, last_edit_is_over],
+)
+def update_moves_last_edit(exchange: Exchange, history: History) -> CheckResult:
+    """An update moves the time of the last edit."""
+    before = proven(history.profile_before(exchange))
+    earlier = _instant(profile_in(before).get("last_profile_edit"))
+    later = _instant(exchange.json_object.get("last_profile_edit"))
+    is_moved = later is not None and (earlier is None or later > earlier)
+    return expect(is_moved, f"later than {earlier}", later, before)
+
+
+def _instant(value: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(value)) if value else None
+    except ValueError:
+        return None
+
+
+@probe(
+    *("profile-patch-partial", "profile-patch-seven-fields", "profile-patch-updates-last-edit"),
+    *("profile-patch-empty-unsets", "unset-required-strings-empty"),
+    needs=("owner", "writes", "slug"),
+)
+def edits_of_each_member(client: ProbeClient) -> Parts:
+    """Changes each member alone, reads it back as owner and anonymously, and unsets it."""
+    yield update(client, **{EDITABLE[0]: "Understudy"})
+    update(client, **{EDITABLE[1]: "Understudy"})
+    yield client.get("/me/profile", "owner")
+    update(client, **dict.fromkeys(EDITABLE, ""))
+    client.get("/me/profile", "owner")
+    yield client.get(f"/profiles/{client.known.slug}")
+    for place, name in enumerate(EDITABLE[2:]):
+        yield update(client, **{name: f"Understudy {place}"})
+    update(client, **{EDITABLE[0]: "Understudies"})
+    yield client.get(f"/profiles/{client.known.slug}")
+    yield update(client, **{EDITABLE[1]: ""})
+
+
+@probe(
+    *("profile-patch-seven-fields", "profile-patch-empty-unsets"),
+    needs=("owner", "writes", "slug"),
+)
+def edit_of_two_members(client: ProbeClient) -> None:
+    """Sets a member and unsets another, and reads them back."""
+    update(client, job_title="Understudy", company="")
+    client.get(f"/profiles/{client.known.slug}")
+    client.get("/me/profile", "owner")
+
+
+@probe("profile-patch-partial", needs=("owner", "writes"))
+def edit_of_nothing(client: ProbeClient) -> None:
+    """Sends an empty object, which changes nothing."""
+    update(client)
+    client.get("/me/profile", "owner")

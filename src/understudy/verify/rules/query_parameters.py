@@ -1,0 +1,66 @@
+"""Query parameters that no operation declares (interface, Versioning: clients and servers grow)."""
+
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, QR_CODE
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.conditions import is_get
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import probe
+
+DECLARED: Final = {
+    LOOKUP: frozenset[str](),
+    OWN_PROFILE: frozenset[str](),
+    ASSOCIATED_EMAIL: frozenset({"email_hash"}),
+    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
+}
+
+
+def _unknown(exchange: Exchange) -> list[str]:
+    declared = DECLARED[exchange.operation]
+    return [name for name, _ in exchange.request.pairs if name not in declared and "[" not in name]
+
+
+def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has a parameter that is not declared."""
+    return bool(_unknown(exchange))
+
+
+def without_it(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the same request without its unknown parameters, if it succeeded."""
+    declared = DECLARED[exchange.operation]
+    plain = {(name, text) for name, text in exchange.request.pairs if name in declared}
+    for before in history.near(exchange.operation):
+        is_twin = before.path == exchange.path and before.identity == exchange.identity
+        if is_twin and set(before.request.pairs) == plain and before.response.is_success:
+            return before
+    return None
+
+
+def succeeded_without_it(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same request succeeded without the unknown parameter."""
+    return without_it(exchange, history) is not None
+
+
+@check(
+    "unknown-query-parameters-accepted",
+    on=DECLARED,
+    when=[is_get, has_unknown_parameter, succeeded_without_it],
+)
+def unknown_parameter_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """A parameter that is not declared changes nothing."""
+    before = proven(without_it(exchange, history))
+    is_same = before.status == exchange.status
+    if history.still(before):
+        is_same = is_same and before.response.body == exchange.response.body
+    actual = f"status {exchange.status}, without it {before.status}; the bodies may differ"
+    return expect(is_same, f"the response without {_unknown(exchange)[0]}", actual, before)
+
+
+@probe("unknown-query-parameters-accepted", needs=("slug",))
+def lookup_with_unknown_parameter(client: ProbeClient) -> None:
+    """Sends what an official client adds to every lookup."""
+    client.recall(f"/profiles/{client.known.slug}")
+    client.get(f"/profiles/{client.known.slug}", query={"source": "understudy"})

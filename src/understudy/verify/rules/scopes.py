@@ -1,0 +1,201 @@
+"""The scopes of an authorization request and of the token that it gives (interface, Scopes)."""
+
+import re
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
+from understudy.interface.scopes import AUTH, SCOPES
+from understudy.verify.authorization_history import (
+    OK,
+    application_of,
+    client_and_redirect_match,
+    has_response_type,
+    is_back,
+    is_granted,
+    is_sound,
+    scopes,
+)
+from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.conditions import succeeded
+from understudy.verify.granting import (
+    ask,
+    code_in,
+    decide,
+    form_of,
+    info,
+    parameters,
+    post,
+    token_in,
+)
+from understudy.verify.history import History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+
+_INDEXED: Final = re.compile(r"scope\[(\d+)\]")
+
+
+def _indexes(exchange: Exchange) -> list[int]:
+    matches = (_INDEXED.fullmatch(name) for name, _ in exchange.request.pairs)
+    return sorted(int(match[1]) for match in matches if match)
+
+
+def has_plain_indexes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes are an array whose indexes count from zero."""
+    indexes = _indexes(exchange)
+    return bool(indexes) and indexes == list(range(len(indexes)))
+
+
+def has_odd_indexes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes are an array whose indexes do not count from zero."""
+    indexes = _indexes(exchange)
+    return indexes != list(range(len(indexes)))
+
+
+def has_joined_scopes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes are one parameter."""
+    return "scope" in exchange.request.query and not _indexes(exchange)
+
+
+def has_no_scope(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no scope is asked for."""
+    return not scopes(exchange)
+
+
+def lacks_auth(exchange: Exchange, _history: History) -> bool:
+    """Tells whether known scopes are asked for, and the scope auth is not among them."""
+    asked = scopes(exchange)
+    return bool(asked) and AUTH not in asked and asked <= set(SCOPES)
+
+
+def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a scope is asked for that does not exist."""
+    return not scopes(exchange) <= set(SCOPES)
+
+
+def request_behind_token(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the authorization request that a token came of."""
+    issued = history.issued_by(exchange.request.query.get("token"))
+    redirect = None
+    if issued is not None and issued.request.form.get("code"):
+        redirect = history.redirect_with(issued.request.form["code"])
+    elif issued is not None and not issued.request.form:
+        redirect = issued
+    return history.request_behind(redirect) if redirect else None
+
+
+def token_came_of_request(exchange: Exchange, history: History) -> bool:
+    """Tells whether the authorization request that the token came of was seen."""
+    return request_behind_token(exchange, history) is not None
+
+
+_SOUND = (client_and_redirect_match, is_sound)
+
+
+def _error(exchange: Exchange) -> str | None:
+    return exchange.redirect_parameters.get("error")
+
+
+def _shown(exchange: Exchange) -> str:
+    return f"status {exchange.status}, error {_error(exchange)!r}"
+
+
+def _expect_taken(exchange: Exchange, history: History, expected: str) -> CheckResult:
+    app = proven(application_of(exchange, history))
+    is_redirect = is_back(exchange, app) and _error(exchange) in {None, "access_denied"}
+    return expect(exchange.status == OK or is_redirect, expected, _shown(exchange))
+
+
+def _expect_invalid_scope(exchange: Exchange) -> CheckResult:
+    return expect(_error(exchange) == "invalid_scope", "invalid_scope", _shown(exchange))
+
+
+@check("scope-indexed-array", on=[AUTHORIZE], when=[*_SOUND, has_plain_indexes])
+def array_is_taken(exchange: Exchange, history: History) -> CheckResult:
+    """Scopes are taken as an indexed array."""
+    return _expect_taken(exchange, history, "scopes as an array")
+
+
+@check("scope-any-index", on=[AUTHORIZE], when=[*_SOUND, has_odd_indexes])
+def odd_indexes_are_taken(exchange: Exchange, history: History) -> CheckResult:
+    """The indexes may start anywhere and leave gaps."""
+    return _expect_taken(exchange, history, "indexes may start anywhere")
+
+
+@check("scope-space-joined", on=[AUTHORIZE], when=[*_SOUND, has_joined_scopes])
+def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult:
+    """Scopes are taken as one parameter, separated by spaces (RFC 6749, 3.3)."""
+    return _expect_taken(exchange, history, "one scope parameter will do")
+
+
+@check(
+    *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
+    on=[TOKEN_INFO],
+    when=[succeeded, token_came_of_request],
+)
+def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckResult:
+    """A token has just the scopes that its authorization request asked for."""
+    asked = proven(request_behind_token(exchange, history))
+    issued = history.issued_by(exchange.request.query.get("token"))
+    granted = set(str(exchange.json_object.get("scope")).split())
+    wanted = scopes(asked)
+    return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted), asked, issued)
+
+
+@check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])
+def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A request without a scope is refused."""
+    is_taken = is_granted(exchange) or exchange.status == OK
+    return expect(not is_taken, "a refusal", _shown(exchange))
+
+
+@check(
+    "scope-auth-needed",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, has_response_type, lacks_auth],
+)
+def missing_auth_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A request without the scope ``auth`` is refused."""
+    return _expect_invalid_scope(exchange)
+
+
+@check(
+    "scope-known",
+    on=[AUTHORIZE],
+    when=[client_and_redirect_match, has_response_type, has_unknown_scope],
+)
+def unknown_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A scope that does not exist is refused."""
+    return _expect_invalid_scope(exchange)
+
+
+@probe(
+    *("scope-at-least-one", "authorize-error-redirect", "state-echoed"),
+    *("scope-known", "scope-auth-needed"),
+    needs=("auth_url", "app"),
+)
+def requests_with_refused_scopes(client: ProbeClient) -> Parts:
+    """Asks for no scope, for one that does not exist, and for none that lets anybody sign in."""
+    none: dict[str, str | None] = {"scope[0]": None, "scope[1]": None}
+    yield ask(client, parameters(client.app, **none))
+    yield ask(client, parameters(client.app, **{"scope[1]": "avatar-profile:sparkle"}))
+    yield ask(client, parameters(client.app, **{"scope[0]": None}))
+    yield ask(client, parameters(client.app, **none, response_type="token"))
+
+
+@probe(
+    *("scope-any-index", "scope-space-joined"),
+    needs=("auth_url", "app", "tokens", "approval"),
+)
+def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
+    """Asks for scopes in each form, and what the tokens may do."""
+    forms: tuple[dict[str, str | None], ...] = (
+        {"scope[0]": None, "scope[1]": "auth", "scope[5]": "avatar-profile:manage"},
+        {"scope[0]": None, "scope[1]": None, "scope": "auth avatar-profile:read"},
+    )
+    for changes in forms:
+        asked = {text for value in changes.values() if value for text in value.split()}
+        redirect = decide(client, parameters(client.app, **changes))
+        yield redirect
+        exchange = post(client, form_of(client.app, code_in(redirect)))
+        yield info(client, token_in(client, exchange, sorted(asked)))

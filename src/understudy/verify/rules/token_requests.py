@@ -1,0 +1,289 @@
+"""What the token endpoint takes: method, body, fields and client credentials.
+
+(interface, Code grant; RFC 6749, 2.3.1, 3.2 and 5.2)
+"""
+
+import base64
+from datetime import timedelta
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import TOKEN
+from understudy.verify.authorization_history import applications
+from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_refused
+from understudy.verify.granting import form_of, password_form, post
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.token_history import (
+    SECRETS,
+    client_is_proven,
+    client_of,
+    expect_no_token,
+    expect_token,
+    is_clean,
+    shown,
+)
+
+GRANTS: Final = ("authorization_code", "password")
+FORM: Final = "application/x-www-form-urlencoded"
+UNAUTHORIZED: Final = 401
+ATTEMPTS: Final = 10
+ATTEMPTS_WITHIN: Final = timedelta(seconds=50)
+"""Less than the minute in which attempts are counted (rule guessing-slowed)."""
+
+CLIENT = ("auth_url", "app", "tokens")
+CODE = f"{MADE_UP}-code"
+
+
+def _empty(exchange: Exchange) -> list[str]:
+    return [name for name, text in exchange.request.form_pairs if text == ""]
+
+
+def is_token_endpoint(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token endpoint was asked."""
+    return exchange.site == "authorization" and exchange.path == "/oauth2/token"
+
+
+def uses_other_method(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the method is neither POST nor OPTIONS."""
+    return exchange.request.method not in {"POST", "OPTIONS"}
+
+
+def has_other_body(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body is not a form."""
+    is_form = exchange.request.header("content-type").lower().startswith(FORM)
+    return bool(exchange.request.body) and not is_form
+
+
+def names_client_and_secret(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the form has a client ID and a client secret."""
+    return {"client_id", "client_secret"} <= set(exchange.request.form)
+
+
+def client_is_not_proven(exchange: Exchange, history: History) -> bool:
+    """Tells whether the client is made up, or the secret not the one of a known client."""
+    client = exchange.request.form.get("client_id", "")
+    is_known = client in applications(history) or history.is_made_up(client)
+    return is_known and not client_is_proven(exchange, history)
+
+
+def uses_basic_authentication(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the client credentials are sent by HTTP Basic alone."""
+    is_basic = exchange.request.header("authorization").lower().startswith("basic ")
+    return is_basic and "client_secret" not in exchange.request.form
+
+
+def has_secret_in_query(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a secret is in the query."""
+    return bool(SECRETS & set(exchange.request.query))
+
+
+def repeats_a_field(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a field is given twice."""
+    names = [name for name, text in exchange.request.form_pairs if text]
+    return len(names) != len(set(names))
+
+
+def grant_type_is_empty(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the grant type is empty."""
+    return "grant_type" in _empty(exchange)
+
+
+def only_scope_is_empty(exchange: Exchange, history: History) -> bool:
+    """Tells whether a password grant of the owner has an empty scope, and no other empty field."""
+    app, form = client_of(exchange, history), exchange.request.form
+    if app is None or form.get("grant_type") != "password" or _empty(exchange) != ["scope"]:
+        return False
+    person = (form.get("username"), form.get("password"))
+    return None not in person and person == (app.username, app.password)
+
+
+def has_no_grant_type(exchange: Exchange, _history: History) -> bool:
+    """Tells whether there is no grant type."""
+    return not exchange.request.form.get("grant_type")
+
+
+def has_known_grant_type(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the grant type is authorization_code or password."""
+    return exchange.request.form.get("grant_type") in GRANTS
+
+
+def has_other_grant_type(exchange: Exchange, history: History) -> bool:
+    """Tells whether the grant type is another than authorization_code and password."""
+    is_known = has_known_grant_type(exchange, history)
+    return not (is_known or has_no_grant_type(exchange, history))
+
+
+def ten_attempts_failed(exchange: Exchange, history: History) -> bool:
+    """Tells whether ten attempts at the client's secret failed within a minute."""
+    client = exchange.request.form.get("client_id")
+    wrong = 0
+    for before in history.of(TOKEN):
+        is_same = before.request.form.get("client_id") == client
+        if is_same and exchange.at - before.at <= ATTEMPTS_WITHIN:
+            wrong += before.json_object.get("error") == "invalid_client"
+    return wrong >= ATTEMPTS
+
+
+def client_lacks_proof(exchange: Exchange, history: History) -> bool:
+    """Tells whether client ID and secret are not those of one application."""
+    return not client_is_proven(exchange, history)
+
+
+_PROVEN = (client_is_proven, is_clean)
+
+
+@check("token-post-only", when=[is_token_endpoint, uses_other_method])
+def other_method_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """The token endpoint takes POST and no other method (RFC 6749, 3.2)."""
+    return expect_no_token(exchange, "POST and no other method")
+
+
+@check("token-form-encoded", on=[TOKEN], when=[has_other_body])
+def other_body_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """The token endpoint takes a form and no other body."""
+    return expect_no_token(exchange, "a form and no other body")
+
+
+@check(
+    "token-client-credentials",
+    on=[TOKEN],
+    when=[names_client_and_secret, is_clean, client_is_not_proven],
+)
+def wrong_secret_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Client ID and secret must be those of one application."""
+    return expect_no_token(exchange, "the ID and secret of one application")
+
+
+@check("token-client-credentials", on=[TOKEN], when=_PROVEN)
+def right_secret_counts(exchange: Exchange, _history: History) -> CheckResult:
+    """The right secret is not refused."""
+    error = exchange.json_object.get("error")
+    return expect(error != "invalid_client", "the right secret counts", error)
+
+
+@check("token-credentials-in-form", on=[TOKEN], when=[uses_basic_authentication])
+def basic_authentication_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Client credentials are taken from the form only."""
+    error = exchange.json_object.get("error")
+    is_right = exchange.status == UNAUTHORIZED and error == "invalid_client"
+    return expect(is_right, "401 invalid_client", shown(exchange))
+
+
+@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query])
+def secret_in_query_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """No secret is read from the query, which logs keep (RFC 6749, 2.3.1)."""
+    return expect_no_token(exchange, "no secret is read from the query")
+
+
+@check("token-repeated-field", on=[TOKEN], when=[repeats_a_field])
+def repeated_field_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A field that is given twice is refused (RFC 6749, 3.2)."""
+    is_error = exchange.json_object.get("error") == "invalid_request"
+    is_right = exchange.response.is_refusal and is_error
+    return expect(is_right, "invalid_request", shown(exchange))
+
+
+@check("token-empty-field", on=[TOKEN], when=[*_PROVEN, grant_type_is_empty])
+def empty_grant_type_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty grant type counts as left out (RFC 6749, 3.2)."""
+    error = exchange.json_object.get("error")
+    return expect(error == "invalid_request", "invalid_request, as if left out", error)
+
+
+@check("token-empty-field", on=[TOKEN], when=[*_PROVEN, only_scope_is_empty])
+def empty_scope_counts_as_missing(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty scope counts as left out (RFC 6749, 3.2)."""
+    return expect_token(exchange, "a token, as if left out")
+
+
+@check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_no_grant_type])
+def missing_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A request without a grant type is refused."""
+    return expect_refused(exchange)
+
+
+@check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_known_grant_type])
+def known_grant_type_is_taken(exchange: Exchange, _history: History) -> CheckResult:
+    """The grant types ``authorization_code`` and ``password`` are known."""
+    error = exchange.json_object.get("error")
+    return expect(error != "unsupported_grant_type", "a known grant type", error)
+
+
+@check("token-grant-type", on=[TOKEN], when=[*_PROVEN, has_other_grant_type])
+def other_grant_type_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Every other grant type is refused."""
+    return expect(exchange.response.is_refusal, "a refusal", f"status {exchange.status}")
+
+
+@check(
+    "guessing-slowed",
+    on=[TOKEN],
+    when=[client_lacks_proof, ten_attempts_failed],
+    is_of_limits=True,
+)
+def guessing_is_slowed(exchange: Exchange, _history: History) -> CheckResult:
+    """After ten wrong secrets within a minute no more are tried."""
+    is_slowed = exchange.status == TOO_MANY
+    return expect(is_slowed, "429 after ten wrong attempts", f"status {exchange.status}")
+
+
+@probe("token-post-only", needs=("auth_url",))
+def token_request_by_get(client: ProbeClient) -> None:
+    """Asks the token endpoint by GET."""
+    client.auth("GET", "/oauth2/token")
+
+
+@probe("token-form-encoded", needs=CLIENT)
+def token_requests_in_json(client: ProbeClient) -> Parts:
+    """Sends the fields as JSON."""
+    yield client.auth("POST", "/oauth2/token", json=dict(form_of(client.app, CODE)))
+    if client.app.username is not None:
+        yield client.auth("POST", "/oauth2/token", json=dict(password_form(client.app)))
+
+
+@probe(
+    *("token-empty-field", "token-grant-type", "token-error-shape"),
+    "token-client-credentials",
+    needs=CLIENT,
+)
+def unknown_clients_and_grant_types(client: ProbeClient) -> Parts:
+    """Sends no grant type that exists, and a client that does not."""
+    yield post(client, form_of(client.app, CODE, grant_type=""))
+    yield post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-client"))
+    for grant_type in (None, "client_credentials", "refresh_token"):
+        yield post(client, form_of(client.app, CODE, grant_type=grant_type))
+
+
+@probe("token-credentials-in-form", needs=CLIENT)
+def credentials_in_header(client: ProbeClient) -> None:
+    """Sends client credentials by HTTP Basic alone."""
+    basic = base64.b64encode(f"{client.app.client_id}:{client.app.client_secret}".encode()).decode()
+    form = form_of(client.app, CODE, client_id=None, client_secret=None)
+    post(client, form, headers={"authorization": f"Basic {basic}"})
+
+
+@probe("token-secrets-not-in-query", needs=(*CLIENT, "password"))
+def secrets_in_query(client: ProbeClient) -> Parts:
+    """Sends a secret in the query."""
+    whole = password_form(client.app)
+    for name in ("client_secret", "password"):
+        form = password_form(client.app, **{name: None})
+        yield post(client, form, query={name: dict(whole)[name]})
+    yield post(client, whole, query={"client_secret": client.app.client_secret})
+
+
+@probe("token-repeated-field", needs=(*CLIENT, "password"))
+def repeated_fields(client: ProbeClient) -> Parts:
+    """Gives a field twice."""
+    form = password_form(client.app)
+    for name in ("grant_type", "username"):
+        yield post(client, [*form, (name, dict(form)[name])])
+
+
+@probe("guessing-slowed", needs=(*CLIENT, "exhaust"))
+def wrong_secrets(client: ProbeClient) -> None:
+    """Guesses eleven times at the secret of a client that does not exist."""
+    for _ in range(ATTEMPTS + 1):
+        post(client, form_of(client.app, CODE, client_id=f"{MADE_UP}-guessed"))

@@ -1,0 +1,87 @@
+"""What the token endpoint returns: tokens, errors and headers (interface, Code grant; RFC 6749, 5)."""
+
+from typing import Final
+
+from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.interface.operations import TOKEN, TOKEN_INFO
+from understudy.verify.checks import CheckResult, check, expect
+from understudy.verify.conditions import succeeded, was_refused
+from understudy.verify.granting import form_of, password_form, post
+from understudy.verify.history import MADE_UP, History
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import Parts, probe
+from understudy.verify.rules.token_requests import CLIENT, CODE, is_token_endpoint
+from understudy.verify.shapes import fault
+
+STATUSES: Final = frozenset({400, 405, 413})
+"""Of an error; an unknown client is told so by 400 or 401."""
+
+OF_UNKNOWN_CLIENT: Final = frozenset({400, 401})
+
+
+def may_have_body(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the method is not HEAD."""
+    return exchange.request.method != "HEAD"
+
+
+def is_cross_origin(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a browser's script asks from another origin."""
+    return bool(exchange.request.header("origin"))
+
+
+@check("token-answer", on=[TOKEN], when=[succeeded])
+def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
+    """A token comes with blog_id, blog_url and the type bearer."""
+    error = fault(exchange.body, "Token", document="authorization.yaml")
+    return expect(not error, "access_token, blog_id, blog_url and token_type bearer", error)
+
+
+@check("token-answer-scope", on=[TOKEN], when=[succeeded])
+def token_says_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
+    """A token comes with its scopes, separated by spaces."""
+    scope = exchange.json_object.get("scope")
+    is_right = isinstance(scope, str) and bool(scope.split())
+    return expect(is_right, "the scopes, separated by spaces", scope)
+
+
+@check("token-error-shape", on=[TOKEN, TOKEN_INFO], when=[was_refused, may_have_body])
+def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
+    """An error has error and error_description (RFC 6749, 5.2), and not the other API's code."""
+    told = exchange.json_object
+    error, text = told.get("error"), told.get("error_description")
+    statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
+    is_right = isinstance(error, str) and isinstance(text, str) and exchange.status in statuses
+    is_right = is_right and "code" not in told and exchange.body is not NO_JSON
+    actual = f"status {exchange.status}, {sorted(told)}"
+    return expect(is_right, "error and error_description, with 400 or 401", actual)
+
+
+@check("token-not-cached", on=[TOKEN])
+def response_is_not_cached(exchange: Exchange, _history: History) -> CheckResult:
+    """No response of the token endpoint is stored (RFC 6749, 5.1)."""
+    control, pragma = exchange.response.header("cache-control"), exchange.response.header("pragma")
+    is_right = "no-store" in control and "no-cache" in pragma
+    actual = f"Cache-Control: {control!r}, Pragma: {pragma!r}"
+    return expect(is_right, "Cache-Control: no-store and Pragma: no-cache", actual)
+
+
+@check("token-no-cors", when=[is_token_endpoint, is_cross_origin])
+def browser_gets_cross_origin_error(exchange: Exchange, _history: History) -> CheckResult:
+    """A browser's script is not allowed to read a token (interface, Code grant, 4)."""
+    allowed = exchange.response.header("access-control-allow-origin")
+    return expect(not allowed, "no Access-Control-Allow-Origin", allowed)
+
+
+@probe(
+    *("token-no-cors", "token-client-credentials", "token-error-shape", "token-not-cached"),
+    needs=CLIENT,
+)
+def requests_of_browser_script(client: ProbeClient) -> Parts:
+    """Guesses a secret as a page of another origin could, sends its preflight, and asks for good."""
+    origin = {"origin": "https://understudy.invalid"}
+    guess = form_of(client.app, CODE, client_secret=f"{MADE_UP}-secret")
+    yield post(client, guess, headers=origin)
+    headers = {**origin, "access-control-request-method": "POST"}
+    yield client.auth("OPTIONS", "/oauth2/token", headers=headers)
+    if client.app.username is not None:
+        yield post(client, password_form(client.app), headers=origin)

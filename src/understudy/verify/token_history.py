@@ -1,0 +1,175 @@
+"""What is known of codes and tokens when a request for one is judged, and conditions that follow."""
+
+from datetime import timedelta
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.target import TargetApplication
+from understudy.interface.operations import TOKEN
+from understudy.verify.authorization_history import applications
+from understudy.verify.checks import CheckResult, Condition, expect, named, proven
+from understudy.verify.history import History
+
+SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"})
+CODE_LIFETIME: Final = timedelta(minutes=10)
+"""How long a code may last at most (RFC 6749, 4.1.2 recommends it; rule code-lifetime)."""
+
+
+def client_of(exchange: Exchange, history: History) -> TargetApplication | None:
+    """Returns the application whose ID and secret a form proves."""
+    form = exchange.request.form
+    app = applications(history).get(form.get("client_id", ""))
+    is_right = app is not None and form.get("client_secret") == app.client_secret
+    return app if is_right else None
+
+
+def gives_token(exchange: Exchange) -> bool:
+    """Tells whether a response holds an access token."""
+    return exchange.response.is_success and bool(exchange.json_object.get("access_token"))
+
+
+def expect_token(exchange: Exchange, expected: str, *evidence: Exchange | None) -> CheckResult:
+    """Returns the result that there must be a token."""
+    error = exchange.json_object.get("error")
+    return expect(gives_token(exchange), expected, error, *evidence)
+
+
+def expect_no_token(exchange: Exchange, expected: str) -> CheckResult:
+    """Returns the result that there must be a refusal, and no token in it."""
+    is_right = exchange.response.is_refusal and "access_token" not in exchange.json_object
+    return expect(is_right, expected, shown(exchange))
+
+
+def shown(exchange: Exchange) -> str:
+    """Returns status and error of a response."""
+    return f"status {exchange.status}, {exchange.json_object.get('error')!r}"
+
+
+def redirect_of(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the redirect that gave the code of a form."""
+    return history.redirect_with(exchange.request.form.get("code"))
+
+
+def requested(exchange: Exchange, history: History, name: str) -> str:
+    """Returns a parameter of the authorization request that the code of a form came of."""
+    redirect = redirect_of(exchange, history)
+    asked = history.request_behind(redirect) if redirect else None
+    return asked.request.query.get(name, "") if asked else ""
+
+
+def redemptions(exchange: Exchange, history: History) -> list[Exchange]:
+    """Returns the earlier exchanges that gave a token for the same code."""
+    code = exchange.request.form.get("code")
+    if not code:
+        return []
+    earlier = (each for each in history.of(TOKEN) if each.request.form.get("code") == code)
+    return [each for each in earlier if gives_token(each)]
+
+
+def age_of_code(exchange: Exchange, history: History) -> timedelta:
+    """Returns how old the code of a form is."""
+    return exchange.at - proven(redirect_of(exchange, history)).at
+
+
+def issue_of(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the exchange that issued the token of a request."""
+    return history.issued_by(exchange.request.token or exchange.request.query.get("token"))
+
+
+def client_is_proven(exchange: Exchange, history: History) -> bool:
+    """Tells whether client ID and secret are those of one application."""
+    return client_of(exchange, history) is not None
+
+
+def is_clean(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no field is given twice and no secret in the query."""
+    names = [name for name, _ in exchange.request.form_pairs]
+    is_once = len(names) == len(set(names))
+    return is_once and not SECRETS & set(exchange.request.query)
+
+
+def code_is_known(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code was seen on a redirect."""
+    return redirect_of(exchange, history) is not None
+
+
+def code_is_unspent(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code was not redeemed before."""
+    return not redemptions(exchange, history)
+
+
+def code_is_spent(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code was redeemed before."""
+    return bool(redemptions(exchange, history))
+
+
+def code_is_fresh(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code is younger than half its lifetime, and so surely valid."""
+    return age_of_code(exchange, history) < CODE_LIFETIME / 2
+
+
+def is_code_grant(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the grant type is authorization_code."""
+    return exchange.request.form.get("grant_type") == "authorization_code"
+
+
+def code_is_clients(exchange: Exchange, history: History) -> bool:
+    """Tells whether the code was given to the client."""
+    app = client_of(exchange, history)
+    return app is not None and requested(exchange, history, "client_id") == app.client_id
+
+
+def redirect_is_repeated(exchange: Exchange, history: History) -> bool:
+    """Tells whether the redirect URI is that of the authorization request."""
+    uri = exchange.request.form.get("redirect_uri")
+    return uri == requested(exchange, history, "redirect_uri")
+
+
+def has_challenge(exchange: Exchange, history: History) -> bool:
+    """Tells whether the authorization request had a code challenge."""
+    return bool(requested(exchange, history, "code_challenge"))
+
+
+def has_neither_challenge_nor_verifier(exchange: Exchange, history: History) -> bool:
+    """Tells whether neither a code challenge nor a code verifier was sent."""
+    is_verified = "code_verifier" in exchange.request.form
+    return not is_verified and not has_challenge(exchange, history)
+
+
+FITTING: Final = (is_code_grant, is_clean, code_is_known, code_is_clients, redirect_is_repeated)
+"""Conditions of a form in which client, redirect URI and grant fit, so that the code decides."""
+
+
+def fits(exchange: Exchange, history: History) -> bool:
+    """Tells whether client, redirect URI and grant fit, so that only the code decides."""
+    return all(holds(exchange, history) for holds in FITTING)
+
+
+def token_was_seen_issued(exchange: Exchange, history: History) -> bool:
+    """Tells whether it was seen how the token was issued."""
+    return issue_of(exchange, history) is not None
+
+
+def token_came_by(grant_type: str) -> Condition:
+    """Returns the condition that a token was issued by a grant."""
+
+    def holds(exchange: Exchange, history: History) -> bool:
+        issued = issue_of(exchange, history)
+        return issued is not None and issued.request.form.get("grant_type") == grant_type
+
+    return named(holds, f"the token was issued by the grant {grant_type}")
+
+
+def token_is_old(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token is older than three weeks, and so than implicit tokens may get."""
+    issued = issue_of(exchange, history)
+    return issued is not None and exchange.at - issued.at >= timedelta(weeks=3)
+
+
+def issues_by(grant_type: str) -> Condition:
+    """Returns the condition that a response issues a token by a grant."""
+
+    def holds(exchange: Exchange, _history: History) -> bool:
+        return exchange.request.form.get("grant_type") == grant_type and gives_token(exchange)
+
+    return named(holds, f"a token was issued by the grant {grant_type}")

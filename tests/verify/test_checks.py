@@ -1,0 +1,64 @@
+"""Conditions of checks: that they end a judgement, and that a report names the one that never held."""
+
+import pytest
+from tests.verify.exchanges import BASE_URL, exchange_of
+
+from understudy.deployments.target import Target
+from understudy.interface.operations import LOOKUP
+from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
+from understudy.verify.history import History
+
+HISTORY = History(Target(BASE_URL))
+
+
+def is_first(exchange, _history):
+    """Tells whether it is the first one."""
+    return exchange.number == 1
+
+
+def was_found(exchange, _history):
+    """Tells whether the profile was found."""
+    return exchange.status == 200
+
+
+def never_judged(_exchange, _history):
+    return expect(condition=True, expected="anything")
+
+
+CHECK = Check(("some-rule",), frozenset({LOOKUP}), (is_first, was_found), never_judged)
+
+
+@pytest.fixture
+def only_check(monkeypatch):
+    monkeypatch.setattr("understudy.verify.checks.CHECKS", [CHECK])
+
+
+@pytest.mark.usefixtures("only_check")
+@pytest.mark.parametrize(("number", "status", "reached"), [(2, 200, 0), (1, 404, 1)])
+def test_a_check_is_not_asked_where_a_condition_does_not_hold(number, status, reached):
+    exchange = exchange_of("/profiles/ada", status=status, number=number, operation=LOOKUP)
+    assert list(check_results(exchange, HISTORY)) == [Unmet(CHECK, reached)]
+
+
+@pytest.mark.usefixtures("only_check")
+def test_a_check_is_asked_where_every_condition_holds():
+    exchange = exchange_of("/profiles/ada", status=200, number=1, operation=LOOKUP)
+    assert [rule for rule, _ in check_results(exchange, HISTORY)] == ["some-rule"]
+
+
+def test_a_rule_that_was_not_checked_names_the_condition_that_never_held():
+    assert CHECK.occasion(1) == (
+        "no GET /profiles/{} was seen where it is the first one and the profile was found"
+    )
+
+
+@pytest.mark.parametrize(
+    "check",
+    CHECKS,
+    ids=lambda check: f"{check.judge.__module__.rpartition('.')[2]}.{check.judge.__name__}",
+)
+def test_every_check_says_what_it_judges_and_every_condition_what_must_hold(check):
+    assert (check.judge.__doc__ or "").rstrip().endswith((".", ")"))
+    for condition in check.when:
+        assert (condition.__doc__ or "").startswith("Tells whether "), condition
+        assert described(condition)
