@@ -8,20 +8,24 @@ BIN := $(VENV)/bin
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-$(VENV)/.stamp: pyproject.toml constraints.txt
+$(VENV)/.serving: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "understudy needs Python 3.11 or later; try make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet 'pip>=25.1'
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable . --group dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.stamp: $(VENV)/.serving
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[all]' --group dev
 	touch $@
 
 .PHONY: install
-install: $(VENV)/.stamp  ## make the environment with the pinned tools
+install: $(VENV)/.stamp  ## make the environment with all extras and the pinned tools
 
 .PHONY: serve
-serve: install  ## run the mock on http://127.0.0.1:8080/v3
-	$(BIN)/understudy serve
+serve: $(VENV)/.serving  ## run the mock on http://127.0.0.1:8080/v3; ARGS="--port 9000" adds options
+	$(BIN)/understudy serve $(ARGS)
 
 .PHONY: verify
 verify: install  ## judge the mock by the contract

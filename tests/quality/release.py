@@ -53,7 +53,7 @@ def main(dist: Path) -> None:
 
 
 def _wanted(wheel: Path) -> str:
-    return f"understudy @ {wheel.as_uri()}"
+    return f"understudy[all] @ {wheel.as_uri()}"
 
 
 def _run(directory: Path, *command: str) -> None:

@@ -1,0 +1,134 @@
+"""What is installed with and without extras, and each way to install it, in an empty environment."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+INSTALLERS = os.environ.get("UNDERSTUDY_INSTALLERS")
+"""The directory of pipx and uv; .ci/run makes it, as installing needs a package index."""
+
+LOOKS_UP = (
+    "import os, httpx; "
+    "print(httpx.get(os.environ['UNDERSTUDY_BASE_URL'] + '/profiles/ada').json()['display_name'])"
+)
+JUDGING = ("schemathesis", "hypothesis", "openapi_core", "zxingcpp", "pytest")
+
+
+def closure(name: str, extras: frozenset[str] = frozenset()) -> set[str]:
+    """Returns what a distribution needs, and what those need in turn, as installed here."""
+    seen: set[tuple[str, frozenset[str]]] = set()
+    unread = [(name, extras)]
+    while unread:
+        one = unread.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for requirement in map(Requirement, importlib.metadata.requires(one[0]) or ()):
+            contexts = [{"extra": extra} for extra in one[1] or {""}]
+            marker = requirement.marker
+            if marker is None or any(map(marker.evaluate, contexts)):
+                unread.append((requirement.name, frozenset(requirement.extras)))
+    return {other for other, _ in seen} - {name}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
+    subprocess.run([*build, str(place), str(ROOT)], check=True)
+    return next(place.glob("understudy-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel and what it needs without extras; returns its Python.
+
+    The packages are links to those of this run, so that no index is needed.
+    """
+    place = tmp_path_factory.mktemp("bare")
+    venv.create(place, with_pip=False)
+    (site,) = place.glob("lib/python*/site-packages")
+    zipfile.ZipFile(wheel).extractall(site)
+    for name in closure("understudy"):
+        for entry in top_level(importlib.metadata.distribution(name)):
+            target = site / entry.name
+            if not target.exists():
+                target.symlink_to(entry)
+    return place / "bin" / "python"
+
+
+def top_level(distribution: importlib.metadata.Distribution) -> Iterator[Path]:
+    """Yields the directories and files of a distribution that lie in site-packages itself."""
+    root = Path(str(distribution.locate_file("")))
+    names = {file.parts[0] for file in distribution.files or () if file.parts[0] != ".."}
+    yield from (root / name for name in names if name != "__pycache__")
+
+
+def run(python: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program far from the checkout, and with nothing of it on the path."""
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    return subprocess.run(
+        [str(python), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=python.parent,
+        env=environment,
+    )
+
+
+def test_serving_needs_nothing_that_judges(bare: Path):
+    probe = f"import importlib.util as u; print([m for m in {JUDGING!r} if u.find_spec(m)])"
+    assert run(bare, "-c", probe).stdout == "[]\n"
+    done = run(bare, "-m", "understudy", "exec", "--", str(bare), "-c", LOOKS_UP)
+    assert done.stdout == "Ada Merrowdale\n", done.stderr
+
+
+@pytest.mark.parametrize("words", [("generate", "--count", "1"), ("rules",), ("fixtures",)])
+def test_other_commands_run_without_extras(bare: Path, words: tuple[str, ...]):
+    done = run(bare, "-m", "understudy", *words)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", [("verify",), ("generate", "--send"), ("cleanup", "x.journal")])
+def test_a_command_that_needs_an_extra_says_which(bare: Path, words: tuple[str, ...]):
+    done = run(bare, "-m", "understudy", *words)
+    assert done.returncode == 2
+    assert re.search(r"^Error: .* pip install 'understudy\[verify\]'$", done.stderr, re.MULTILINE)
+
+
+@pytest.mark.skipif(INSTALLERS is None, reason="UNDERSTUDY_INSTALLERS names no pipx and uv")
+@pytest.mark.parametrize("way", ["pip", "uv", "pipx"])
+def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Path, way: str):
+    tools = Path(str(INSTALLERS))
+    environment = {
+        **{name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
+        **{"UV_TOOL_DIR": str(tmp_path / "uv"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")},
+        **{"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")},
+    }
+    commands = {
+        "pip": [
+            [sys.executable, "-m", "venv", str(tmp_path)],
+            [str(tmp_path / "bin" / "pip"), "install", "--quiet", str(wheel)],
+        ],
+        "uv": [[str(tools / "uv"), "tool", "install", "--quiet", str(wheel)]],
+        "pipx": [[str(tools / "pipx"), "install", "--quiet", str(wheel)]],
+    }
+    for command in commands[way]:
+        subprocess.run(command, check=True, env=environment, cwd=tmp_path)
+    understudy = tmp_path / "bin" / "understudy"
+    words = ("exec", "--", "sh", "-c", "echo $UNDERSTUDY_BASE_URL")
+    done = subprocess.run(
+        [understudy, *words], capture_output=True, text=True, check=True, env=environment
+    )
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v3\n", done.stdout)
