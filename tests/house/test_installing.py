@@ -113,8 +113,10 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
     tools = Path(str(INSTALLERS))
     environment = {
         **{name: text for name, text in os.environ.items() if name != "PYTHONPATH"},
-        **{"UV_TOOL_DIR": str(tmp_path / "uv"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")},
-        **{"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")},
+        "UV_TOOL_DIR": str(tmp_path / "uv"),
+        "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
+        "PIPX_HOME": str(tmp_path / "pipx"),
+        "PIPX_BIN_DIR": str(tmp_path / "bin"),
     }
     commands = {
         "pip": [

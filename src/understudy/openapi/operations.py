@@ -68,7 +68,7 @@ class RequestBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class DeclaredResponse:
     """One response of an operation; of a declared header, what a parameter would say."""
 
     pointer: str
@@ -96,11 +96,11 @@ class Operation:
     operation_id: str
     parameters: tuple[Parameter, ...]
     request_body: RequestBody | None
-    responses: Mapping[str, Response]
+    responses: Mapping[str, DeclaredResponse]
     security: tuple[Mapping[str, tuple[str, ...]], ...]
     pointer: str
 
-    def response(self, status: int) -> Response | None:
+    def response(self, status: int) -> DeclaredResponse | None:
         """Returns what the document says of a status: itself, its class, or the default."""
         return (
             self.responses.get(str(status))
@@ -234,7 +234,7 @@ def _request_body(document: Document, operation: Node) -> RequestBody | None:
     return RequestBody(node.value.get("required", False), content) if content else None
 
 
-def _responses(document: Document, operation: Node) -> dict[str, Response]:
+def _responses(document: Document, operation: Node) -> dict[str, DeclaredResponse]:
     listed = operation.child("responses")
     if listed is None:
         return {}
@@ -244,7 +244,7 @@ def _responses(document: Document, operation: Node) -> dict[str, Response]:
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
         headers = _headers(document, response)
-        found[key] = Response(response.pointer, _content(document, response), headers)
+        found[key] = DeclaredResponse(response.pointer, _content(document, response), headers)
     return found
 
 

@@ -16,7 +16,7 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, Response
+from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
 
 UNREAD = (
@@ -79,7 +79,7 @@ class DocumentValidator:
             return f"status {exchange.status} is not in the document"
         return self._body_error(exchange, response) or self._header_error(exchange, response)
 
-    def _body_error(self, exchange: Exchange, response: Response) -> str:
+    def _body_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         media_type = exchange.response.media_type
         media = response.content.get(media_type)
         if media is None:
@@ -99,7 +99,7 @@ class DocumentValidator:
             return f"{place or 'the body'}: {error.message}"
         return ""
 
-    def _header_error(self, exchange: Exchange, response: Response) -> str:
+    def _header_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         headers = dict(reversed(exchange.response.headers))  # the first of a repeated one
         for header in response.headers:
             text = headers.get(header.name.lower())

@@ -11,7 +11,7 @@ import orjson
 
 from understudy.mock.engine.call import HandlerResponse
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import MediaType, Operation, Response
+from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
@@ -63,7 +63,7 @@ def declared_response(
     return HandlerResponse(_encoded(body, media_type), number, media_type)
 
 
-def _declared(operation: Operation, status: int | None) -> tuple[int, Response | None]:
+def _declared(operation: Operation, status: int | None) -> tuple[int, DeclaredResponse | None]:
     if status is not None:
         return status, operation.response(status)
     found, response = next(

@@ -3,7 +3,7 @@
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_responses import complete
 from understudy.mock.engine.validation_errors import first_fault
-from understudy.openapi.operations import Operation, Response
+from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
 
 
@@ -69,7 +69,7 @@ class ResponseValidator:
         return answer._replace(body=body)
 
     @staticmethod
-    def _undeclared_type(response: Response, media_type: str) -> str | None:
+    def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:
         ranges = {f"{media_type.partition('/')[0]}/*", "*/*"}
         if ranges & set(response.content):
             return None
