@@ -14,6 +14,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
+├── InsufficientStorage     507: what was asked could not be kept (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
 └── MockRefusal             problem+json: what only a mock is asked, and does not know
 """
@@ -167,6 +168,12 @@ class TooManyRequests(Problem):
     """The quota of the hour is used up."""
 
     status = 429
+
+
+class InsufficientStorage(Problem):
+    """The change could not be kept, so it was not made."""
+
+    status = 507
 
 
 class LimitExceeded(Problem):

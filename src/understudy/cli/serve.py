@@ -114,6 +114,12 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     help="Directory that keeps the worlds when the process ends.  [default: in memory]",
 )
 @click.option(
+    "--state-repair",
+    is_flag=True,
+    show_envvar=True,
+    help="Set rows of the state that cannot be read aside in a file, instead of refusing to start.",
+)
+@click.option(
     "--admin-token",
     metavar="TOKEN",
     show_envvar=True,

@@ -77,7 +77,12 @@ class Mock:
         )
         self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
         if settings.state is not None:
-            store = SqliteStore(settings.state, COLLECTIONS, self.world.baseline)
+            store = SqliteStore(
+                settings.state,
+                COLLECTIONS,
+                self.world.baseline,
+                is_repair=settings.state_repair,
+            )
             store.restore(self.worlds)
         self._build()
 

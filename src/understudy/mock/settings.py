@@ -30,6 +30,8 @@ class Settings:
         require_world: Whether every request must name its world.
         journal: Exchanges that each world remembers.
         state: Directory where the worlds outlast the process; in memory only if None.
+        state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
+            of refused.
         admin_token: Lets callers who are not on this machine into the admin API.
         ready_file: Gets one JSON line once the mock answers.
     """
@@ -49,5 +51,6 @@ class Settings:
     require_world: bool = False
     journal: int = 1000
     state: Path | None = None
+    state_repair: bool = False
     admin_token: str | None = None
     ready_file: Path | None = None

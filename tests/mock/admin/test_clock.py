@@ -59,6 +59,17 @@ def test_what_no_clock_can_show_is_refused(driver: Driver, body, reason) -> None
     assert reason in detail
 
 
-def test_time_goes_no_further_than_python_counts(driver: Driver) -> None:
+def test_time_goes_no_further_than_the_last_year(driver: Driver) -> None:
     status, detail = driver.refused("POST", "/clock/advance", {"seconds": 1e12})
-    assert (status, "9999" in detail) == (400, True)
+    assert (status, "9000" in detail) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "instant", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1969-12-31T23:59:59Z"]
+)
+def test_a_time_beyond_the_edges_is_refused_and_changes_nothing(driver: Driver, instant) -> None:
+    before = driver.admin("GET", "/clock")
+    status, detail = driver.refused("PUT", "/clock", {"now": instant})
+    assert (status, "1970" in detail) == (400, True)
+    assert driver.admin("GET", "/clock") == before
+    assert driver.admin("GET", "/worlds")[0]["name"] == "default"

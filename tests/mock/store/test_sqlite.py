@@ -1,15 +1,28 @@
 """What is kept in the database comes back, and what is no such database is refused."""
 
+import json
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
-from tests.mock.admin.conftest import AUTHORIZATION, Driver, Time
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.mock.admin.conftest import AUTHORIZATION, START, Driver, Time
 
 from understudy.errors import StartupError
 from understudy.mock.authserver.throttling import FAILURES
 from understudy.mock.settings import Settings
-from understudy.mock.store.sqlite import FILE, SqliteStore
+from understudy.mock.store.sqlite import SqliteStore
+from understudy.mock.store.state_file import FILE
+from understudy.mock.store.tokens import TOKENS, Token
+
+
+def end_store(driver: Driver) -> None:
+    store = driver.mock.worlds.store
+    assert isinstance(store, SqliteStore)
+    store.close()
 
 
 @pytest.fixture
@@ -24,9 +37,7 @@ def started(tmp_path: Path):
         return drivers[-1]
 
     def end(driver: Driver) -> None:
-        store = driver.mock.worlds.store
-        assert isinstance(store, SqliteStore)
-        store.close()
+        end_store(driver)
         driver.close()
 
     yield start
@@ -109,3 +120,146 @@ def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StartupError, match="--state"):
         SqliteStore(tmp_path / "file" / "state", (), {})
+
+
+def written(tmp_path: Path, statement: str, *values: object) -> None:
+    """Changes the database behind the mock's back."""
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute(statement, values)
+    database.close()
+
+
+@pytest.fixture
+def damaged(started, tmp_path: Path):
+    """Two worlds were kept, and then a row was damaged."""
+
+    def damage(statement: str, *values: object) -> None:
+        driver = started()
+        for name in ("sound", "broken"):
+            driver.admin("POST", "/worlds", {"name": name})
+            path = f"/__world/{name}/v3/me/profile"
+            driver.ask("PATCH", path, json={"location": name}, token="ada-full")
+        end_store(driver)
+        written(tmp_path, statement, *values)
+
+    return damage
+
+
+DAMAGES = {
+    "settings that are none": ("UPDATE worlds SET settings = ? WHERE name = 'broken'", b"\xc1"),
+    "a float for a seed": (
+        "UPDATE worlds SET settings = ? WHERE name = 'broken'",
+        msgspec.msgpack.encode({"clock": None, "seed": 7.5, "issued": 0}),
+    ),
+    "a record that is none": ("UPDATE records SET record = ? WHERE world = 'broken'", b"garbage"),
+    "an unknown collection": ("INSERT INTO records VALUES ('broken', 'sheep', 'a', ?)", b"\xa1a"),
+    "a world of no name": ("UPDATE worlds SET name = ? WHERE name = 'broken'", "No Name"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_row_is_named_in_one_line(damaged, tmp_path: Path, damage) -> None:
+    damaged(*damage)
+    with pytest.raises(StartupError, match="cannot be read, first") as refusal:
+        Driver(Settings(state=tmp_path), Time())
+    assert "\n" not in str(refusal.value)
+    assert "broken" in str(refusal.value) or "No Name" in str(refusal.value)
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_repair_starts_the_sound_worlds_and_deletes_nothing(
+    damaged, tmp_path: Path, damage
+) -> None:
+    damaged(*damage)
+    for number in range(2):
+        driver = Driver(Settings(state=tmp_path, state_repair=number == 0), Time())
+        place = driver.get("/__world/sound/v3/me/profile", token="ada-full").json()["location"]
+        assert place == "sound"
+        end_store(driver)
+        driver.close()
+    lines = (tmp_path / "worlds.broken-1.jsonl").read_text().splitlines()
+    assert all(json.loads(line)["reason"] for line in lines)
+
+
+def test_a_file_that_is_no_database_is_set_aside_by_a_repair(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("a letter to a friend " * 100)
+    SqliteStore(tmp_path, (), {}, is_repair=True).close()
+    assert (tmp_path / "worlds.broken-1.sqlite").read_text().startswith("a letter")
+
+
+def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    written(tmp_path, "CREATE TABLE worlds (size INTEGER)")
+    with pytest.raises(StartupError, match="no database of understudy: it has the tables worlds"):
+        SqliteStore(tmp_path, (), {})
+
+
+@pytest.fixture
+def full(started, monkeypatch) -> Driver:
+    """A mock whose disk has just become full."""
+    driver: Driver = started()
+    driver.admin("POST", "/worlds", {"name": "w"})
+
+    def fail(_store: SqliteStore) -> None:
+        msg = "database or disk is full"
+        raise sqlite3.OperationalError(msg)
+
+    monkeypatch.setattr(SqliteStore, "_write", fail)
+    return driver
+
+
+def test_a_change_that_cannot_be_kept_is_507_and_undone(full: Driver) -> None:
+    before = full.get("/v3/me/profile", token="ada-full").json()
+    refused = full.ask("PATCH", "/v3/me/profile", json={"location": "Lost"}, token="ada-full")
+    assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
+    assert full.get("/v3/me/profile", token="ada-full").json() == before
+
+
+def test_reads_go_on_while_nothing_can_be_kept(full: Driver) -> None:
+    assert full.get("/v3/profiles/ada").status_code == 200
+    assert full.get("/__world/w/v3/profiles/ada").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/worlds", {"name": "new"}),
+        ("DELETE", "/worlds/w", None),
+        ("POST", "/snapshots", {"name": "s"}),
+        ("POST", "/reset", None),
+    ],
+)
+def test_worlds_and_snapshots_stay_as_they_were_while_nothing_can_be_kept(
+    full: Driver, method: str, path: str, body
+) -> None:
+    assert full.refused(method, path, body)[0] == 507
+    assert [world["name"] for world in full.admin("GET", "/worlds")] == ["default", "w"]
+    assert full.admin("GET", "/snapshots") == []
+
+
+def test_a_record_that_could_not_be_read_back_is_refused_before_it_is_stored(started) -> None:
+    world = started().mock.worlds.default
+    unreadable = Token("t", "ada", scopes=(7,))  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ValueError, match="str"):
+        world.put(TOKENS, "t", unreadable)
+    assert world.get(TOKENS, "t") is None
+
+
+@given(
+    seed=st.integers(-(2**53), 2**53),
+    used=st.integers(0, 2**31),
+    limit=st.integers(0, 2**31),
+    days=st.integers(-19_000, 2_000_000),
+)
+@settings(
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_is_accepted_is_there_after_a_restart(started, seed, used, limit, days) -> None:
+    driver = started()
+    instant = (START + timedelta(days=days)).isoformat()
+    world = driver.admin("POST", "/worlds", {"seed": float(seed)})
+    driver.admin(
+        "PUT", "/limits/ada", {"used": float(used), "limit": float(limit)}, world=world["name"]
+    )
+    driver.admin("PUT", "/clock", {"now": instant, "frozen": True}, world=world["name"])
+    kept = driver.admin("GET", f"/worlds/{world['name']}")
+    assert started().admin("GET", f"/worlds/{world['name']}") == kept

@@ -19,7 +19,7 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """Answers ``PUT /clock``: sets the time, freezes it, or runs it at a rate.
 
     Raises:
-        BadRequest: The instant has no offset, or both a rate and frozen are given.
+        BadRequest: The instant has no offset or is out of range, or both a rate and frozen are given.
     """
     rate = body.get("rate")
     if "frozen" in body:
@@ -28,7 +28,11 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
             raise BadRequest(msg)
         rate = 0.0 if body["frozen"] else 1.0
     instant = _instant(body["now"]) if "now" in body else None
-    call.world.clock.put(instant, rate)
+    try:
+        call.world.clock.put(instant, rate)
+    except OverflowError as error:
+        msg = f"now: {error}."
+        raise BadRequest(msg) from error
     return _changed(call)
 
 
@@ -41,7 +45,7 @@ def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     try:
         call.world.clock.advance(timedelta(seconds=body["seconds"]))
     except OverflowError as error:
-        msg = f"seconds: {body['seconds']} is too far; the year 9999 is the last."
+        msg = f"seconds: {body['seconds']} is too far; the year 9000 is the last."
         raise BadRequest(msg) from error
     return _changed(call)
 

@@ -1,11 +1,12 @@
-"""The time of a world. Nothing else in the house asks the machine what time it is."""
+"""The time of a world; the only module that asks the machine what time it is."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-LAST = datetime.max.replace(tzinfo=UTC)
-"""Where time stops: Python counts no further."""
+FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+LAST = datetime(9000, 1, 1, tzinfo=UTC)
+"""The instants between which a world's time lies: with room for whatever is added to them."""
 
 
 def machine_time() -> datetime:
@@ -19,15 +20,15 @@ def written(instant: datetime) -> str:
 
 
 class ClockSetting(NamedTuple):
-    """Where a clock was put, and how it runs from there.
+    """How a clock was set.
 
     Attributes:
-        put: The reading when it was put.
-        shown: What it was made to show then.
+        set_at: The machine's time when it was set.
+        shown: The time that it showed then.
         rate: Its seconds to one of the machine's; 0 for a frozen clock.
     """
 
-    put: datetime
+    set_at: datetime
     shown: datetime
     rate: float
 
@@ -36,64 +37,72 @@ class Clock:
     """Tells a world's time; it can be frozen, set, and run at a rate.
 
     Args:
-        read: Where the time comes from; an aware instant. Tests hand in their own.
+        read: Tells the machine's time, as an aware instant. Tests hand in their own.
 
     Attributes:
-        now: Returns the world's time.
+        now: Returns the world's time, in UTC.
     """
 
-    __slots__ = ("_hands", "_read", "now")
+    __slots__ = ("_read", "_setting", "now")
 
     def __init__(self, read: Callable[[], datetime] = machine_time) -> None:
         self._read = read
-        self._hands: ClockSetting | None = None
-        self.now = read  # until it is moved, a world's time costs nothing
+        self._setting: ClockSetting | None = None
+        self.now = read  # until it is set, a world's time costs nothing
 
     @property
     def rate(self) -> float:
         """Its seconds to one of the machine's; 0 for a frozen clock."""
-        return 1.0 if self._hands is None else self._hands.rate
+        return 1.0 if self._setting is None else self._setting.rate
 
     def put(self, instant: datetime | None = None, rate: float | None = None) -> None:
-        """Shows another instant, runs at another rate, or both."""
+        """Shows another instant, runs at another rate, or both.
+
+        Raises:
+            OverflowError: The instant is not between FIRST and LAST; the clock stays as it was.
+        """
         shown = self.now() if instant is None else instant
-        self._hands = ClockSetting(self._read(), shown, self.rate if rate is None else rate)
-        self.now = self._moved
+        if not FIRST <= shown <= LAST:
+            msg = f"{shown} is not between the years {FIRST.year} and {LAST.year}"
+            raise OverflowError(msg)
+        shown = shown.astimezone(UTC)
+        self._setting = ClockSetting(self._read(), shown, self.rate if rate is None else rate)
+        self.now = self._time_by_setting
 
     def advance(self, span: timedelta) -> None:
         """Moves on, frozen or not.
 
         Raises:
-            OverflowError: Python counts no further.
+            OverflowError: It would be later than LAST; the clock stays as it was.
         """
         self.put(self.now() + span)
 
-    def twin(self) -> "Clock":
-        """Returns a clock of its own that goes with the same machine's time."""
+    def copy(self) -> "Clock":
+        """Returns a clock that reads the same machine's time, and is not set."""
         return Clock(self._read)
 
     def reset(self) -> None:
-        """Goes with the machine's time again."""
-        self._hands = None
+        """Shows the machine's time again."""
+        self._setting = None
         self.now = self._read
 
     @property
-    def hands(self) -> ClockSetting | None:
-        """What a clock of the same world needs to show the same; None where it was not moved."""
-        return self._hands
+    def setting(self) -> ClockSetting | None:
+        """How it was set; None where it shows the machine's time."""
+        return self._setting
 
-    @hands.setter
-    def hands(self, hands: ClockSetting | None) -> None:
+    @setting.setter
+    def setting(self, setting: ClockSetting | None) -> None:
         self.reset()
-        if hands is not None:
-            self._hands = hands
-            self.now = self._moved
+        if setting is not None:
+            self._setting = setting
+            self.now = self._time_by_setting
 
-    def _moved(self) -> datetime:
-        if self._hands is None:
+    def _time_by_setting(self) -> datetime:
+        if self._setting is None:
             return self._read()
-        put, shown, rate = self._hands
+        set_at, shown, rate = self._setting
         try:
-            return shown + (self._read() - put) * rate
+            return min(max(FIRST, shown + (self._read() - set_at) * rate), LAST)
         except OverflowError:
             return LAST

@@ -1,11 +1,12 @@
 """The outermost middleware: selects a request's world, makes its context, and journals it."""
 
+import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from understudy.errors import MockRefusal
+from understudy.errors import MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.hosts import expect_host
@@ -13,6 +14,8 @@ from understudy.mock.engine.request_context import Addresses, RequestContext
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
+
+_log = logging.getLogger(__name__)
 
 RequestListener = Callable[[RequestContext], None]
 """Called with the context of every finished request."""
@@ -63,7 +66,7 @@ class JournalMiddleware:
                 record(context)
             if not context.path.startswith(BASE_PATH):
                 _journal(context)
-            _commit(context.world)  # what the listeners changed
+            _commit_late(context.world)
 
     def _context(self, scope: Scope) -> RequestContext:
         headers = dict(scope["headers"])
@@ -107,6 +110,14 @@ def _note_response(context: RequestContext, message: Message) -> None:
         context.response_headers = message["headers"]
     elif len(context.response_body) < JOURNAL_BODY_BYTES.most:
         context.response_body += message.get("body", b"")
+
+
+def _commit_late(world: World) -> None:
+    """Commits what the listeners changed; the response is on its way, so a failure is only logged."""
+    try:
+        _commit(world)
+    except Problem as problem:
+        _log.warning("%s", problem.message)
 
 
 def _commit(world: World) -> None:

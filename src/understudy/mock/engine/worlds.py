@@ -64,7 +64,7 @@ class Snapshot(NamedTuple):
 
     baseline: Baseline
     overlay: Mapping[str, Mapping[str, Any]]
-    hands: ClockSetting | None
+    clock: ClockSetting | None
     seed: int
     issued: int
     choices: Mapping[str, str]
@@ -74,10 +74,10 @@ class Snapshot(NamedTuple):
 
 
 class WorldStore(Protocol):
-    """Makes what happens in worlds outlast the process."""
+    """Persists worlds, so that they outlast the process."""
 
     def record_changed(self, world: "World", change: RecordChange) -> None:
-        """Takes one change; it lasts once ``keep`` has returned."""
+        """Takes one change; it lasts once ``commit`` has returned."""
 
     def settings_changed(self, world: "World") -> None:
         """Takes the world's clock, choices, windows, limits and faults instead of what they were."""
@@ -191,13 +191,13 @@ class World:
             Conflict: The world has ended while the request was worked on.
         """
         self._expect_lasting()
+        if self.store is not None:
+            self.store.record_changed(self, change)  # first: it refuses what it could not read back
         changed = self._overlay.setdefault(change.collection, {})
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
         else:
             changed[change.key] = change.record
-        if self.store is not None:
-            self.store.record_changed(self, change)
 
     def note_change(self) -> None:
         """Tells the store that clock, choices, limits or faults are others now."""
@@ -220,7 +220,7 @@ class World:
         return Snapshot(
             baseline=self.baseline,
             overlay={name: dict(records) for name, records in self._overlay.items()},
-            hands=self.clock.hands,
+            clock=self.clock.setting,
             seed=self.identifiers.seed,
             issued=self.identifiers.count,
             choices=self.choices,
@@ -238,7 +238,7 @@ class World:
         self._expect_lasting()
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
-        self.clock.hands = snapshot.hands
+        self.clock.setting = snapshot.clock
         self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
         self.choices = snapshot.choices
         self.windows = dict(snapshot.windows)
@@ -249,10 +249,10 @@ class World:
 
     def copy(self) -> "World":
         """Returns a world of its own that holds the same, and is neither kept nor journalled."""
-        world = World(self.name, self.baseline, self.clock.twin())
+        world = World(self.name, self.baseline, self.clock.copy())
         world.become(self.snapshot())
         return world
 
     def sibling(self, name: str, capacity: int) -> "World":
         """Returns a new world that goes by the same clock's time."""
-        return World(name, self.baseline, self.clock.twin(), journal=Journal(capacity))
+        return World(name, self.baseline, self.clock.copy(), journal=Journal(capacity))

@@ -1,25 +1,19 @@
-"""Makes what happens in worlds outlast the process, in an SQLite database (``serve --state``).
+"""Persists worlds in an SQLite database (``serve --state``).
 
-Changes are gathered while a request is worked on and written in one transaction before its answer
+Changes are gathered while a request is worked on and written in one transaction before its response
 begins, so what was answered is on its way to the disk and no request is ever kept by half. With
 write-ahead logging and ``synchronous=NORMAL`` a killed process loses nothing; a machine that loses
 power may lose its last moments, and the file stays whole.
 """
 
+import logging
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
-from understudy.errors import StartupError
-from understudy.mock.engine.clock import ClockSetting
-from understudy.mock.engine.faults import Fault
-from understudy.mock.engine.windows import Window
+from understudy.errors import InsufficientStorage, Problem, StartupError
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import (
     DEFAULT,
@@ -29,139 +23,171 @@ from understudy.mock.engine.worlds import (
     Snapshot,
     World,
 )
+from understudy.mock.store.state_file import BrokenRow, open_database, set_aside
+from understudy.mock.store.state_rows import Blobs, Rows
 
-FILE = "worlds.sqlite"
-VERSION = 1
+_log = logging.getLogger(__name__)
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS worlds (
-  name TEXT PRIMARY KEY, idle REAL, beginning BLOB, baseline BLOB, steering BLOB
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS records (
-  world TEXT, collection TEXT, key TEXT, record BLOB, PRIMARY KEY (world, collection, key)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS snapshots (name TEXT PRIMARY KEY, kept BLOB) WITHOUT ROWID;
-"""
-
-Blobs = dict[str, dict[str, bytes | None]]
-"""Collection name to key to record as MessagePack; None for one that was removed."""
-
-
-class _Steering(Struct):
-    """What a world is beside its records."""
-
-    hands: ClockSetting | None
-    seed: int
-    issued: int
-    choices: dict[str, str]
-    windows: dict[str, Window]
-    limits: dict[str, int]
-    faults: dict[str, Fault]
-
-
-class _Kept(Struct):
-    """A snapshot; without a baseline of its own it stands on the fixtures."""
-
-    baseline: Blobs | None
-    overlay: Blobs
-    steering: _Steering
+_WORLDS = "SELECT name, idle, beginning, baseline, settings FROM worlds"
 
 
 class SqliteStore:
-    """Keeps every world of a mock.
+    """Persists every world of a mock.
 
     Args:
         directory: Where the database lies; made if it is not there.
         collections: Every kind of record.
         fixtures: The baseline of worlds that have none of their own.
+        is_repair: Whether rows that cannot be read are set aside in a file, instead of refused.
 
     Raises:
         StartupError: The directory cannot be used, or another process uses it.
     """
 
     def __init__(
-        self, directory: Path, collections: Iterable[Collection[Any]], fixtures: Baseline
+        self,
+        directory: Path,
+        collections: Iterable[Collection[Any]],
+        fixtures: Baseline,
+        *,
+        is_repair: bool = False,
     ) -> None:
-        self._decoders = {c.name: msgspec.msgpack.Decoder(c.type) for c in collections}
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._fixtures = fixtures
-        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
-        self._steered: dict[str, World] = {}
+        self._directory = directory
+        self._is_repair = is_repair
+        self._rows = Rows(collections, fixtures)
+        self._worlds: Worlds | None = None
+        self._statements: list[tuple[str, tuple[Any, ...]]] = []
+        self._touched: set[str] = set()
+        self._changed_settings: dict[str, World] = {}
         self._issued: dict[str, int] = {}
-        self._database = _opened(directory)
+        self._database = open_database(directory, is_repair=is_repair)
 
     def restore(self, worlds: Worlds) -> None:
-        """Gives the worlds back what they were, and keeps them from now on."""
-        rows = self._database.execute(
-            "SELECT name, idle, beginning, baseline, steering FROM worlds"
-        )
-        for name, idle, beginning, baseline, steering in rows.fetchall():
-            if name == DEFAULT:
-                world = worlds.default
-            else:
-                start = self._thawed(msgspec.msgpack.decode(beginning, type=_Kept))
-                span = None if idle is None else timedelta(seconds=idle)
-                world = worlds.create(name, start, idle=span)
-            own = None if baseline is None else msgspec.msgpack.decode(baseline, type=Blobs)
-            overlay = self._records(name)
-            state = msgspec.msgpack.decode(steering, type=_Steering)
-            world.become(self._thawed(_Kept(own, overlay, state)))
-        for name, kept in self._database.execute("SELECT name, kept FROM snapshots"):
-            worlds.snapshots[name] = self._thawed(msgspec.msgpack.decode(kept, type=_Kept))
+        """Gives the worlds back what they were, and persists them from now on.
+
+        Raises:
+            StartupError: A row cannot be read; the text names it.
+        """
+        try:
+            broken = self._read(worlds)
+            self._handle(broken)
+        except sqlite3.Error as error:
+            msg = f"--state {self._directory}: the database is damaged: {error}."
+            raise StartupError(msg) from error
         for world in worlds:
             world.store = self
         worlds.store = self
+        self._worlds = worlds
         if not self._database.execute("SELECT 1 FROM worlds WHERE name = ?", (DEFAULT,)).fetchone():
             self.world_created(worlds.default, worlds.beginning(), None)
             self.commit(worlds.default)
 
+    def _read(self, worlds: Worlds) -> list[BrokenRow]:
+        """Makes every world and snapshot that can be read; returns the rows that cannot."""
+        broken = []
+        for row in self._database.execute(_WORLDS).fetchall():
+            records, unreadable = self._records(row[0])
+            broken += unreadable
+            try:
+                self._restore_world(worlds, row, records)
+            except (ValueError, TypeError, Problem) as error:
+                broken.append(BrokenRow("worlds", (row[0],), str(error)))
+                keys = "SELECT world, collection, key FROM records WHERE world = ?"
+                broken += [
+                    BrokenRow("records", key, "its world cannot be read")
+                    for key in self._database.execute(keys, (row[0],)).fetchall()
+                ]
+        for name, kept in self._database.execute("SELECT name, kept FROM snapshots").fetchall():
+            try:
+                worlds.snapshots[name] = self._rows.decoded_snapshot(kept)
+            except (ValueError, TypeError) as error:
+                broken.append(BrokenRow("snapshots", (name,), str(error)))
+        return broken
+
+    def _restore_world(self, worlds: Worlds, row: tuple[Any, ...], records: Blobs) -> None:
+        name, idle, beginning, baseline, settings = row
+        snapshot = self._rows.decoded_world(baseline, records, settings)
+        world = worlds.default
+        if name != DEFAULT:
+            span = None if idle is None else timedelta(seconds=idle)
+            world = worlds.create(name, self._rows.decoded_snapshot(beginning), idle=span)
+        world.become(snapshot)
+
+    def _records(self, world: str) -> tuple[Blobs, list[BrokenRow]]:
+        records: Blobs = {}
+        broken = []
+        query = "SELECT collection, key, record FROM records WHERE world = ?"
+        for collection, key, record in self._database.execute(query, (world,)):
+            try:
+                if record is not None:
+                    self._rows.decoded(collection, record)
+                records.setdefault(collection, {})[key] = record
+            except (ValueError, TypeError) as error:
+                broken.append(BrokenRow("records", (world, collection, key), str(error)))
+        return records, broken
+
+    def _handle(self, broken: list[BrokenRow]) -> None:
+        if not broken:
+            return
+        rows = "1 row" if len(broken) == 1 else f"{len(broken)} rows"
+        if not self._is_repair:
+            msg = (
+                f"--state {self._directory}: {rows} cannot be read, first {broken[0]}. "
+                "serve --state-repair sets what is broken aside in a file, and starts the rest."
+            )
+            raise StartupError(msg)
+        path = set_aside(self._database, self._directory, broken)
+        _log.warning("%s of the state could not be read and were set aside in %s", rows, path)
+
     def record_changed(self, world: World, change: RecordChange) -> None:
-        """Takes one change."""
-        record = None if change.record is None else self._encode(change.record)
+        """Takes one change; it lasts once ``commit`` has returned.
+
+        Raises:
+            ValueError: The record could not be read back.
+        """
+        record = None
+        if change.record is not None:
+            record = self._rows.record(change.collection, change.record)
         values = (world.name, change.collection, change.key, record)
-        self._waiting.append(("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", values))
+        self._add(world, "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", *values)
 
     def settings_changed(self, world: World) -> None:
         """Takes the world's clock, choices, windows, limits and faults."""
-        self._steered[world.name] = world
+        self._changed_settings[world.name] = world
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
-        start = self._encode(self._frozen(beginning))
         seconds = None if idle is None else idle.total_seconds()
-        values = (world.name, seconds, start)
         insert = "INSERT OR REPLACE INTO worlds (name, idle, beginning) VALUES (?, ?, ?)"
-        self._waiting.append((insert, values))
+        self._add(world, insert, world.name, seconds, self._rows.snapshot(beginning))
         self.world_replaced(world)
 
     def world_replaced(self, world: World) -> None:
         """Takes all that a world is now, instead of what it was."""
-        self._waiting.append(("DELETE FROM records WHERE world = ?", (world.name,)))
+        self._add(world, "DELETE FROM records WHERE world = ?", world.name)
         for change in world.changes():
             self.record_changed(world, change)
-        own = self._own(world.baseline)
-        baseline = None if own is None else self._encode(own)
-        values = (baseline, world.name)
-        self._waiting.append(("UPDATE worlds SET baseline = ? WHERE name = ?", values))
+        update = "UPDATE worlds SET baseline = ? WHERE name = ?"
+        self._add(world, update, self._rows.baseline(world.baseline), world.name)
         self.settings_changed(world)
 
     def world_removed(self, world: World) -> None:
         """Forgets a world."""
-        self._waiting.append(("DELETE FROM records WHERE world = ?", (world.name,)))
-        self._waiting.append(("DELETE FROM worlds WHERE name = ?", (world.name,)))
-        self._steered.pop(world.name, None)
+        self._add(world, "DELETE FROM records WHERE world = ?", world.name)
+        self._add(world, "DELETE FROM worlds WHERE name = ?", world.name)
+        self._changed_settings.pop(world.name, None)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
         """Takes a named snapshot; None forgets it."""
         if snapshot is None:
-            self._waiting.append(("DELETE FROM snapshots WHERE name = ?", (name,)))
+            self._statements.append(("DELETE FROM snapshots WHERE name = ?", (name,)))
             return
-        values = (name, self._encode(self._frozen(snapshot)))
-        self._waiting.append(("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", values))
+        values = (name, self._rows.snapshot(snapshot))
+        self._statements.append(("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", values))
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
         """Takes other fixtures instead of those that worlds without a baseline stand on."""
-        self._fixtures = fixtures
+        self._rows.fixtures = fixtures
 
     def commit(self, world: World) -> None:
         """Makes every change so far last.
@@ -170,119 +196,65 @@ class SqliteStore:
             world: The one that a request was made in; it may have handed out identifiers.
 
         Raises:
-            sqlite3.Error: It could not be written; nothing of it was.
+            InsufficientStorage: It could not be written; everything is as it was before.
         """
-        if world.identifiers.count != self._issued.get(world.name):
-            self._steered[world.name] = world
-        if not (self._waiting or self._steered):
+        if not world.is_ended and world.identifiers.count != self._issued.get(world.name):
+            self._changed_settings[world.name] = world
+        if not (self._statements or self._changed_settings):
             return
-        for steered in self._steered.values():
-            values = (self._encode(_steering(steered.snapshot())), steered.name)
-            self._waiting.append(("UPDATE worlds SET steering = ? WHERE name = ?", values))
+        try:
+            self._write()
+        except sqlite3.Error as error:
+            if not self._statements:
+                return  # what was only counted is written with the next change
+            self._undo()
+            msg = f"The change could not be kept in --state {self._directory}: {error}."
+            raise InsufficientStorage(msg, code="insufficient_storage") from error
+        self._issued[world.name] = world.identifiers.count
+        self._forget()
+
+    def _add(self, world: World, statement: str, *values: Any) -> None:
+        self._touched.add(world.name)
+        self._statements.append((statement, values))
+
+    def _write(self) -> None:
+        update = "UPDATE worlds SET settings = ? WHERE name = ?"
+        settings = [
+            (update, (self._rows.settings(changed.snapshot()), changed.name))
+            for changed in self._changed_settings.values()
+        ]
         with self._database:
             self._database.execute("BEGIN")
-            for statement, values in self._waiting:
+            for statement, values in (*self._statements, *settings):
                 self._database.execute(statement, values)
-        self._issued[world.name] = world.identifiers.count
-        self._waiting.clear()
-        self._steered.clear()
+
+    def _undo(self) -> None:
+        """Makes every world that was changed what the database says it is."""
+        touched = {*self._touched, *self._changed_settings}
+        self._forget()
+        if self._worlds is None:
+            return
+        rows = {row[0]: row for row in self._database.execute(_WORLDS).fetchall()}
+        worlds = {world.name: world for world in self._worlds}
+        for name in touched:
+            if name not in rows:
+                self._worlds.remove(name)
+                continue
+            if name in worlds:
+                _, _, _, baseline, settings = rows[name]
+                records, _ = self._records(name)
+                worlds[name].become(self._rows.decoded_world(baseline, records, settings))
+            else:
+                self._restore_world(self._worlds, rows[name], self._records(name)[0])
+        kept = self._database.execute("SELECT name, kept FROM snapshots").fetchall()
+        self._worlds.snapshots = {name: self._rows.decoded_snapshot(blob) for name, blob in kept}
+        self._forget()
+
+    def _forget(self) -> None:
+        self._statements.clear()
+        self._changed_settings.clear()
+        self._touched.clear()
 
     def close(self) -> None:
-        """Lets go of the database, for another process to take."""
+        """Closes the database, for another process to take."""
         self._database.close()
-
-    def _records(self, world: str) -> Blobs:
-        found: Blobs = {}
-        query = "SELECT collection, key, record FROM records WHERE world = ?"
-        for collection, key, record in self._database.execute(query, (world,)):
-            found.setdefault(collection, {})[key] = record
-        return found
-
-    def _own(self, baseline: Baseline) -> Blobs | None:
-        return None if baseline is self._fixtures else self._blobs(baseline)
-
-    def _blobs(self, records: Mapping[str, Mapping[str, Any]]) -> Blobs:
-        return {
-            collection: {
-                key: None if record is None else self._encode(record)
-                for key, record in members.items()
-            }
-            for collection, members in records.items()
-        }
-
-    def _frozen(self, snapshot: Snapshot) -> _Kept:
-        overlay = self._blobs(snapshot.overlay)
-        return _Kept(self._own(snapshot.baseline), overlay, _steering(snapshot))
-
-    def _thawed(self, kept: _Kept) -> Snapshot:
-        state = kept.steering
-        return Snapshot(
-            baseline=self._fixtures if kept.baseline is None else self._read(kept.baseline),
-            overlay=self._read(kept.overlay),
-            hands=state.hands,
-            seed=state.seed,
-            issued=state.issued,
-            choices=state.choices,
-            windows=state.windows,
-            limits=state.limits,
-            faults=state.faults,
-        )
-
-    def _read(self, blobs: Blobs) -> dict[str, dict[str, Any]]:
-        return {
-            collection: {
-                key: None if record is None else self._decoders[collection].decode(record)
-                for key, record in members.items()
-            }
-            for collection, members in blobs.items()
-        }
-
-
-def _steering(state: Snapshot) -> _Steering:
-    return _Steering(
-        state.hands,
-        state.seed,
-        state.issued,
-        dict(state.choices),
-        dict(state.windows),
-        dict(state.limits),
-        dict(state.faults),
-    )
-
-
-def _opened(directory: Path) -> sqlite3.Connection:
-    path = directory / FILE
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as stack:
-            database = sqlite3.connect(
-                path, isolation_level=None, timeout=0, check_same_thread=False
-            )
-            stack.callback(database.close)
-            _prepare(database, path)
-            stack.pop_all()
-    except OSError as error:
-        msg = f"--state {directory} cannot be used: {error.strerror}."
-        raise StartupError(msg) from error
-    except sqlite3.OperationalError as error:
-        msg = f"--state {directory}: {path} cannot be used: {error}. Does another mock use it?"
-        raise StartupError(msg) from error
-    except sqlite3.DatabaseError as error:
-        msg = f"--state {directory}: {path} is no database of understudy: {error}."
-        raise StartupError(msg) from error
-    return database
-
-
-def _prepare(database: sqlite3.Connection, path: Path) -> None:
-    database.execute("PRAGMA locking_mode = EXCLUSIVE")
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = NORMAL")
-    version = database.execute("PRAGMA user_version").fetchone()[0]
-    if version not in {0, VERSION}:
-        msg = (
-            f"{path} was written by another version of understudy ({version}); "
-            "move it away, or give --state another directory."
-        )
-        raise StartupError(msg)
-    database.executescript(_SCHEMA)
-    database.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,0 +1,138 @@
+"""Opens the state database, and sets aside what of it cannot be read."""
+
+import base64
+import json
+import sqlite3
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from understudy.errors import StartupError
+
+FILE = "worlds.sqlite"
+VERSION = 2
+
+_TABLES = {
+    "worlds": "name TEXT PRIMARY KEY, idle REAL, beginning BLOB, baseline BLOB, settings BLOB",
+    "records": (
+        "world TEXT, collection TEXT, key TEXT, record BLOB, PRIMARY KEY (world, collection, key)"
+    ),
+    "snapshots": "name TEXT PRIMARY KEY, kept BLOB",
+}
+
+
+class BrokenRow(NamedTuple):
+    """A row that cannot be read.
+
+    Attributes:
+        table: Where it stands.
+        key: The values of its primary key.
+        reason: Why it cannot be read.
+    """
+
+    table: str
+    key: tuple[Any, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """Names the row in a message."""
+        return f"{self.table} {' / '.join(map(str, self.key))}: {self.reason}"
+
+
+def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
+    """Opens the database of a directory, which is made if it does not exist.
+
+    Args:
+        directory: Where it lies.
+        is_repair: Whether a file that is no such database is set aside, and a new one begun.
+
+    Raises:
+        StartupError: It cannot be used, or another process uses it.
+    """
+    path = directory / FILE
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return _connected(path)
+    except OSError as error:
+        msg = f"--state {directory} cannot be used: {error.strerror}."
+        raise StartupError(msg) from error
+    except sqlite3.OperationalError as error:
+        msg = f"--state {directory}: {path} cannot be used: {error}. Does another mock use it?"
+        raise StartupError(msg) from error
+    except sqlite3.DatabaseError as error:
+        if not is_repair:
+            msg = (
+                f"--state {directory}: {path} is no database of understudy: {error}. "
+                "serve --state-repair sets it aside."
+            )
+            raise StartupError(msg) from error
+        path.rename(_free_path(directory, ".sqlite"))
+        return _connected(path)
+
+
+def set_aside(database: sqlite3.Connection, directory: Path, broken: list[BrokenRow]) -> Path:
+    """Moves rows that cannot be read into a file beside the database.
+
+    Returns:
+        The file: a JSON object a line, with binary values in Base64.
+    """
+    path = _free_path(directory, ".jsonl")
+    with path.open("w", encoding="utf-8") as lines, database:
+        database.execute("BEGIN")
+        for row in broken:
+            columns = [c[1] for c in database.execute(f"PRAGMA table_info({row.table})") if c[5]]
+            where = " AND ".join(f"{column} IS ?" for column in columns)
+            values = database.execute(f"SELECT * FROM {row.table} WHERE {where}", row.key)
+            for value in values.fetchall():
+                content = [_as_json(member) for member in value]
+                line = {"table": row.table, "reason": row.reason, "row": content}
+                lines.write(json.dumps(line) + "\n")
+            database.execute(f"DELETE FROM {row.table} WHERE {where}", row.key)
+    return path
+
+
+def _as_json(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _free_path(directory: Path, suffix: str) -> Path:
+    number = 1
+    while (path := directory / f"worlds.broken-{number}{suffix}").exists():
+        number += 1
+    return path
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    with ExitStack() as stack:
+        database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+        stack.callback(database.close)
+        _prepare(database, path)
+        stack.pop_all()
+    return database
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    """Makes the tables of a new database, and refuses one that has others.
+
+    Raises:
+        StartupError: It was written by another version.
+        sqlite3.Error: It is damaged, or another program's.
+    """
+    database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    if version == 0 and tables:
+        msg = f"it has the tables {', '.join(sorted(tables))}"
+        raise sqlite3.DatabaseError(msg)
+    if version not in {0, VERSION}:
+        msg = (
+            f"{path} was written by another version of understudy ({version}); "
+            "move it away, or give --state another directory."
+        )
+        raise StartupError(msg)
+    for name, columns in _TABLES.items():
+        database.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
+        database.execute(f"SELECT * FROM {name} LIMIT 1").fetchone()
+    database.execute(f"PRAGMA user_version = {VERSION}")
