@@ -156,7 +156,7 @@ def test_the_terminal_says_what_was_expected_what_came_and_how_to_see_it(outcome
     ][-1:]
     assert line.startswith("    curl -i -X POST")  # in one line, so that it can be copied
     assert "export APP_CLIENT_SECRET=… OWNER_TOKEN=…" in said
-    assert "2 rules hold, 2 do not" in said.splitlines()[-1]
+    assert "2 rules passed, 2 failed" in said.splitlines()[-1]
 
 
 def test_what_a_deployment_answers_is_no_markup(outcome):

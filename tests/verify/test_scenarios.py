@@ -8,9 +8,11 @@ from tests.verify.conftest import PATIENT
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.verify.run import RunOptions, start
-from understudy.verify.scenarios import SCENARIOS, play
+from understudy.verify.runner import carry_out
+from understudy.verify.scenarios import SCENARIOS, play, scenarios
 
 
 @pytest.fixture
@@ -51,3 +53,21 @@ def test_time_passes_in_the_life_of_a_token(playing, mock):
     before = mock.world.clock.now()
     play(playing(), "token-life", examples=8)
     assert mock.world.clock.now() - before > timedelta(hours=1)
+
+
+@pytest.mark.parametrize("most", range(12, 60, 6))
+def test_a_broken_rule_and_a_spent_budget_end_with_a_report(mock, wire, most):
+    """A deployment that forgets the description, judged with few requests."""
+
+    def change(request, send):
+        asked = json_of(request) if at(request, "PATCH", OWN) else None
+        if isinstance(asked, dict) and len(asked) > 1:
+            send(asking(request, body=b'{"description": ""}'))
+        return send(request)
+
+    allowance = Allowance(requests=most, pause=timedelta(hours=2))
+    deployment = Deployment(TARGET, Edge(wire, change), in_process.time_of(mock), allowance)
+    options = RunOptions(rules=("profile-patch-partial",), phases=[("scenarios", scenarios(20))])
+    outcome = carry_out(deployment, options)
+    assert outcome.internal_errors == ()
+    assert outcome.requests <= most

@@ -81,7 +81,7 @@ def test_a_run_that_may_not_write_refuses_to_start_and_keeps_the_journal(
     killed: Path, judge: Judge
 ) -> None:
     content = killed.read_bytes()
-    with pytest.raises(StartupError, match="the mode is observe. Run `understudy cleanup"):
+    with pytest.raises(StartupError, match=r"the mode is observe\. Run `understudy cleanup"):
         judge(replace(OWN, mode="observe"))
     assert killed.read_bytes() == content
 

@@ -10,8 +10,9 @@ from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import machine_clock
+from understudy.deployments.exchange import Request
 from understudy.deployments.ledger import Ledger
-from understudy.deployments.refusals import Unreachable
+from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.transport import DeploymentTransport
 from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient
@@ -54,3 +55,15 @@ def test_the_next_answer_has_a_patience_of_its_own():
         httpx.Client(transport=DeploymentTransport(SOON)) as client,
     ):
         assert [client.get(f"{addresses.site}/v3").status_code for _ in range(3)] == [200] * 3
+
+
+def test_what_the_client_cannot_send_is_not_blamed_on_the_deployment():
+    time = machine_clock()
+    with broken.html() as addresses, DeploymentTransport() as wire:
+        target = replace(TARGET, base_url=f"{addresses.site}/v3", auth_url=None)
+        routes = routes_of(target, bundled("service.yaml"))
+        gateway = Gateway(target, routes, wire, time, Ledger(None, time.now()))
+        for value in ("Bearer ", "Bearer a\nb"):
+            request = Request("GET", f"{target.base_url}/openapi", (("authorization", value),))
+            with pytest.raises(NotPermitted, match="the client cannot send this request"):
+                gateway.send(request, "test")

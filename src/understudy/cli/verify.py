@@ -122,7 +122,8 @@ def verify(**options: Any) -> None:
     The contract is the OpenAPI documents and every rule of prose; `understudy rules` lists them.
 
     Exit codes: 0 no findings; 1 findings; 2 the run could not start; 3 the run was stopped, or
-    (with --fail-on not-checked) rules were not checked that could have been.
+    (with --fail-on not-checked) rules were not checked that could have been; 4 a part of verify
+    itself failed.
     """
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying

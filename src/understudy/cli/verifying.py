@@ -26,7 +26,7 @@ from understudy.verify.reports.terminal import print_outcome
 from understudy.verify.run import RunOptions, catalogue
 from understudy.verify.runner import chosen
 
-FINDINGS, UNCHECKED = 1, 3
+FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
 """Exit codes."""
 
 
@@ -173,12 +173,14 @@ def default_fail_on(environment: Mapping[str, str]) -> frozenset[str]:
 
 
 def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
-    """Returns 0, 1 for findings, or 3 for rules that could have been checked and were not."""
+    """Returns 0, 1 for findings, 4 for internal errors, or 3 for rules that were left unchecked."""
     if "nothing" in wanted:
         return 0
     is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
     if is_bad or outcome.not_restored:
         return FINDINGS
+    if outcome.internal_errors:
+        return INTERNAL
     is_open = any(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
     if outcome.stopped or ("not-checked" in wanted and is_open):
         return UNCHECKED

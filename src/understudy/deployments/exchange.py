@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Final, Literal
-from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote_plus, urlsplit
 
 import orjson
 
@@ -55,6 +55,14 @@ class Identity:
 
 
 ANONYMOUS_IDENTITY: Final = Identity("anonymous")
+
+ISSUED: Final = "issued"
+"""The name of a token that was issued during the run."""
+
+
+def issued_identity(scopes: frozenset[str] | None) -> Identity:
+    """Returns the identity of a token that was issued during the run."""
+    return Identity(ISSUED, "oauth", "grantee", scopes)
 
 
 @dataclass(frozen=True)
@@ -230,15 +238,23 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
         secrets: Each secret of the target, and the variable that replaces it.
     """
     for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, f"${secrets[secret]}")
+        for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
+            text = text.replace(spelling, f"${secrets[secret]}")
     text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]))}", text)
     text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2])}"', text)
     return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2])}", text)
 
 
-def unmasked(text: str, secrets: Mapping[str, str]) -> str:
-    """Returns a masked text with the target's secrets put in again."""
-    for secret, name in secrets.items():
+def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False) -> str:
+    """Returns a masked text with the target's secrets put in again.
+
+    Args:
+        text: What ``masked`` returned.
+        secrets: Each secret of the target, and the variable that replaces it.
+        is_encoded: True if the text is a URL or a URL-encoded form.
+    """
+    spelt = {name: quote_plus(secret) if is_encoded else secret for secret, name in secrets.items()}
+    for name, secret in spelt.items():
         text = re.sub(rf"\${re.escape(name)}\b", lambda _m, s=secret: s, text)  # type: ignore[misc]  # bound early
     return text
 

@@ -117,10 +117,18 @@ class DocumentValidator:
             self._oracle.validate_response(_CoreRequest(exchange), _CoreResponse(exchange))
         except OpenAPIError as error:
             causes = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or error]
-            return f"{type(error).__name__}: {next(iter(causes))}"[:300]
+            return f"{type(error).__name__}: {_text(next(iter(causes)))}"[:300]
         except Exception as error:
-            return f"{type(error).__name__}: {error}"[:300]
+            return f"{type(error).__name__}: {_text(error)}"[:300]
         return ""
+
+
+def _text(error: object) -> str:
+    """Returns an error's text; openapi-core's own texts fail on bytes that are not UTF-8."""
+    try:
+        return str(error)
+    except UnicodeDecodeError:
+        return "the body is not UTF-8"
 
 
 def _read(text: str, types: frozenset[str]) -> Any:

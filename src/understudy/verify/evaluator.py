@@ -50,6 +50,8 @@ class Evaluator:
         routes: For what the document says of an operation.
         documents: A judge for each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
+        internal_errors: Failures of checks and of other parts of verify.
+        differences: Responses that the two document validators judge differently.
         broken: What the last exchange was found to break, known or not.
     """
 
@@ -60,6 +62,7 @@ class Evaluator:
     is_held_to_assumptions: bool
     said: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
+    differences: dict[str, None] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _unmet: dict[str, Unmet] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class Evaluator:
         self.broken.clear()
         for found in check_results(exchange, self.history):
             if isinstance(found, InternalError):
-                self._mend(f"{exchange.operation} {exchange.status}: {found}")
+                self.fail(f"{exchange.operation} {exchange.status}: {found}")
                 continue
             if isinstance(found, Unmet):
                 self._wait(found)
@@ -196,8 +199,8 @@ class Evaluator:
         operations = {each for one in CHECKS if rule in one.rules for each in one.operations}
         return f"no {' or '.join(sorted(operations)) or 'request'} was seen"
 
-    def _mend(self, line: str) -> None:
-        """Notes what is ours to mend, once."""
+    def fail(self, line: str) -> None:
+        """Records an internal error, once."""
         if line not in self.internal_errors:
             self.internal_errors.append(line)
 
@@ -216,7 +219,8 @@ class Evaluator:
         if not errors.agrees:
             ours, theirs = errors.validator or "valid", errors.openapi_core or "valid"
             said = f"ours says {ours!r}, openapi-core {theirs!r}"
-            self._mend(f"{exchange.operation} {exchange.status}: {said}")
+            line = f"{exchange.operation} {exchange.status}: {said}"
+            self.differences |= {line: None}
         verdict = expect(
             not errors.validator, "an answer that the document allows", errors.validator
         )

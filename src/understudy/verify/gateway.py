@@ -29,6 +29,9 @@ TIMEOUT = httpx.Timeout(30.0)
 LARGEST = 32 * 2**20
 """Bytes of a response body; a larger one is cut."""
 
+CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError)
+"""Errors of the client's own, such as an illegal header value; the deployment got no request."""
+
 UNDO = "undo"
 """The source of requests that restore what was changed."""
 
@@ -195,7 +198,10 @@ class Gateway:
         failure: Exception | None = None
         try:
             response = self._receive(request)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except CLIENT_ERRORS as error:
+            msg = f"the client cannot send this request: {type(error).__name__}: {error}"
+            raise NotPermitted(msg) from error
+        except httpx.HTTPError as error:
             failure = error
         exchange = Exchange(
             number=self.sent,

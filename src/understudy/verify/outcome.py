@@ -60,7 +60,8 @@ class Outcome:
         rules: The outcome of every rule, in the catalogue's order.
         findings: The findings, each once.
         notes: Findings about assumptions that the deployment need not share.
-        internal_errors: Failures of checks and differences between the two document validators.
+        internal_errors: Failures of checks, probes, generators and other parts of verify.
+        differences: Responses that the two document validators judge differently.
         requests: The number of requests sent.
         counted: Counted requests of the hour, by credential.
         coverage: The operations, statuses and parameters that were seen.
@@ -87,6 +88,7 @@ class Outcome:
     exchanges: tuple[Exchange, ...]
     not_run: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
     def count(self, status: Status) -> int:
         """Returns the number of rules with this status."""

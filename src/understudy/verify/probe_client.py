@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import httpx
 import orjson
 
-from understudy.deployments.exchange import Exchange, Identity, Request, headers_of
+from understudy.deployments.exchange import Exchange, Request, headers_of, issued_identity
 from understudy.deployments.permits import SAFE
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Known, Target, TargetApplication
@@ -154,7 +154,7 @@ class ProbeClient:
 
     def learn(self, token: str, scopes: frozenset[str]) -> str:
         """Makes the gateway know a token that was just issued, and returns it."""
-        self.gateway.learn(token, Identity("issued", "oauth", "grantee", scopes))
+        self.gateway.learn(token, issued_identity(scopes))
         return token
 
     def advance(self, span: timedelta) -> None:

@@ -7,7 +7,7 @@ from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.verify.outcome import Outcome
 from understudy.verify.recordings import read_recording
-from understudy.verify.run import evaluator_of, routes_of
+from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled
 
 
@@ -27,7 +27,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
     for exchange in exchanges:
-        evaluator.evaluate(exchange)
+        judged(evaluator, exchange)
     return Outcome(
         target=target.base_url,
         seed=0,
@@ -37,6 +37,7 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
         findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
         internal_errors=tuple(evaluator.internal_errors),
+        differences=tuple(evaluator.differences),
         requests=0,
         counted={},
         coverage=evaluator.coverage,

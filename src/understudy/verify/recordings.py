@@ -8,11 +8,15 @@ import orjson
 
 from understudy import http_archive
 from understudy.deployments.exchange import (
+    ISSUED,
     Exchange,
     Headers,
+    Identity,
     Request,
     Response,
     headers_of,
+    issued_identity,
+    media_type,
     unmasked,
 )
 from understudy.deployments.target import Target
@@ -50,18 +54,18 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
 
     request = Request(
         sent["method"],
-        unmasked(sent["url"], secrets),
+        unmasked(sent["url"], secrets, is_encoded=True),
         pairs(sent["headers"]),
-        _content(sent.get("postData") or {}, secrets),
+        _content(sent.get("postData") or {}, secrets, pairs(sent["headers"])),
     )
-    body = _content(received.get("content") or {}, secrets)
+    body = _content(received.get("content") or {}, secrets, ())
     response = Response(int(received["status"]), pairs(received["headers"]), body)
     place = routes.find(request.method, request.url)
     at = datetime.fromisoformat(entry["startedDateTime"])
     return Exchange(
         number=number,
         source="recorded",
-        identity=target.identify(request.token),
+        identity=_identity(entry, target.identify(request.token)),
         request=request,
         response=response,
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
@@ -73,9 +77,18 @@ def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes
     )
 
 
-def _content(holder: dict[str, Any], secrets: dict[str, str]) -> bytes:
+def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
+    """Returns the identity of a token that a run's own archive says was issued during the run."""
+    if identity.kind != "unknown" or entry.get("_identity") != ISSUED:
+        return identity
+    scopes = entry.get("_scopes")
+    return issued_identity(None if scopes is None else frozenset(scopes))
+
+
+def _content(holder: dict[str, Any], secrets: dict[str, str], headers: Headers) -> bytes:
     body = http_archive.body(holder)
+    is_form = media_type(headers) == "application/x-www-form-urlencoded"
     try:
-        return unmasked(body.decode(), secrets).encode()
+        return unmasked(body.decode(), secrets, is_encoded=is_form).encode()
     except UnicodeDecodeError:
         return body

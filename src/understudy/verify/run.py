@@ -19,7 +19,7 @@ from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.earlier_runs import undo_earlier_run
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.published import read_published
@@ -113,6 +113,10 @@ class Run:
         if self.lost >= GIVE_UP:
             raise refusal
 
+    def fail(self, part: str, error: Exception) -> None:
+        """Records an internal error of a part of verify."""
+        self.evaluator.fail(f"{part}: {described(error)}")
+
     def tell(self, event: Event) -> None:
         """Passes an event to the listener."""
         self.options.listen(event)
@@ -159,12 +163,26 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
-        for finding in evaluator.evaluate(exchange):
+        for finding in judged(evaluator, exchange):
             run.tell(Found(finding))
         run.tell(Exchanged(exchange, evaluator.settled, gateway.left(None)))
 
     gateway.listeners.append(evaluate)
     return run
+
+
+def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
+    """Returns the new findings of an exchange; a judge that fails is an internal error."""
+    try:
+        return evaluator.evaluate(exchange)
+    except Exception as error:  # no judge may end a run, least of all while it is undone
+        evaluator.fail(f"judging {exchange.operation} {exchange.status}: {described(error)}")
+        return []
+
+
+def described(error: Exception) -> str:
+    """Returns an unexpected error as one line."""
+    return f"{type(error).__name__}: {str(error)[:300]}"
 
 
 def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Gateway:

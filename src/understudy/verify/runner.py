@@ -63,6 +63,10 @@ def run_phases(run: Run) -> Outcome:
                 phase(run)
             except (BudgetSpent, OutOfTime):
                 run.not_run.append(f"the rest of the {name}")
+            except Unreachable:
+                raise
+            except Exception as error:  # the other phases, and the report, go on
+                run.fail(f"the phase {name}", error)
     except KeyboardInterrupt:
         stopped = "stopped by Ctrl-C or SIGTERM"
     except Unreachable as refusal:
@@ -167,6 +171,10 @@ def _send(run: Run, ready: list[Probe]) -> None:
         except Refusal as refusal:
             _cut_short(run, probe, refusal)
             is_over = True
+        except Exception as error:
+            run.fail(_source(probe), error)
+            run.reasons |= dict.fromkeys(probe.rules, f"{_source(probe)} failed: {error}")
+            is_over = True
         else:
             run.lost = 0
         if is_over:
@@ -208,6 +216,7 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
         internal_errors=tuple(evaluator.internal_errors),
+        differences=tuple(evaluator.differences),
         requests=gateway.sent,
         counted=counted,
         coverage=evaluator.coverage,

@@ -168,6 +168,8 @@ class Undo:
             return restore(account, before)
         except Refusal as refusal:
             return [f"{WRITERS[account]}: {refusal}"]
+        except Exception as error:  # the other account must be restored all the same
+            return [f"{WRITERS[account]}: {type(error).__name__}: {error}"]
 
     def _restore_profile(self, account: str, before: AccountBefore) -> list[str]:
         differences = restore_profile(self._client, before, WRITERS[account])

@@ -43,6 +43,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "findings": [described(finding, secrets) for finding in outcome.findings],
         "notes": [described(finding, secrets) for finding in outcome.notes],
         "internal_errors": list(outcome.internal_errors),
+        "validators_differ": list(outcome.differences),
         "coverage": _coverage(outcome.coverage),
         "budget": {
             "requests": outcome.requests,

@@ -17,8 +17,7 @@ def print_outcome(console: Console, outcome: Outcome, secrets: Mapping[str, str]
     for findings in by_rule(outcome.findings):
         _print_rule(console, findings, secrets)
     _print_notes(console, outcome)
-    for line in outcome.internal_errors:
-        _print(console, f"internal error: {line}", "yellow")
+    _print_failures(console, outcome)
     _print_unchecked(console, outcome)
     for line in outcome.not_restored:
         _print(console, f"not restored: {line}", "bold red")
@@ -72,6 +71,13 @@ def _print_notes(console: Console, outcome: Outcome) -> None:
         )
     if outcome.notes:
         console.print()
+
+
+def _print_failures(console: Console, outcome: Outcome) -> None:
+    for line in outcome.internal_errors:
+        _print(console, f"internal error: {line}", "yellow")
+    for line in outcome.differences:
+        _print(console, f"document validators differ: {line}", "dim")
 
 
 def _print_unchecked(console: Console, outcome: Outcome) -> None:

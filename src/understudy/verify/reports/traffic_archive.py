@@ -44,7 +44,13 @@ def _entry(exchange: Exchange, secrets: Mapping[str, str]) -> dict[str, Any]:
         ),
         _source=exchange.source,
         _identity=exchange.identity.name,
+        **_scopes(exchange),
     )
+
+
+def _scopes(exchange: Exchange) -> dict[str, list[str]]:
+    scopes = exchange.identity.scopes
+    return {} if scopes is None else {"_scopes": sorted(scopes)}
 
 
 def _masked(headers: Headers, secrets: Mapping[str, str]) -> Headers:

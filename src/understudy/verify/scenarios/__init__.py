@@ -5,13 +5,13 @@ sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
+from understudy.deployments.refusals import Refusal
 from understudy.verify.needs import lacking
 from understudy.verify.run import Phase as RunPhase
 from understudy.verify.run import RuleBroken, Run
@@ -68,12 +68,35 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
         print_blob=False,
     )
     run.forget()
-    with suppress(RuleBroken, Flaky):  # a deployment that others use too may not repeat it
+    refusal = None
+    try:
         _run(machine, chosen)
-    if run.broken is None:
-        return ""
-    run.evaluator.shorten(run.broken.rule, run.broken.steps)
-    return run.broken.rule
+    except (RuleBroken, Flaky):
+        pass  # a deployment that others use too may not repeat it
+    except Refusal as error:
+        refusal = error
+    except BaseExceptionGroup as group:  # a rule was broken, and the budget ended the shrinking
+        refusal = _refusal_in(group)
+    if run.broken is not None:
+        run.evaluator.shorten(run.broken.rule, run.broken.steps)
+    if refusal is not None:
+        raise refusal
+    return run.broken.rule if run.broken is not None else ""
+
+
+def _refusal_in(group: BaseExceptionGroup[BaseException]) -> Refusal | None:
+    """Returns the refusal among several errors of a scenario.
+
+    Raises:
+        BaseExceptionGroup: It holds other errors than refusals and broken rules.
+    """
+    _, others = group.split((Refusal, RuleBroken, Flaky))
+    if others is not None:
+        raise others
+    error: BaseException | None = group.subgroup(Refusal)
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, Refusal) else None
 
 
 def _run(machine: Callable[[], Machine], chosen: settings) -> None:
