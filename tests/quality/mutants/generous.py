@@ -137,7 +137,7 @@ _generous(
 _generous(
     "verifiers_are_not_compared",
     ("pkce-honoured",),
-    lambda r, s: "does not fit the code_challenge" in str(said(s)),
+    lambda r, s: "does not match the code_challenge" in str(said(s)),
 )
 _generous(
     "verifiers_need_no_challenge",
