@@ -18,6 +18,33 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     return choose(switches(load_rules(openapi_directory() / "rules.yaml")), texts)
 
 
+def _address(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    """Checks an option that is a URL.
+
+    Raises:
+        BadParameter: It is not an http or https URL with a host.
+    """
+    if text is None:
+        return None
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        msg = f"{text!r} is not an address; write it as https://mock.example"
+        raise click.BadParameter(msg)
+    return text
+
+
+def _lower_case(
+    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(text.lower() for text in texts)
+
+
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY", "show_default": True})
 @click.option("--host", default="127.0.0.1", show_envvar=True, help="Address to listen on.")
 @click.option(
@@ -124,6 +151,32 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     metavar="TOKEN",
     show_envvar=True,
     help="Token that other machines need for the admin API; generated if --host is not loopback.",
+)
+@click.option(
+    "--admin-host",
+    "admin_hosts",
+    multiple=True,
+    callback=_lower_case,
+    envvar="UNDERSTUDY_ADMIN_HOST",
+    metavar="NAME",
+    show_envvar=True,
+    help="Host name that callers of the admin API may use too, such as mock.test; repeatable.",
+)
+@click.option(
+    "--public-url",
+    metavar="URL",
+    callback=_address,
+    show_envvar=True,
+    help="Address at which clients reach the resource API, for links behind a proxy or tunnel."
+    "  [default: as each client names it]",
+)
+@click.option(
+    "--public-auth-url",
+    metavar="URL",
+    callback=_address,
+    show_envvar=True,
+    help="Address at which clients reach the authorization server."
+    "  [default: the host of the mock, with --auth-port]",
 )
 @click.option(
     "--ready-file",

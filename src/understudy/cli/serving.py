@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 import orjson
@@ -37,7 +38,7 @@ def run(settings: Settings) -> None:
     record = log_lines(settings.log, click.echo, is_terminal=sys.stdout.isatty())
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
-    mock = Mock(settings, record, Addresses(site_url, auth_url))
+    mock = Mock(settings, record, _addresses(settings.host, site_url, auth_url))
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
 
@@ -54,6 +55,17 @@ def run(settings: Settings) -> None:
         beside=[_reloading(mock)] if settings.reload else [],
     )
     _run(serving)
+
+
+def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
+    """Returns the servers' addresses for their links to one another.
+
+    Clients reach a mock that listens on every interface by any of its names, so that links follow
+    the name that each of them uses.
+    """
+    if host not in {"0.0.0.0", "::"}:
+        return Addresses(site_url, auth_url)
+    return Addresses(*(f":{urlsplit(url).port}" for url in (site_url, auth_url)))
 
 
 def _run(serving: Any) -> None:

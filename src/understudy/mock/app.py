@@ -153,8 +153,9 @@ class Mock:
             response_validation=self._settings.response_validation or own,
             records=[observe] if self._record is None else [observe, self._record],
             closed=CLOSED,
-            addresses=Addresses("", self._addresses.authorization),
+            addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
+            admin_hosts=frozenset(self._settings.admin_hosts),
         )
         self._resource = stack(common)
         if is_single:
@@ -165,9 +166,27 @@ class Mock:
                 common,
                 apis=(authserver, web, administration),
                 elsewhere=pages(resource.base_path, page_groups[1:], approver),
-                addresses=Addresses(self._addresses.resource, ""),
+                addresses=self._addresses_of_authorization(),
             )
         )
+
+    def _addresses_of_resource(self) -> Addresses:
+        """Returns the addresses as the resource API's server gives them to clients."""
+        public = self._public(self._settings.public_url)
+        authorization = self._public(self._settings.public_auth_url)
+        if self._settings.single_port:
+            return Addresses(public, authorization or public, public)
+        return Addresses(public, authorization or self._addresses.authorization, public)
+
+    def _addresses_of_authorization(self) -> Addresses:
+        """Returns the addresses as the authorization server gives them to clients."""
+        resource = self._public(self._settings.public_url) or self._addresses.resource
+        public = self._public(self._settings.public_auth_url)
+        return Addresses(resource, public, public)
+
+    def _public(self, url: str | None) -> str:
+        """Returns a public address without the base path of the document in force."""
+        return (url or "").rstrip("/").removesuffix(self.base_path).rstrip("/")
 
 
 def resource_error(problem: Problem) -> HandlerResponse:

@@ -33,6 +33,10 @@ class Settings:
         state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
             of refused.
         admin_token: Lets callers who are not on this machine into the admin API.
+        public_url: Address at which clients reach the resource API; None to follow their Host.
+        public_auth_url: Address at which clients reach the authorization server; None for the port
+            that it listens on.
+        admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         ready_file: Gets one JSON line once the mock answers.
     """
 
@@ -53,4 +57,7 @@ class Settings:
     state: Path | None = None
     state_repair: bool = False
     admin_token: str | None = None
+    public_url: str | None = None
+    public_auth_url: str | None = None
+    admin_hosts: tuple[str, ...] = ()
     ready_file: Path | None = None

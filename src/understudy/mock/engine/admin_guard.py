@@ -18,28 +18,36 @@ from understudy.mock.engine.steps import Step
 
 BASE_PATH = "/__admin"
 
+HEALTH_PATH = f"{BASE_PATH}/health"
+
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TYPES = frozenset({b"application/json", b"application/zip"})
 
 
-def guarding(token: str | None = None) -> Step:
+def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> Step:
     """Returns the step that refuses calls of the admin API that the mock's user did not make.
 
     Args:
-        token: What lets in callers who are not on this machine; without one nobody else is.
+        token: The token that lets in callers from other machines; None lets in no other machine.
+        hosts: Host names that callers may use, beside loopback ones.
     """
 
     def guard_admin(context: RequestContext) -> None:
-        if not context.path.startswith(BASE_PATH):
+        if not context.path.startswith(BASE_PATH) or _is_health_check(context):
             return
         if not _is_known(context, token):
-            fault = _fault(context, token)
-            if fault is not None:
-                raise Forbidden(fault)
+            reason = _reason_against(context, token, hosts)
+            if reason is not None:
+                raise Forbidden(reason)
         if context.method in _WRITES and context.headers.get(b"content-length", b"0") != b"0":
             _expect_no_simple_type(context)
 
     return guard_admin
+
+
+def _is_health_check(context: RequestContext) -> bool:
+    """Returns True for ``GET /__admin/health``: it tells no secret, and probes come from anywhere."""
+    return context.path == HEALTH_PATH and context.method in {"GET", "HEAD"}
 
 
 def _is_known(context: RequestContext, token: str | None) -> bool:
@@ -60,7 +68,9 @@ def _expect_no_simple_type(context: RequestContext) -> None:
         raise UnsupportedMediaType(msg)
 
 
-def _fault(context: RequestContext, token: str | None) -> str | None:
+def _reason_against(
+    context: RequestContext, token: str | None, hosts: frozenset[str]
+) -> str | None:
     host = context.headers.get(b"host", b"").decode("latin-1")
     if not is_local(context.client):
         return (
@@ -70,8 +80,12 @@ def _fault(context: RequestContext, token: str | None) -> str | None:
             else "The admin API answers callers on this machine only; serve --admin-token TOKEN "
             "lets in others who send it."
         )
-    if not is_local(host_name(host)):
-        return f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost."
+    name = host_name(host)
+    if not is_local(name) and name.lower() not in hosts:
+        return (
+            f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "
+            f"or start the mock with --admin-host {name or 'NAME'}."
+        )
     origin = context.headers.get(b"origin")
     if origin is not None and origin_host(origin.decode("latin-1")) != host:
         return "The admin API takes nothing from a page of another origin."

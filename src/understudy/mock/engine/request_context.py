@@ -9,7 +9,7 @@ from understudy.errors import Headers, Problem
 from understudy.interface.rules import upheld
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.hosts import is_host, is_local
+from understudy.mock.engine.hosts import host_name, is_host, is_local
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.worlds import World
 
@@ -20,10 +20,18 @@ _KEY = "understudy.exchange"
 
 
 class Addresses(NamedTuple):
-    """Where the two sites lie, without a path; empty for the one that is asked."""
+    """The addresses of the two servers as clients reach them, without a trailing slash.
+
+    Attributes:
+        resource: Address of the resource API; empty for the server that received the request.
+            ``:PORT`` stands for this port at the host name that the client used.
+        authorization: Address of the authorization server, likewise.
+        own: Public address of the server that received the request; empty to follow its Host.
+    """
 
     resource: str = ""
     authorization: str = ""
+    own: str = ""
 
 
 HERE = Addresses()
@@ -127,10 +135,10 @@ class RequestContext:
         self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
         self.repeated_headers = self._repeated(scope)
         self.client: str = scope["client"][0] if scope.get("client") else "unknown"
-        host = self._site(scope)
-        self.site_url = host + world.prefix
-        self.resource_url = (addresses.resource or host) + world.prefix
-        self.authorization_url = (addresses.authorization or host) + world.prefix
+        site = addresses.own or self._site(scope)
+        self.site_url = site + world.prefix
+        self.resource_url = self._server(addresses.resource, site, scope) + world.prefix
+        self.authorization_url = self._server(addresses.authorization, site, scope) + world.prefix
         self.endpoint: Endpoint | None = None
         self.path_arguments: Mapping[str, str] = {}
         self.body = b""
@@ -181,6 +189,13 @@ class RequestContext:
             return frozenset()
         counts = Counter(name for name, _ in scope["headers"])
         return frozenset(name for name, count in counts.items() if count > 1)
+
+    def _server(self, address: str, site: str, scope: Scope) -> str:
+        """Returns the address of a server, given the one that received the request."""
+        if not address.startswith(":"):
+            return address or site
+        name = host_name(self.headers.get(b"host", b"").decode("latin-1")) or "127.0.0.1"
+        return f"{scope['scheme']}://{f'[{name}]' if ':' in name else name}{address}"
 
     def _site(self, scope: Scope) -> str:
         """Returns the address that the client used, also where a proxy on this machine tells it."""

@@ -43,6 +43,7 @@ class SiteConfig:
         records: Called with every finished request.
         closed: Paths that get no cross-origin headers, and all below them.
         addresses: The addresses of the two servers; empty for the one that is served.
+        admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         admin_token: Lets callers from other machines use the admin API.
     """
 
@@ -54,6 +55,7 @@ class SiteConfig:
     records: Sequence[RequestListener] = ()
     closed: Sequence[str] = ()
     addresses: Addresses = HERE
+    admin_hosts: frozenset[str] = frozenset()
     admin_token: str | None = None
 
 
@@ -75,7 +77,7 @@ def stack(site: SiteConfig) -> ASGIApp:
         lambda app: Steps(
             app,
             expect_bounded_head,
-            guarding(site.admin_token),
+            guarding(site.admin_token, site.admin_hosts),
             expect_world,
             choosing(site.choose),
         ),
