@@ -60,7 +60,10 @@ def verify(
     )
     phases = phases_of(cases, is_mock=options.is_mock)
     deployment = open_deployment(options, os.environ)
-    return judge(deployment, RunOptions(tuple(rules), seed, phases=phases))
+    return judge(
+        deployment,
+        RunOptions(tuple(rules), seed, phases=phases, is_preflighted=not options.is_mock),
+    )
 
 
 def judge(deployment: Deployment, options: RunOptions) -> Outcome:

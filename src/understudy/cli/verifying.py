@@ -157,6 +157,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
             workers=options.workers,
             phases=phases_of(options.cases, is_mock=options.where.is_mock),
             listen=shown.listen,
+            is_preflighted=not options.where.is_mock,
             undisturbed=noted,
         )
         try:

@@ -40,6 +40,7 @@ class RunOptions:
         workers: Threads for generated cases.
         phases: Phases after the probes, by name.
         listen: Called with every event.
+        is_preflighted: True to try each value of the target once, before anything else is sent.
         undisturbed: Returns a context in which undoing is not interrupted.
     """
 
@@ -48,6 +49,7 @@ class RunOptions:
     workers: int = 1
     phases: Sequence[tuple[str, "Phase"]] = ()
     listen: Listener = ignore
+    is_preflighted: bool = False
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
 
 

@@ -18,6 +18,7 @@ from understudy.verify.history import issued_tokens
 from understudy.verify.needs import lacking
 from understudy.verify.ordering import in_order, turns
 from understudy.verify.outcome import Outcome
+from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
 from understudy.verify.run import Run, RunOptions, catalogue, start
@@ -37,6 +38,8 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
     """
     run = start(deployment, options)
     not_restored: list[str] = []
+    if options.is_preflighted:
+        _try_target(run)
     try:
         outcome = run_phases(run)
     finally:
@@ -100,6 +103,17 @@ def _candidates(deployment: Deployment, rules: Sequence[str]) -> list[tuple[Prob
 def _never_responded(run: Run) -> bool:
     """Returns True if the resource API never responded: most likely a wrong base URL."""
     return not any(exchange.site == "resource" for exchange in run.exchanges)
+
+
+def _try_target(run: Run) -> None:
+    """Tries each value of the target that a probe of this run needs.
+
+    Raises:
+        StartupError: The deployment refused one.
+    """
+    candidates = _candidates(run.deployment, run.options.rules)
+    needs = {need for probe, reason in candidates if reason is None for need in probe.needs}
+    preflight(ProbeClient(run.gateway, "preflight"), needs)
 
 
 def report_unrestored(run: Run) -> None:

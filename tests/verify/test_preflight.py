@@ -1,0 +1,48 @@
+"""Preflight: a mistake of the target file is said as such, and is no finding."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from understudy.api.bundled_target import TARGET
+from understudy.errors import StartupError
+from understudy.verify.outcome import Outcome
+
+HERE = replace(TARGET, mode="observe")
+Verify = Callable[..., Outcome]
+
+
+@pytest.mark.parametrize("key", ["access_token", "read_only_token", "other_access_token"])
+def test_a_refused_token_is_named_by_its_key(verify: Verify, key: str) -> None:
+    target = replace(HERE, credentials=replace(HERE.credentials, **{key: "misspelt"}))
+    with pytest.raises(StartupError, match=rf"\[credentials\] {key} was refused with 401"):
+        verify(target, is_preflighted=True)
+
+
+@pytest.mark.parametrize("key", ["slug", "other_slug", "hidden_contact_slug"])
+def test_a_slug_that_nobody_has_is_named_by_its_key(verify: Verify, key: str) -> None:
+    target = replace(HERE, known=replace(HERE.known, **{key: "adda"}))
+    with pytest.raises(StartupError, match=rf"\[known\] {key}: there is no public profile 'adda'"):
+        verify(target, is_preflighted=True)
+
+
+def test_a_refused_client_secret_is_named(verify: Verify) -> None:
+    target = replace(HERE, application=replace(HERE.application, client_secret="misspelt"))
+    with pytest.raises(StartupError, match=r"\[application\] client_id and client_secret"):
+        verify(target, is_preflighted=True)
+
+
+def test_a_base_url_that_is_a_web_page_is_said_to_be_one(verify: Verify, wire: Any) -> None:
+    page = httpx.Response(200, html="<title>Welcome</title>")
+    wire.inner = httpx.MockTransport(lambda _: page)
+    with pytest.raises(StartupError, match=r'is a web page \("Welcome"\) and not the resource API'):
+        verify(HERE, is_preflighted=True)
+
+
+def test_a_sound_target_is_judged(verify: Verify, wire: Any) -> None:
+    outcome = verify(HERE, rules=("qr-default-size",), is_preflighted=True)
+    assert [rule.status for rule in outcome.rules] == ["passed"]
+    assert len(wire.seen) < 8  # only what the probes of this rule need is tried
