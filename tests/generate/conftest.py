@@ -9,7 +9,7 @@ import pytest
 
 from understudy.generate.cases import Case, CaseRequest
 from understudy.generate.plans import OperationPlan, Planner
-from understudy.generate.test_data import TestData
+from understudy.generate.test_data import AVATAR_ID, TestData
 from understudy.interface.scopes import SCOPES
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
@@ -21,8 +21,8 @@ from understudy.openapi.loader import load
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 TEST_DATA = TestData()
-MADE = {"client_token": "issued-to-server-app", "code": "7d3f0c5e9b1a4826a4c8e2f6071b3d59"}
-SECRETS = {**TEST_DATA.secrets, **MADE}
+MADE = {"CLIENT_TOKEN": "issued-to-server-app", "CODE": "7d3f0c5e9b1a4826a4c8e2f6071b3d59"}
+SECRETS = {**TEST_DATA.secrets, **MADE, AVATAR_ID: TEST_DATA.image_id}
 
 
 class Answer(NamedTuple):
@@ -38,11 +38,11 @@ class Deployment:
         self.mock = Mock(Settings(choices={"rate-limits": "off", **choices}, journal=0))
         world = self.mock.world
         world.clock = Clock(lambda: START)
-        token = Token(MADE["client_token"], "ada", "oauth", SCOPES, TEST_DATA.client_id)
+        token = Token(MADE["CLIENT_TOKEN"], "ada", "oauth", SCOPES, TEST_DATA.client_id)
         world.put(TOKENS, token.token, token)
         until = START + timedelta(minutes=10)
         uri, client = TEST_DATA.redirect_uri, TEST_DATA.client_id
-        code = AuthorizationCode(MADE["code"], client, uri, "ada", SCOPES[:2], until)
+        code = AuthorizationCode(MADE["CODE"], client, uri, "ada", SCOPES[:2], until)
         world.put(CODES, code.code, code)
         self._before = world.snapshot()
 

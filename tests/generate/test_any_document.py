@@ -15,7 +15,7 @@ from understudy.generate.stream import KINDS, cases
 from understudy.generate.test_data import TestData
 from understudy.openapi.loader import load
 
-SECRETS = {"token": "ada-token", "credential": "any"}
+SECRETS = {"TOKEN": "ada-token", "CREDENTIAL": "any"}
 
 
 @pytest.fixture(params=[NOTES, NOTES_31], ids=["3.0", "3.1"])
@@ -25,7 +25,8 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> Service:
 
 def fault(service: Service, case: Case) -> str:
     request = case.request.filled(SECRETS)
-    headers = [(name.lower().encode(), text.encode("latin-1")) for name, text in request.headers]
+    headers = [(b"host", b"127.0.0.1")]
+    headers += [(name.lower().encode(), text.encode("latin-1")) for name, text in request.headers]
     body = request.body or b""
     if request.body is not None:
         headers.append((b"content-length", str(len(body)).encode()))
@@ -100,7 +101,7 @@ def test_what_is_required_is_in_every_valid_case(hard: list[Case]):
     assert all(any(n == "Cookie" and t.startswith("c=") for n, t in r.headers) for r in reads)
     assert all(re.search("X-H', '[a-z]{3,5}'", str(r.headers)) for r in reads)
     writes = [request for request in valid if request.method == "PUT"]
-    assert all(request.query[0] == ("key", "~~credential_encoded~~") for request in writes)
+    assert all(request.query[0] == ("key", "~~CREDENTIAL_ENCODED~~") for request in writes)
 
 
 @pytest.mark.parametrize(

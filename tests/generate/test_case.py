@@ -8,22 +8,22 @@ REQUEST = CaseRequest(
     "authorization",
     "POST",
     "/token",
-    (("a", "~~token_encoded~~"), ("b", None), ("", "1")),
-    (("Authorization", "Bearer ~~token~~"),),
-    b"secret=~~client_secret_encoded~~&x=~~nobody~~",
+    (("a", "~~TOKEN_ENCODED~~"), ("b", None), ("", "1")),
+    (("Authorization", "Bearer ~~TOKEN~~"),),
+    b"secret=~~CLIENT_SECRET_ENCODED~~&x=~~nobody~~",
 )
 
 
 def test_a_target_is_path_and_query_as_they_are_written():
-    assert REQUEST.target == "/token?a=~~token_encoded~~&b&=1"
+    assert REQUEST.target == "/token?a=~~TOKEN_ENCODED~~&b&=1"
 
 
 def test_a_request_names_its_secrets_once_and_without_their_twins():
-    assert REQUEST.variables == ("token", "client_secret", "nobody")
+    assert REQUEST.variables == ("TOKEN", "CLIENT_SECRET")
 
 
 def test_secrets_are_put_in_and_encoded_where_they_stand_in_a_query_or_form():
-    filled = REQUEST.filled({"token": "a b&c", "client_secret": "s+t"})
+    filled = REQUEST.filled({"TOKEN": "a b&c", "CLIENT_SECRET": "s+t"})
     assert filled.query[0] == ("a", "a%20b%26c")
     assert filled.headers == (("Authorization", "Bearer a b&c"),)
     assert filled.body == b"secret=s%2Bt&x=~~nobody~~"

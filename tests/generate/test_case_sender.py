@@ -155,8 +155,8 @@ def test_no_secret_of_the_target_is_written(deployed: Start):
 def test_subjects_are_those_of_the_target():
     found = data_for_target(MOCK)
     assert (found.slug, found.client_id, found.username) == ("ada", "server-app", "ada")
-    assert found.secrets["read_token"] == "ada-read-only"
-    assert "client_token" not in found.secrets
+    assert found.secrets["READ_TOKEN"] == "ada-read-only"
+    assert "CLIENT_TOKEN" not in found.secrets
     assert (found.private_slug, found.disabled_slug) == ("hush", "gone")
     assert found.second_hash == test_data.digest("ada.merrowdale@example.org")
     assert found.other_hash == test_data.digest("olu@example.com")
@@ -222,12 +222,11 @@ def test_an_output_that_cannot_be_written_is_said_before_anything_is_sent(tmp_pa
     assert "Sent" not in gone.stderr
 
 
-def test_a_deployment_that_answers_nobody_is_asked_five_times(tmp_path: Path):
+def test_a_deployment_where_nothing_responds_is_one_line_and_no_cases(tmp_path: Path):
     target = tmp_path / "target.toml"
     unused = {"base_url": "http://127.0.0.1:9/v3", "auth_url": "http://127.0.0.1:9", "mode": "own"}
     target.write_text(TARGET.format(**unused))
     done, lines = send("getProfile", "--target", target, "--count", 12)
-    assert done.exit_code == 1
-    assert [line["outcome"].partition(":")[0] for line in lines] == ["failed"] * 5 + [
-        "not sent"
-    ] * 7
+    assert (done.exit_code, lines) == (2, [])
+    assert done.stderr.startswith("Error: Nothing responds at http://127.0.0.1:9/v3: ")
+    assert done.stderr.endswith("name another with --base-url or --target.\n")

@@ -18,7 +18,7 @@ from understudy.cli.interrupts import noted
 from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.covering_sets import choose
-from understudy.generate.formats.export import ExportSettings
+from understudy.generate.formats.export import ExportSettings, base_url
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.plans import OperationPlan
@@ -36,9 +36,9 @@ class Tally:
     """Counts cases on their way to the format.
 
     Attributes:
-        total: All of them.
-        outcomes: First word of an outcome to how many.
-        reasons: Why cases were not sent, and how many.
+        total: Number of cases to write.
+        outcomes: First words of an outcome to number of cases.
+        reasons: Reason for not sending or judging a case to number of cases.
     """
 
     total: int = 0
@@ -46,7 +46,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
-        """Yields the cases that are to be written."""
+        """Yields the cases to write."""
         for case in cases:
             word, _, why = case.outcome.partition(": ")
             if word:
@@ -60,10 +60,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class GenerateOptions:
-    """What the command line says.
+    """The options of the command line.
 
     Attributes:
-        where: The deployment that cases are about, and sent to.
+        where: The deployment whose test data cases use, and that they are sent to.
         operations: The operations to make cases of; every operation if none is named.
         count: Cases of each operation.
         kind: ``valid``, ``invalid`` or ``all``.
@@ -73,6 +73,7 @@ class GenerateOptions:
         is_sent: True to send the cases.
         is_only_failing: True to keep only cases that failed.
         includes_secrets: True to write values of secrets, and not variables alone.
+        is_forced: True to replace the output of an earlier run.
     """
 
     where: DeploymentOptions
@@ -85,6 +86,7 @@ class GenerateOptions:
     is_sent: bool = False
     is_only_failing: bool = False
     includes_secrets: bool = False
+    is_forced: bool = False
 
 
 def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOptions:
@@ -117,6 +119,7 @@ def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOp
         is_sent=options["is_sent"],
         is_only_failing=options["only_failing"],
         includes_secrets=options["include_secrets"],
+        is_forced=options["force"],
     )
 
 
@@ -124,13 +127,13 @@ def generate(options: GenerateOptions) -> int:
     """Generates, sends if that is wanted, writes, and returns the exit code.
 
     Raises:
-        StartupError: There is something to mend first.
+        StartupError: An option, a file or the deployment cannot be used.
     """
-    prepare(FORMATS[options.format_name], options.out)
+    prepare(FORMATS[options.format_name], options.out, is_forced=options.is_forced)
     with noted() as interrupted:
         if not options.is_sent:
             return _write(options, offline_source(options.where, os.environ), interrupted)
-        # The judge and the mock take a second to import, which cases that are not sent need not.
+        # Importing the judge and the mock takes a second, which writing alone need not wait for.
         from understudy.api.opening import open_deployment
         from understudy.api.sending import sending
 
@@ -140,7 +143,7 @@ def generate(options: GenerateOptions) -> int:
 
 
 def _report_left(line: str) -> None:
-    click.echo(f"not put back: {line}", err=True)
+    click.echo(f"not undone: {line}", err=True)
 
 
 def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
@@ -149,26 +152,31 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     form, out = FORMATS[options.format_name], options.out
     settings = ExportSettings(
         {
-            "resource": source.base_url.rstrip("/"),
-            "authorization": source.auth_url.rstrip("/"),
+            "resource": base_url(source.base_url, "--base-url"),
+            "authorization": base_url(source.auth_url, "--auth-url"),
         },
         source.test_data.secrets if options.includes_secrets else {},
         beside(out),
+        "" if out is None else out.stem,
     )
     tally = Tally()
     shown = _shown(stream, options.size or options.count * len(plans))
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
-    left = save(form.write(cases, settings), form, out)
+    pieces = form.write(cases, settings)
+    omissions = save(pieces, form, out, is_forced=options.is_forced)
     for plan in plans:
         if plan.uncertain_part:
-            said = f"{plan.name}: no value was found that the schema of {plan.uncertain_part} takes, so"
-            click.echo(f"{said} all is open; an example in the document helps.", err=True)
-    _summarize(tally, left, f"{out}: {form.about}" if out else "", len(plans))
+            click.echo(
+                f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
+                "every response but a server error is right; add an example to the document.",
+                err=True,
+            )
+    _summarize(tally, omissions, f"{out}: {form.about}" if out else "", len(plans))
     if coverage:
         click.echo(coverage, err=True)
     if interrupted.is_set():
-        click.echo("Stopped early: what was made until then is whole.", err=True)
+        click.echo("Stopped early: the output is complete up to that point.", err=True)
         return STOPPED
     return FAILED if tally.outcomes["failed"] else 0
 
@@ -180,28 +188,28 @@ def _chosen(plans: list[OperationPlan], options: GenerateOptions) -> tuple[Itera
         return stream, ""
     coverage = choose(stream, options.size)
     chosen = set(coverage.chosen)
-    again = selection.generate(plans, *wanted)  # the same cases, which none had to remember
+    again = selection.generate(plans, *wanted)  # the same cases, which are not kept in memory
     return compress(again, (place in chosen for place in count())), coverage.summary()
 
 
-def _summarize(tally: Tally, left: Omissions, where: str, operations: int) -> None:
-    named = "operation" if operations == 1 else "operations"
-    said = f"{tally.total - len(left.ids):,} cases of {operations} {named}"
-    click.echo(f"{said} are in {where}." if where else f"{said} were written.", err=True)
+def _summarize(tally: Tally, omissions: Omissions, where: str, operations: int) -> None:
+    noun = "operation" if operations == 1 else "operations"
+    counted = f"{tally.total - len(omissions.ids):,} cases of {operations} {noun}"
+    click.echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
     if tally.outcomes:
-        counted = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
-        click.echo(f"Sent: {', '.join(counted)}.", err=True)
+        outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
+        click.echo(f"Sent: {', '.join(outcomes)}.", err=True)
     for reason, number in tally.reasons.most_common(5):
         click.echo(f"{number:,} not sent or judged: {reason}.", err=True)
-    for reason, number in left.reasons.items():
-        click.echo(f"{number:,} left out: {reason}.", err=True)
+    for reason, number in omissions.reasons.items():
+        click.echo(f"{number:,} omitted: {reason}.", err=True)
 
 
 def _shown(cases: Iterable[Case], total: int) -> Iterable[Case]:
-    """Returns cases under a progress bar, where a person looks on."""
+    """Returns cases under a progress bar, if stderr is a terminal."""
     if not sys.stderr.isatty():
         return cases
-    # rich takes 60 ms to import, which a pipe need not wait for.
+    # Importing rich takes 60 ms, which a pipe need not wait for.
     from rich.console import Console
     from rich.progress import track
 

@@ -11,11 +11,18 @@ from datetime import timedelta
 from urllib.parse import quote, urlencode
 
 from understudy.deployments.exchange import Exchange, Request
-from understudy.deployments.refusals import NotPermitted, OutOfTime, Refusal, Unreachable
+from understudy.deployments.refusals import (
+    BudgetSpent,
+    NotPermitted,
+    OutOfTime,
+    Refusal,
+    Unreachable,
+)
 from understudy.deployments.target import ALL_SCOPES
+from understudy.errors import StartupError
 from understudy.generate import upload_images
-from understudy.generate.cases import Case
-from understudy.generate.test_data import TestData
+from understudy.generate.cases import Case, ExpectedResponse
+from understudy.generate.test_data import AVATAR_ID, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
 from understudy.verify.findings import ANSWERS, DOCUMENT
@@ -26,6 +33,11 @@ from understudy.verify.run import GIVE_UP, Run
 SOURCE = "edge case"
 AUTHORIZE_PATH = "/oauth2/authorize"
 SLOWED_DOWN = 429
+NOT_FOUND = 404
+
+PLAIN = ExpectedResponse(("2XX",), "")
+"""What is expected of a plain request, which is not judged."""
+
 REFUSAL_RULES = frozenset(
     {
         *("error-members", "error-shape", "token-error-shape", "token-not-cached"),
@@ -43,6 +55,9 @@ ALWAYS = frozenset({ANSWERS.id, DOCUMENT.id})
 BETWEEN_REQUESTS = ("rate-limit-", "avatar-operations-uncounted")
 """Prefixes of the rules that relate consecutive requests, which edge cases would disturb."""
 
+UNAVAILABLE = (NotPermitted, BudgetSpent, OutOfTime)
+"""Why something that cases need cannot be created; a missing response is another matter."""
+
 PAUSE = timedelta(seconds=61)
 """Time after which a client that guessed too often may go on (rule guessing-slowed)."""
 
@@ -57,6 +72,8 @@ class CaseSender:
         image_id: The avatar that currently replaces the one of ``test_data``.
         secrets: Current values of the variables; a code can be used once.
         unanswered: Consecutive requests without a response.
+        has_response: Whether the deployment responded to a case.
+        unknown: Operation to whether its plain request is answered with 404.
     """
 
     run: Run
@@ -64,6 +81,8 @@ class CaseSender:
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     unanswered: int = 0
+    has_response: bool = False
+    unknown: dict[str, bool] = field(default_factory=dict)
 
     @property
     def _probe_client(self) -> ProbeClient:
@@ -74,9 +93,15 @@ class CaseSender:
 
         Returns:
             The completed test data; what the target does not permit is left as it was.
+
+        Raises:
+            StartupError: Nothing responds at the deployment's address.
         """
-        self.image_id = self._avatar() or self.test_data.image_id
-        secrets = {**self.test_data.secrets, **self._client_token()}
+        try:
+            self.image_id = self._avatar() or self.test_data.image_id
+            secrets = {**self.test_data.secrets, **self._client_token()}
+        except Unreachable as error:
+            raise self._nothing_responds(error) from error
         self.test_data = replace(self.test_data, image_id=self.image_id, secrets=secrets)
         self.secrets = dict(secrets)
         return self.test_data
@@ -87,26 +112,35 @@ class CaseSender:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
-        if self.unanswered >= GIVE_UP:
-            return f"not sent: nobody answered {GIVE_UP} requests in a row"
-        if "code" in case.request.variables:
+        if "CODE" in case.variables:
             self.secrets = {**self.test_data.secrets, **self._code()}
-        missing = set(case.request.variables) - set(self.secrets)
-        if missing:
-            return f"not sent: the target has no {', '.join(sorted(missing))}"
-        if is_normalised(case.request.target):
-            return "not sent: the HTTP client would normalise its URL"
+        obstacle = self._obstacle(case)
+        if obstacle:
+            return f"not sent: {obstacle}"
         try:
             exchange = self._sent(case)
         except OutOfTime:
             raise
-        except Unreachable as refusal:
+        except Unreachable as error:
+            if not self.has_response:
+                raise self._nothing_responds(error) from error
             self.unanswered += 1
-            return f"failed: no response, {refusal}"
+            return f"failed: no response from {self._address(case)}, {error}"
         except Refusal as refusal:
             return f"not sent: {refusal}"
-        self.unanswered = 0
+        self.unanswered, self.has_response = 0, True
         return self._judged(case, exchange)
+
+    def _obstacle(self, case: Case) -> str:
+        """Returns why a case cannot be sent, or an empty string."""
+        if self.unanswered >= GIVE_UP:
+            return f"{GIVE_UP} requests in a row got no response"
+        missing = set(case.variables) - set(self.secrets)
+        if missing:
+            return f"the target has no {', '.join(sorted(missing))}"
+        if is_normalised(case.request.target):
+            return "the HTTP client would normalise its URL"
+        return ""
 
     def _sent(self, case: Case) -> Exchange:
         source = LEFT_OPEN if case.kind == "open" else SOURCE
@@ -127,7 +161,36 @@ class CaseSender:
         if mismatch and not findings and self._is_assumed(case.expected.because):
             return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {mismatch}"
         reasons = [mismatch, *findings] if mismatch else findings
-        return f"failed: {'; '.join(reasons)}" if reasons else f"passed: {exchange.status}"
+        if reasons:
+            return f"failed: {'; '.join(reasons)}"
+        if exchange.status == NOT_FOUND and self._is_unknown(case):
+            return f"not judged: the plain request of {case.operation} is answered with 404 too"
+        return f"passed: {exchange.status}"
+
+    def _is_unknown(self, case: Case) -> bool:
+        """Tells whether the deployment may not know the operation: even its plain request gets 404.
+
+        Then a 404 says nothing about what the case tests.
+        """
+        if case.plain is None or case.plain == case.request:
+            return case.plain is not None
+        if case.operation not in self.unknown:
+            plain = replace(case, request=case.plain, kind="valid", expected=PLAIN)
+            try:
+                self.unknown[case.operation] = self._sent(plain).status == NOT_FOUND
+            except Refusal:
+                return False
+        return self.unknown[case.operation]
+
+    def _address(self, case: Case) -> str:
+        target = self.run.deployment.target
+        return target.base_url if case.request.site == "resource" else target.auth_url or ""
+
+    def _nothing_responds(self, error: Unreachable) -> StartupError:
+        return StartupError(
+            f"Nothing responds at {self.run.deployment.target.base_url}: {error}. "
+            "Start the deployment there, or name another with --base-url or --target."
+        )
 
     def _is_assumed(self, because: str) -> bool:
         """Tells whether a reason is an assumption that does not bind the target."""
@@ -152,18 +215,17 @@ class CaseSender:
         ]
 
     def _request(self, case: Case) -> Request:
-        request, target = case.request.filled(self.secrets), self.run.deployment.target
-        base = target.base_url if request.site == "resource" else target.auth_url or ""
+        request = case.request.filled({**self.secrets, AVATAR_ID: self.image_id})
         path = request.target
-        for write in (str, _encoded, lambda text: _encoded(text).lower()):
-            path = path.replace(write(self.test_data.image_id), write(self.image_id))
         is_approved = case.kind == "valid" and case.expected.location != "with error"
         is_shown = int(case.id[-1], 16) % PAGE_SHARE == 0
         is_authorization = request.path == AUTHORIZE_PATH and not is_shown
         if is_approved and is_authorization and self._approval:
             path = f"{path}&{self._approval}"
         headers = tuple((name.lower(), text) for name, text in request.headers)
-        return Request(request.method, base.rstrip("/") + path, headers, request.body or b"")
+        return Request(
+            request.method, self._address(case).rstrip("/") + path, headers, request.body or b""
+        )
 
     @property
     def _approval(self) -> str:
@@ -186,7 +248,7 @@ class CaseSender:
             parameters = self._probe_client.auth("GET", path).redirect_parameters
         except Refusal:
             return {}
-        return {"code": parameters["code"]} if "code" in parameters else {}
+        return {"CODE": parameters["code"]} if "code" in parameters else {}
 
     def _avatar(self) -> str | None:
         """Uploads an avatar, where that is permitted, or else returns an existing one."""
@@ -195,13 +257,13 @@ class CaseSender:
             avatar = self._probe_client.send(
                 "POST", "/me/avatars", "owner", files={"data": file}
             ).json_object
-        except Refusal:
+        except UNAVAILABLE:
             avatar = {}
         if isinstance(avatar.get("image_id"), str):
             return str(avatar["image_id"])
         try:
             listed = self._probe_client.get("/me/avatars", "owner").body
-        except Refusal:
+        except UNAVAILABLE:
             return None
         is_list = isinstance(listed, list) and listed and isinstance(listed[0], dict)
         return str(listed[0].get("image_id")) if is_list else None
@@ -215,18 +277,14 @@ class CaseSender:
         try:
             grant = {"grant_type": "password", **form}
             body = self._probe_client.auth("POST", "/oauth2/token", form=grant).json_object
-        except (NotPermitted, Refusal):
+        except UNAVAILABLE:
             return {}
         token = body.get("access_token")
         return (
-            {"client_token": self._probe_client.learn(token, ALL_SCOPES)}
+            {"CLIENT_TOKEN": self._probe_client.learn(token, ALL_SCOPES)}
             if isinstance(token, str)
             else {}
         )
-
-
-def _encoded(text: str) -> str:
-    return "".join(f"%{octet:02X}" for octet in text.encode())
 
 
 def is_normalised(target: str) -> bool:

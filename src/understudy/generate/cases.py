@@ -1,14 +1,16 @@
 """Cases: a request, what makes it an edge case, and the response that the contract expects.
 
-A secret is written in a request as ``~~name~~``, whose characters neither a URL nor JSON nor a form
+A secret is written in a request as ``~~NAME~~``, whose characters neither a URL nor JSON nor a form
 encodes. So a format can replace it with its tool's own variable, and no case contains a credential.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from urllib.parse import quote
+
+from understudy.generate.test_data import AVATAR_ID, SECRETS
 
 CaseKind = Literal["valid", "invalid", "open"]
 """Accepted, refused, or left open by the contract: then any response is right except a 5XX."""
@@ -21,11 +23,11 @@ Location = Literal["", "without error", "with error"]
 LARGE = 1_000_000
 """Size in bytes above which a body is not written out in full."""
 
-VARIABLE = re.compile(r"~~([a-z_]+)~~")
-
-
-ENCODED = "_encoded"
+ENCODED = "_ENCODED"
 """Suffix of a variable in a query or form, where a token must be percent-encoded."""
+
+VARIABLE = re.compile(f"~~((?:{'|'.join([*SECRETS, AVATAR_ID])})(?:{ENCODED})?)~~")
+"""A variable in a request; other names are text, which must not become variables of a tool."""
 
 
 def variable(name: str) -> str:
@@ -36,6 +38,10 @@ def variable(name: str) -> str:
 def encoded_variable(name: str) -> str:
     """Returns the variable for a secret in a query or form, where it is percent-encoded."""
     return f"~~{name}{ENCODED}~~"
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
 
 
 class CaseRequest(NamedTuple):
@@ -65,12 +71,26 @@ class CaseRequest(NamedTuple):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the secrets that the request needs, in order and without repetition."""
+        """Names of the variables in the request, in order and without repetition."""
         texts = [self.target, *(value for _, value in self.headers)]
-        if self.body is not None and b"~~" in self.body:
-            texts.append(self.body.decode("latin-1"))
-        names = (name for text in texts for name in VARIABLE.findall(text))
-        return tuple(dict.fromkeys(name.removesuffix(ENCODED) for name in names))
+        names = [match[1] for text in texts for match in VARIABLE.finditer(text)]
+        plain = (name.removesuffix(ENCODED) for name in (*names, *self.body_variables))
+        return tuple(dict.fromkeys(plain))
+
+    @property
+    def body_variables(self) -> tuple[str, ...]:
+        """Names of the variables in the body, as they are written there."""
+        if self.body is None or b"~~" not in self.body:
+            return ()
+        return tuple(match[1] for match in VARIABLE.finditer(self.body.decode("latin-1")))
+
+    @property
+    def is_sendable(self) -> bool:
+        """Whether HTTP can carry the headers (RFC 9110, 5.1 and 5.5)."""
+        return all(
+            _HEADER_NAME.fullmatch(name) and not _CONTROL.search(text)
+            for name, text in self.headers
+        )
 
     def filled(self, values: Mapping[str, str]) -> "CaseRequest":
         """Returns the request with these secrets filled in; other variables stay."""
@@ -89,6 +109,18 @@ class CaseRequest(NamedTuple):
             headers=tuple((name, fill(text)) for name, text in self.headers),
             body=body,
         )
+
+
+class SetUp(NamedTuple):
+    """A request that creates what a case needs: its response has the value of ``AVATAR_ID``.
+
+    Attributes:
+        request: The upload of an avatar; ``image_id`` of the response is the value.
+        is_shared: Whether the cases of an operation can share what it creates.
+    """
+
+    request: CaseRequest
+    is_shared: bool
 
 
 class ExpectedResponse(NamedTuple):
@@ -139,6 +171,8 @@ class Case:
         request: The request.
         expected: The expected response.
         touched: Every part and keyword or rule that it tests, for choosing a covering set.
+        set_up: The request to send before it; None for a case that needs none.
+        plain: The plain request of its operation; None for a case made without a plan.
         outcome: Outcome of sending it: ``passed: …``, ``failed: …``, ``not sent: …``.
     """
 
@@ -152,7 +186,16 @@ class Case:
     request: CaseRequest
     expected: ExpectedResponse
     touched: tuple[tuple[str, str], ...] = ()
+    set_up: SetUp | None = None
+    plain: CaseRequest | None = field(default=None, repr=False)
     outcome: str = ""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the secrets that the case and its set-up need, without repetition."""
+        requests = [self.request] if self.set_up is None else [self.set_up.request, self.request]
+        names = dict.fromkeys(name for request in requests for name in request.variables)
+        return tuple(name for name in names if name != AVATAR_ID)
 
     @property
     def has_failed(self) -> bool:

@@ -4,6 +4,7 @@ Everything is kept as it is sent (percent-encoded, in order), because many mutat
 a request is written, which a client library would normalise.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -15,6 +16,8 @@ FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
 Pair = tuple[str, str | None]
+
+_PLACEHOLDER = re.compile(r"(\{[^}]*\})")
 
 
 class JsonLiteral(NamedTuple):
@@ -129,9 +132,9 @@ class Draft(NamedTuple):
 
     def request(self) -> CaseRequest:
         """Returns the request."""
-        path = self.template
-        for name, text in self.places:
-            path = path.replace("{" + name + "}", text)
+        places = {"{" + name + "}": text for name, text in self.places}
+        pieces = _PLACEHOLDER.split(self.template)
+        path = "".join(places.get(piece) or _path_text(piece) for piece in pieces)
         headers = self.headers
         if self.content_type is not None:
             text = self.content_type
@@ -139,6 +142,11 @@ class Draft(NamedTuple):
                 text = f"{MULTIPART}; boundary={self.parts.boundary}"
             headers = (*headers, ("Content-Type", text))
         return CaseRequest(self.site, self.method, path, self.query, headers, self.content())
+
+
+def _path_text(text: str) -> str:
+    """Percent-encodes what no path can contain (RFC 3986, 3.3), whatever a document writes."""
+    return quote(text, safe="/%:@!$&'()*+,;=-._~", errors="surrogatepass")
 
 
 def is_json(media_type: str) -> bool:

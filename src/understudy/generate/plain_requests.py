@@ -3,6 +3,7 @@
 Where the document gives no example, a value is made that the schema accepts.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,9 @@ from understudy.openapi.operations import Operation, Parameter
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""
+
+_PRINTABLE = re.compile("[ -~]*")
+"""What a header can carry without doubt."""
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 
@@ -108,7 +112,8 @@ class PlainRequests:
             return draft._replace(query=(*draft.query, *query_pairs(parameter, value)))
         if parameter.location == "cookie":
             return draft.with_cookie(name, text_of(parameter, value))
-        return draft.with_headers(name, text_of(parameter, value, str))
+        text = text_of(parameter, value, str)
+        return draft.with_headers(name, text if _PRINTABLE.fullmatch(text) else "a")
 
     def _example(self, schema: Node) -> Any:
         parameter = self._parameter_of(schema)
@@ -134,10 +139,10 @@ class PlainRequests:
         if not operation.security or {} in operation.security:
             return draft
         for name in operation.security[0]:
-            scheme, text = self._scheme(name), variable("credential")
+            scheme, text = self._scheme(name), variable("CREDENTIAL")
             if scheme.get("in") == "query":
                 draft = draft.with_query(
-                    encoded(str(scheme.get("name"))), encoded_variable("credential")
+                    encoded(str(scheme.get("name"))), encoded_variable("CREDENTIAL")
                 )
             elif scheme.get("in") == "cookie":
                 draft = draft.with_cookie(str(scheme.get("name")), text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from understudy.generate.cases import CaseSite, ExpectedResponse
+from understudy.generate.cases import CaseRequest, CaseSite, ExpectedResponse, SetUp, variable
 from understudy.generate.drafts import FORM, MULTIPART, Draft, is_json
 from understudy.generate.mutations import (
     authorization_server,
@@ -23,9 +23,15 @@ from understudy.generate.mutations import (
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import InterfaceProse, OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of
-from understudy.generate.test_data import TestData
+from understudy.generate.test_data import AVATAR_ID, TestData
 from understudy.generate.values import Values
-from understudy.interface.operations import key_of
+from understudy.interface.operations import (
+    AVATAR_CHANGES,
+    DELETE_AVATAR,
+    TOKEN,
+    UPLOAD_AVATAR,
+    key_of,
+)
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations, path_shape
 from understudy.openapi.schemas import Schemas
@@ -43,6 +49,9 @@ class OperationPlan:
         document: The document that describes the operation.
         uncertain_part: The part for which no value was found that its schema accepts, or an empty
             string. Such a request may be refused because of that part, so every case is left open.
+        set_up: The request to send before each case; None for none.
+        is_valid_first: Whether to send valid cases before the others, which use up the attempts
+            that the operation allows.
     """
 
     context: OperationContext
@@ -51,11 +60,18 @@ class OperationPlan:
     body_schema: Node | None
     document: Document
     uncertain_part: str = ""
+    set_up: SetUp | None = None
+    is_valid_first: bool = False
 
     @property
     def name(self) -> str:
         """The operation's id."""
         return self.context.operation.operation_id
+
+    @cached_property
+    def plain_request(self) -> CaseRequest:
+        """The plain request of the operation."""
+        return self.context.plain.request()
 
     def existing_pointer(self, because: str) -> str:
         """Returns a reason whose JSON pointer, if it is one, leads somewhere in the document.
@@ -125,14 +141,31 @@ class Planner:
             schema if is_json(media_type) else None,
             self._document,
             "" if prose is not None else self._plain.uncertain_part(operation),
+            self._set_up(operation),
+            self._site == "authorization" and key_of(operation.method, operation.path) == TOKEN,
         )
+
+    @cached_property
+    def _upload(self) -> Operation | None:
+        """The operation that creates an avatar; None if the document has none."""
+        if self._site == "authorization":
+            return None
+        named = ((key_of(each.method, each.path), each) for each in self._operations)
+        return next((operation for key, operation in named if key == UPLOAD_AVATAR), None)
+
+    def _set_up(self, operation: Operation) -> SetUp | None:
+        key = key_of(operation.method, operation.path)
+        if self._upload is None or key not in AVATAR_CHANGES:
+            return None
+        return SetUp(self._plain.draft(self._upload).request(), is_shared=key != DELETE_AVATAR)
 
     def _prose(self, operation: Operation) -> InterfaceProse | None:
         key = key_of(operation.method, operation.path)
         if self._site == "authorization":
             return authorization_server.prose(key, self._test_data)
         names = tuple(p.name for p in operation.parameters if p.location == "path")
-        return resource_api.prose(key, names, self._test_data)
+        avatar_id = self._test_data.image_id if self._upload is None else variable(AVATAR_ID)
+        return resource_api.prose(key, names, self._test_data, avatar_id)
 
     def _context(self, operation: Operation, prose: InterfaceProse | None) -> OperationContext:
         plain = self._plain.draft(operation)

@@ -61,6 +61,16 @@ def plans(planners: Sequence[Planner], names: Sequence[str] = ()) -> list[Operat
 def generate(
     plans: Sequence[OperationPlan], count: int, seed: int, kinds: frozenset[CaseKind]
 ) -> Iterator[Case]:
-    """Yields ``count`` cases of each operation, or as many as it has."""
+    """Yields ``count`` cases of each operation, or as many as it has.
+
+    Cases that use up what others need come last.
+    """
     for plan in plans:
-        yield from islice(cases(plan, seed, kinds), count)
+        stream = islice(cases(plan, seed, kinds), count)
+        if not plan.is_valid_first:
+            yield from stream
+            continue
+        yield from (case for case in stream if case.kind == "valid")
+        # The same cases again, because a million of them must not be kept in memory.
+        again = islice(cases(plan, seed, kinds), count)
+        yield from (case for case in again if case.kind != "valid")

@@ -15,6 +15,7 @@ from understudy.generate.covering_arrays import covering
 from understudy.generate.mutations.json_bodies import WRITING
 from understudy.generate.mutations.mutation import OPEN, Mutation
 from understudy.generate.plans import OperationPlan
+from understudy.generate.test_data import AVATAR_ID
 
 KINDS: frozenset[CaseKind] = frozenset({"valid", "invalid", "open"})
 
@@ -114,6 +115,8 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
     if kind == "valid" and not plan.accepts_body(draft):
         return None
     request = draft.request()
+    if not request.is_sendable:
+        return None
     ordered = sorted(mutations, key=lambda mutation: mutation is not decisive)
     first = ordered[0] if ordered else None
     return Case(
@@ -127,6 +130,8 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
         request=request,
         expected=_expected(plan, decisive, ordered),
         touched=tuple((mutation.part, mutation.source) for mutation in ordered),
+        set_up=plan.set_up if AVATAR_ID in request.variables else None,
+        plain=plan.plain_request,
     )
 
 

@@ -11,33 +11,36 @@ from dataclasses import dataclass, field
 from understudy.deployments.target import Target
 
 SECRETS: Mapping[str, str] = {
-    "token": "an OAuth token with all scopes",
-    "read_token": "an OAuth token without the scope to edit",
-    "auth_token": "an OAuth token with the scope auth alone",
-    "expired_token": "an OAuth token that has expired",
-    "api_key": "an API key",
-    "other_token": "an OAuth token of another person",
-    "private_token": "an OAuth token of the person whose profile is private",
-    "disabled_token": "an OAuth token of a person whose profile is disabled",
-    "client_secret": "the secret of the application",
-    "password": "the password of the application's owner",
-    "client_token": "a token that was issued to the application",
-    "code": "an authorization code that was not exchanged yet",
-    "credential": "any other credential that the document requires",
+    "TOKEN": "an OAuth token with all scopes",
+    "READ_TOKEN": "an OAuth token without the scope to edit",
+    "AUTH_TOKEN": "an OAuth token with the scope auth alone",
+    "EXPIRED_TOKEN": "an OAuth token that has expired",
+    "API_KEY": "an API key",
+    "OTHER_TOKEN": "an OAuth token of another person",
+    "PRIVATE_TOKEN": "an OAuth token of the person whose profile is private",
+    "DISABLED_TOKEN": "an OAuth token of a person whose profile is disabled",
+    "CLIENT_SECRET": "the secret of the application",
+    "PASSWORD": "the password of the application's owner",
+    "CLIENT_TOKEN": "a token that was issued to the application",
+    "CODE": "an authorization code that was not exchanged yet",
+    "CREDENTIAL": "any other credential that the document requires",
 }
-"""Every variable of a request, and the secret that it stands for."""
+"""Every secret variable of a request, and the secret that it stands for."""
+
+AVATAR_ID = "AVATAR_ID"
+"""The variable for the avatar that a set-up request creates."""
 
 _OF_THE_MOCK = {
-    "token": "ada-full",
-    "read_token": "ada-read-only",
-    "auth_token": "ada-auth-only",
-    "expired_token": "ada-expired",
-    "api_key": "ada-api-key",
-    "other_token": "ben-full",
-    "private_token": "hush-full",
-    "disabled_token": "gone-full",
-    "client_secret": "server-app-secret",
-    "password": "ada-password",
+    "TOKEN": "ada-full",
+    "READ_TOKEN": "ada-read-only",
+    "AUTH_TOKEN": "ada-auth-only",
+    "EXPIRED_TOKEN": "ada-expired",
+    "API_KEY": "ada-api-key",
+    "OTHER_TOKEN": "ben-full",
+    "PRIVATE_TOKEN": "hush-full",
+    "DISABLED_TOKEN": "gone-full",
+    "CLIENT_SECRET": "server-app-secret",
+    "PASSWORD": "ada-password",
 }
 
 
@@ -47,7 +50,7 @@ class TestData:
 
     Attributes:
         slug: Slug of a public profile.
-        email: Primary e-mail address of that person, who owns the secret ``token``.
+        email: Primary e-mail address of that person, who owns the secret ``TOKEN``.
         image_id: An avatar of that person.
         client_id: Client ID of an application of that person.
         redirect_uri: Redirect URI that is registered for the application.
@@ -92,16 +95,16 @@ def data_for_target(target: Target) -> TestData:
     """Returns the test data of a deployment, as far as its target file names it."""
     credentials, app, known = target.credentials, target.application, target.known
     secrets = {
-        "token": credentials.access_token,
-        "read_token": credentials.read_only_token,
-        "auth_token": credentials.auth_only_token,
-        "expired_token": credentials.expired_token,
-        "api_key": credentials.api_key,
-        "other_token": credentials.other_access_token,
-        "private_token": credentials.private_access_token,
-        "disabled_token": credentials.disabled_access_token,
-        "client_secret": app.client_secret,
-        "password": app.password,
+        "TOKEN": credentials.access_token,
+        "READ_TOKEN": credentials.read_only_token,
+        "AUTH_TOKEN": credentials.auth_only_token,
+        "EXPIRED_TOKEN": credentials.expired_token,
+        "API_KEY": credentials.api_key,
+        "OTHER_TOKEN": credentials.other_access_token,
+        "PRIVATE_TOKEN": credentials.private_access_token,
+        "DISABLED_TOKEN": credentials.disabled_access_token,
+        "CLIENT_SECRET": app.client_secret,
+        "PASSWORD": app.password,
     }
     mock = TestData()
     return TestData(

@@ -1,4 +1,4 @@
-"""A mock in a process of its own, and the tools that the formats are for."""
+"""A fresh mock in a process of its own, and the tools that the formats are for."""
 
 import os
 import shutil
@@ -13,52 +13,51 @@ from tests.cli.conftest import Running
 from tests.verify.packages import MODULES, missing
 
 from understudy.cli import main
-from understudy.generate.test_data import TestData
-
-REPEATABLE = (
-    *("getProfile", "getQrCode", "listAvatars", "uploadAvatar", "updateAvatar"),
-    *("setAvatarForEmail", "getOwnProfile", "updateOwnProfile", "isEmailAssociated"),
-    *("authorize", "validateToken"),
-)
-"""Operations whose cases use nothing up: an avatar is deleted once, and guessing is slowed down."""
+from understudy.generate.test_data import SECRETS, TestData
 
 
 class Deployment:
-    """A running mock, and the environment that the tools need to ask it."""
+    """A running mock, and the environment that the tools need to send requests to it."""
 
     def __init__(self, running: Running) -> None:
         self.addresses = ["--base-url", running.base_url, "--auth-url", running.auth_url]
-        secrets = dict(TestData().secrets)
+        self.urls = {"BASE_URL": running.base_url, "AUTH_URL": running.auth_url}
+        self.secrets = dict(TestData().secrets)
         form = {
             "grant_type": "password",
             "client_id": "server-app",
-            "client_secret": secrets["client_secret"],
+            "client_secret": self.secrets["CLIENT_SECRET"],
             "username": "ada",
-            "password": secrets["password"],
+            "password": self.secrets["PASSWORD"],
         }
-        answer = httpx.post(f"{running.auth_url}/oauth2/token", data=form)
-        secrets["client_token"] = answer.json()["access_token"]
-        twins = {f"{name}_encoded": quote(text, safe="") for name, text in secrets.items()}
-        known = {name.upper(): text for name, text in {**secrets, **twins}.items()}
-        self.environment = {**os.environ, **known}
+        response = httpx.post(f"{running.auth_url}/oauth2/token", data=form)
+        self.secrets["CLIENT_TOKEN"] = response.json()["access_token"]
+        twins = {f"{name}_ENCODED": quote(text, safe="") for name, text in self.secrets.items()}
+        self.environment = {**without_secrets(), **self.secrets, **twins}
+
+
+def without_secrets() -> dict[str, str]:
+    """Returns this process's environment without any variable of the cases."""
+    return {name: text for name, text in os.environ.items() if name not in SECRETS}
 
 
 def deployed(directory: Path, *options: str) -> Iterator[Deployment]:
-    running = Running(directory, "--log", "off", "--choose", "rate-limits=off", *options)
+    running = Running(directory, "--log", "off", *options)
     yield Deployment(running)
     running.stop()
 
 
-@pytest.fixture(scope="module")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    yield from deployed(tmp_path_factory.mktemp("mock"))
+@pytest.fixture
+def deployment(tmp_path: Path) -> Iterator[Deployment]:
+    """A fresh mock with its defaults: nothing was sent to it before."""
+    yield from deployed(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def lax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """A deployment that takes what the contract refuses."""
+@pytest.fixture
+def lax(tmp_path: Path) -> Iterator[Deployment]:
+    """A deployment that accepts what the contract refuses."""
     choices = ["--choose", "scopes=ignored", "--choose", "unknown-profile-members=ignore"]
-    yield from deployed(tmp_path_factory.mktemp("lax"), *choices)
+    yield from deployed(tmp_path, *choices)
 
 
 def generate(*words: object) -> Result:

@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
@@ -18,7 +19,7 @@ import understudy.generate.formats.jsonl
 from understudy.errors import StartupError
 from understudy.generate import selection
 from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
-from understudy.generate.formats.export import ExportSettings, OmittedCase, OutputPiece
+from understudy.generate.formats.export import SET_UP, ExportSettings, OmittedCase, OutputPiece
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import save
 from understudy.generate.library import edge_cases
@@ -57,7 +58,12 @@ def test_json_lines_hold_every_case_as_the_schema_describes():
     assert left == []
     for line, case in zip(lines, cases, strict=True):
         validator.validate(line)
-        assert sent(line["request"]["body"]) == (case.request.body or b"")
+        assert sent(line["request"]["body"]) == braced(case.request.body or b"")
+
+
+def braced(body: bytes) -> bytes:
+    """Writes variables as the file does."""
+    return re.sub(rb"~~([A-Z_]+)~~", rb"{{\1}}", body)
 
 
 def sent(body: dict[str, Any] | None) -> bytes:
@@ -124,7 +130,9 @@ def test_har_is_har():
     cases = some(30)
     content, left = written("har", cases)
     entries = json.loads(content)["log"]["entries"]
-    assert len(entries) == len(cases) - len(left)
+    of_cases = [entry for entry in entries if "_case" in entry]
+    assert len(of_cases) == len(cases) - len(left)
+    assert {entry["comment"] for entry in entries if entry not in of_cases} == {SET_UP}
     assert har_faults(content) == ""
 
 
@@ -138,8 +146,8 @@ def test_har_is_har():
             odd(query=(("a", "%zz"),)),
             "editors refuse an address that is no percent-encoded UTF-8",
         ),
-        ("k6", odd(body=b"~~token~~\x00"), "a secret in a body that is no plain text"),
-        ("curl", odd(body=b"~~token~~\xff"), "a secret in a body that is no plain text"),
+        ("k6", odd(body=b"~~TOKEN~~\x00"), "a secret in a body that is not plain text"),
+        ("curl", odd(body=b"~~TOKEN~~\xff"), "a secret in a body that is not plain text"),
     ],
 )
 def test_what_a_tool_has_no_words_for_is_left_out_with_its_reason(form, case, reason):
@@ -147,12 +155,28 @@ def test_what_a_tool_has_no_words_for_is_left_out_with_its_reason(form, case, re
     assert left == [OmittedCase(case, reason)]
 
 
-def test_nothing_is_written_over(tmp_path: Path):
-    (tmp_path / "cases.sh").write_text("mine")
-    refused = generate("getProfile", "--out", tmp_path / "cases.sh")
+def test_an_output_is_replaced_only_by_force(tmp_path: Path):
+    out = tmp_path / "cases.sh"
+    out.write_text("mine")
+    refused = generate("getProfile", "--out", out)
     assert refused.exit_code == 2
-    assert refused.stderr.endswith("cases.sh is there already; give --out a new name.\n")
-    assert (tmp_path / "cases.sh").read_text() == "mine"
+    assert refused.stderr.endswith("give --out a new name, or replace it with --force.\n")
+    assert out.read_text() == "mine"
+    assert generate("getProfile", "--out", out, "--force").exit_code == 0
+    assert out.read_text().startswith("#!/bin/sh")
+
+
+def test_force_replaces_a_collection_and_no_other_directory(tmp_path: Path):
+    mine, collection = tmp_path / "mine", tmp_path / "collection"
+    mine.mkdir()
+    (mine / "letter.txt").write_text("mine")
+    words = ("getProfile", "--format", "bruno", "--count", 3, "--out")
+    refused = generate(*words, mine, "--force")
+    assert refused.stderr.endswith("that generate did not write; give --out a new name.\n")
+    assert (mine / "letter.txt").exists()
+    for seed in (1, 2):
+        assert generate(*words, collection, "--force", "--seed", seed).exit_code == 0
+    assert len([*(collection / "getProfile").iterdir()]) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,37 @@
-"""A Bruno collection: a directory with a file a case, which judges the answer; ``bru run`` runs it.
+"""A Bruno collection: a directory with a file for each case, which judges it; ``bru run`` runs it.
 
-Bruno trims values and reads its files line by line, so a body with line ends lies in a file beside.
+Bruno trims values and reads its files line by line, so a body with line ends is in a file beside. The
+collection itself has the variables, so that no environment has to be selected; one overrides them.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from understudy.generate.cases import ENCODED, Case
+from understudy.errors import StartupError
+from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
+    BASE_URL_NAMES,
     HIDDEN,
+    SET_UP,
     TITLE,
     ExportSettings,
     OmittedCase,
     OutputPiece,
     OutputPieces,
+    SetUps,
     comment,
     hides_secret,
+    in_braces,
+    is_template,
+    javascript,
     plain_text,
+    printable,
     repeated_header,
-    with_variables,
+    status_pattern,
 )
-from understudy.generate.formats.postman import pattern
-from understudy.generate.test_data import SECRETS
+from understudy.generate.test_data import AVATAR_ID, SECRETS
 
 _PLAIN_UPLOAD = re.compile(
     rb"(?P<boundary>--[\w-]+)\r\n"
@@ -33,76 +41,97 @@ _PLAIN_UPLOAD = re.compile(
     re.DOTALL,
 )
 
-
 _ENCODING = f"""script:pre-request {{
-  for (const name of {dumps([*SECRETS])}) {{
-    bru.setVar(name + "{ENCODED}", encodeURIComponent(bru.interpolate("{{{{" + name + "}}}}")));
+  for (const name of {javascript([*SECRETS])}) {{
+    const text = bru.interpolate("{{{{" + name + "}}}}");
+    bru.setVar(name + "{ENCODED}", text.includes("{{{{") ? "" : encodeURIComponent(text));
   }}
 }}
+"""
+
+_KEEPING = f"""script:post-response {{
+  bru.setVar("{AVATAR_ID}", res.body.image_id);
+}}
+"""
+
+_SETTINGS = """settings {
+  encodeUrl: false
+  followRedirects: false
+}
 """
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the collection's files."""
-    head = {"version": "1", "name": TITLE, "type": "collection"}
-    yield OutputPiece("bruno.json", f"{dumps(head)}\n".encode())
-    yield OutputPiece("collection.bru", _ENCODING.encode())
-    yield OutputPiece("environments/deployment.bru", _environment(settings).encode())
-    number = 0
+    manifest = {"version": "1", "name": TITLE, "type": "collection"}
+    yield OutputPiece("bruno.json", f"{dumps(manifest)}\n".encode())
+    lines = [f"  {name}: {_variable(name, text)}" for name, text in settings.variables.items()]
+    variables = "\n".join(lines)
+    collection = f"vars:pre-request {{\n{variables}\n}}\n\n{_ENCODING}"
+    yield OutputPiece("collection.bru", collection.encode())
+    yield OutputPiece("environments/deployment.bru", f"vars {{\n{variables}\n}}\n".encode())
+    number, set_ups = 0, SetUps()
     for case in cases:
         reason = _reason(case)
         if reason:
             yield OmittedCase(case, reason)
             continue
+        folder = case.id.rpartition("-")[0]
+        set_up = set_ups.before(case)
+        if set_up is not None:
+            number += 1
+            name = f"{case.id}-set-up"
+            yield from _body_files(name, set_up, settings)
+            text = _set_up_file(name, number, case, set_up, settings)
+            yield OutputPiece(f"{folder}/{name}.bru", text.encode())
         number += 1
-        yield from _beside(case, settings)
-        text = "\n".join(_request(case, settings, number)) + "\n"
-        yield OutputPiece(f"{case.id.rpartition('-')[0]}/{case.id}.bru", text.encode())
+        yield from _body_files(case.id, case.request, settings)
+        text = _case_file(number, case, settings)
+        yield OutputPiece(f"{folder}/{case.id}.bru", text.encode())
 
 
-def _beside(case: Case, settings: ExportSettings) -> Iterator[OutputPiece]:
-    body = case.request.body
-    upload = _upload(case)
-    if upload is not None:
-        yield OutputPiece(f"{settings.beside}/{case.id}/{upload.name}", upload.content)
-    elif body is not None and _is_file(body):
-        yield OutputPiece(f"{settings.beside}/{case.id}.bin", body)
+def quoted(text: str) -> str:
+    """Returns a text as the value of one line, in which only variables of cases are expanded.
+
+    Raises:
+        StartupError: Bruno has no way to write the text.
+    """
+    if text != text.strip() or printable(text) != text or is_template(text):
+        msg = f"Bruno cannot write {text!r} as a value; leave it out, or choose another format."
+        raise StartupError(msg)
+    return in_braces(text)
 
 
-def _environment(settings: ExportSettings) -> str:
-    values = {
-        "base_url": settings.base_urls["resource"],
-        "auth_url": settings.base_urls["authorization"],
-    }
-    lines = [f"  {name}: {text}" for name, text in {**values, **settings.secrets}.items()]
-    lines += [
-        f"  {name}: {{{{process.env.{name.upper()}}}}}"
-        for name in SECRETS
-        if name not in settings.secrets
-    ]
-    return "vars {\n" + "\n".join(lines) + "\n}\n"
+def _variable(name: str, text: str) -> str:
+    return quoted(text) if text else "{{process.env." + name + "}}"
 
 
 def _reason(case: Case) -> str:
-    if hides_secret(case):
+    request = case.request
+    if hides_secret(case) or (request.body_variables and _is_file(request)):
         return HIDDEN
     if repeated_header(case):
         return f"Bruno joins the two headers {repeated_header(case)}"
-    if any("{{" in text or text != text.strip() or not text for _, text in case.request.headers):
+    if any(not _is_writable(name, text) for name, text in request.headers):
         return "a header that Bruno trims, or reads as a variable"
-    body = case.request.body or b""
-    if _is_multipart(case) and _upload(case) is None:
+    if _is_multipart(request) and _upload(request) is None:
         return "Bruno writes multipart bodies by itself"
-    return (
-        "lists within each other, which Bruno's scripts overflow at" if b"[" * 400 in body else ""
-    )
+    is_deep = b"[" * 400 in (request.body or b"")
+    return "lists within each other, which Bruno's scripts overflow at" if is_deep else ""
 
 
-def _is_multipart(case: Case) -> bool:
-    types = [text for name, text in case.request.headers if name.lower() == "content-type"]
-    return case.request.body is not None and any(
-        text.lower().startswith("multipart/") for text in types
-    )
+def _is_writable(name: str, text: str) -> bool:
+    is_plain = text == text.strip() and printable(text) == text and not is_template(text)
+    return bool(text) and is_plain and not name.startswith("~")  # which would disable the header
+
+
+def _types(request: CaseRequest) -> list[str]:
+    return [text for name, text in request.headers if name.lower() == "content-type"]
+
+
+def _is_multipart(request: CaseRequest) -> bool:
+    is_named = any(text.lower().startswith("multipart/") for text in _types(request))
+    return request.body is not None and is_named
 
 
 class _Upload(NamedTuple):
@@ -114,65 +143,122 @@ class _Upload(NamedTuple):
     content: bytes
 
 
-def _upload(case: Case) -> _Upload | None:
-    """Returns what a multipart body holds, where it is written as Bruno would write it."""
-    found = _PLAIN_UPLOAD.fullmatch(case.request.body or b"")
-    if found is None:
+def _upload(request: CaseRequest) -> _Upload | None:
+    """Returns the file of a multipart body that is written as Bruno would write it."""
+    match = _PLAIN_UPLOAD.fullmatch(request.body or b"")
+    if match is None:
         return None
-    types = [text for name, text in case.request.headers if name.lower() == "content-type"]
-    if types != [f"multipart/form-data; boundary={found['boundary'].decode()[2:]}"]:
+    if _types(request) != [f"multipart/form-data; boundary={match['boundary'].decode()[2:]}"]:
         return None
-    field, name, media_type = (found[n].decode() for n in ("field", "name", "type"))
-    return _Upload(field, name, media_type, found["content"])
+    field, name, media_type = (match[n].decode() for n in ("field", "name", "type"))
+    return _Upload(field, name, media_type, match["content"])
 
 
-def _is_file(body: bytes) -> bool:
-    text = plain_text(body)
-    return text is None or bool(re.search(r"^\s|\s$|[\n\r]|\{\{|^[}'\"]", text)) or not text
+def _is_file(request: CaseRequest) -> bool:
+    """Tells whether a body has to be in a file, because Bruno would change or interpret it."""
+    if request.body is None:
+        return False
+    text = plain_text(request.body)
+    return not text or is_template(text) or bool(re.search(r"^\s|\s$|[\n\r]|^[}'\"]", text))
 
 
-def _request(case: Case, settings: ExportSettings, number: int) -> Iterator[str]:
-    request = case.request
-    base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
-    yield f"meta {{\n  name: {case.id}\n  type: http\n  seq: {number}\n}}\n"
-    kind, block = _body(case, settings)
-    yield f"{request.method.lower()} {{\n  url: {base}{_said(request.target)}"
+def _body_files(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[OutputPiece]:
+    upload = _upload(request)
+    if upload is not None:
+        yield OutputPiece(f"{settings.beside}/{name}/{upload.name}", upload.content)
+    elif request.body is not None and _is_file(request):
+        yield OutputPiece(f"{settings.beside}/{name}.bin", request.body)
+
+
+def _set_up_file(
+    name: str, number: int, case: Case, request: CaseRequest, settings: ExportSettings
+) -> str:
+    return "\n".join(
+        [
+            f"meta {{\n  name: {SET_UP.replace(':', ',')}\n  type: http\n  seq: {number}\n}}\n",
+            *_request(name, request, settings),
+            _before(case, request),
+            _KEEPING,
+            _SETTINGS,
+        ]
+    )
+
+
+def _case_file(number: int, case: Case, settings: ExportSettings) -> str:
+    description = comment(case).replace("{", "(").replace("}", ")")
+    return "\n".join(
+        [
+            f"meta {{\n  name: {case.id}\n  type: http\n  seq: {number}\n}}\n",
+            *_request(case.id, case.request, settings),
+            _before(case, case.request),
+            _SETTINGS,
+            *_tests(case),
+            f"docs {{\n  {description}\n}}\n",
+        ]
+    )
+
+
+def _request(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[str]:
+    base = "{{" + BASE_URL_NAMES[request.site] + "}}"
+    kind, block = _body(name, request, settings)
+    yield f"{request.method.lower()} {{\n  url: {base}{quoted(request.target)}"
     yield f"  body: {kind}\n  auth: none\n}}\n"
     headers = [
-        f"  {name}: {_said(text)}"
-        for name, text in request.headers
-        if kind != "multipartForm" or name.lower() != "content-type"
+        f"  {key}: {quoted(text)}"
+        for key, text in request.headers
+        if kind != "multipartForm" or key.lower() != "content-type"
     ]
     if headers:
         yield "\n".join(["headers {", *headers, "}\n"])
     yield block
-    yield "settings {\n  encodeUrl: false\n  followRedirects: false\n}\n"
-    yield f"tests {{\n  test({dumps(case.id)}, function () {{"
-    yield f"    expect(String(res.getStatus())).to.match(/{pattern(case)}/);"
-    if case.expected.location:
-        found = "" if case.expected.location == "with error" else ".not"
-        yield "    const location = res.getHeader('location');"
-        yield f"    if (location) expect(location).to{found}.match(/[?&#]error=/);"
-    yield "  });\n}\n"
-    yield f"docs {{\n  {comment(case).replace('{', '(').replace('}', ')')}\n}}"
 
 
-def _body(case: Case, settings: ExportSettings) -> tuple[str, str]:
-    """Returns what Bruno calls the body's kind, and the block that holds it."""
-    body = case.request.body
-    if body is None:
+def _body(name: str, request: CaseRequest, settings: ExportSettings) -> tuple[str, str]:
+    """Returns what Bruno calls the kind of the body, and the block with the body."""
+    if request.body is None:
         return "none", ""
-    upload = _upload(case)
+    upload = _upload(request)
     if upload is not None:
-        file = f"@file({settings.beside}/{case.id}/{upload.name}) @contentType({upload.media_type})"
+        file = f"@file({settings.beside}/{name}/{upload.name}) @contentType({upload.media_type})"
         return "multipartForm", f"body:multipart-form {{\n  {upload.field}: {file}\n}}\n"
-    if not _is_file(body):
-        return "text", f"body:text {{\n  {_said(body.decode())}\n}}\n"
-    types = [text for name, text in case.request.headers if name.lower() == "content-type"]
-    given = f" @contentType({types[0]})" if types else ""
-    file = f"@file({settings.beside}/{case.id}.bin){given}"
+    if not _is_file(request):
+        return "text", f"body:text {{\n  {in_braces(request.body.decode())}\n}}\n"
+    types = _types(request)
+    media_type = f" @contentType({types[0]})" if types else ""
+    file = f"@file({settings.beside}/{name}.bin){media_type}"
     return "file", f"body:file {{\n  file: {file}\n}}\n"
 
 
-def _said(text: str) -> str:
-    return with_variables(text, lambda name: "{{" + name + "}}")
+def _before(case: Case, request: CaseRequest) -> str:
+    """Returns the script that skips a case without its secrets, and fills in a form.
+
+    Bruno replaces no variable in a URL-encoded form that is given as text.
+    """
+    if not case.variables:
+        return ""
+    names = javascript([*case.variables])
+    lines = [
+        "script:pre-request {",
+        f"  const texts = {names}.map((name) => bru.interpolate('{{{{' + name + '}}}}'));",
+        "  if (texts.some((text) => !text || text.includes('{{'))) bru.runner.skipRequest();",
+    ]
+    if request.body is not None and request.body_variables:
+        text = javascript(in_braces(request.body.decode()))
+        lines.append(f"  req.setBody(bru.interpolate({text}));")
+    return "\n".join([*lines, "}\n"])
+
+
+def _tests(case: Case) -> Iterator[str]:
+    pattern = javascript(status_pattern(case))
+    yield "tests {"
+    yield f"  const isExpected = new RegExp({pattern}).test(String(res.getStatus()));"
+    yield "  const isLimited = res.getStatus() === 429 && !isExpected;"
+    yield "  const note = isLimited ? ': not judged, the rate limit is used up' : '';"
+    yield f"  test({javascript(case.id)} + note, function () {{"
+    yield "    if (isLimited) return;"
+    yield f"    expect(String(res.getStatus())).to.match(new RegExp({pattern}));"
+    if case.expected.location:
+        negation = "" if case.expected.location == "with error" else ".not"
+        yield "    const location = res.getHeader('location');"
+        yield f"    if (location) expect(location).to{negation}.match(/[?&#]error=/);"
+    yield "  });\n}\n"

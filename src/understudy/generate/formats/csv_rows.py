@@ -1,4 +1,4 @@
-"""CSV (RFC 4180) for the import of a test-management tool: a row a case."""
+"""CSV (RFC 4180) for the import of a test-management tool: one row per case."""
 
 import csv
 from collections.abc import Iterable
@@ -9,18 +9,21 @@ from understudy.generate.formats.export import (
     ExportSettings,
     OutputPiece,
     OutputPieces,
+    body_in_braces,
     byte_runs,
+    in_braces,
     plain_text,
 )
+from understudy.generate.test_data import AVATAR_ID
 
 COLUMNS = (
-    *("id", "title", "operation", "category", "kind", "part", "source", "method", "url"),
+    *("id", "title", "operation", "category", "kind", "part", "source", "set_up", "method", "url"),
     *("headers", "body", "body_encoding", "expected", "because", "outcome"),
 )
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
-    """Yields the head, and a row a case."""
+    """Yields the header, and a row for each case."""
     yield _row(COLUMNS)
     for case in cases:
         yield _row(_cells(case, settings))
@@ -28,18 +31,26 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 def _cells(case: Case, settings: ExportSettings) -> tuple[str, ...]:
     request = case.request.filled(settings.secrets)
-    body, encoding = _body(request.body)
+    body, encoding = _body(body_in_braces(request.body))
     return (
         *(case.id, case.description, case.operation, case.category, case.kind, case.part),
-        *(case.source, request.method, settings.base_urls[request.site] + request.target),
-        "\n".join(f"{name}: {text}" for name, text in request.headers),
+        *(case.source, _set_up(case), request.method),
+        in_braces(settings.base_urls[request.site] + request.target),
+        "\n".join(f"{name}: {in_braces(text)}" for name, text in request.headers),
         *(body, encoding, " or ".join(case.expected.statuses), case.expected.because),
         case.outcome,
     )
 
 
+def _set_up(case: Case) -> str:
+    if case.set_up is None:
+        return ""
+    share = "once for the operation" if case.set_up.is_shared else "for this case"
+    return f"{AVATAR_ID} is the image_id of an avatar that is uploaded {share}"
+
+
 def _body(content: bytes | None) -> tuple[str, str]:
-    """Returns a body as a cell, and how it is written there; a large one in pieces and how often."""
+    """Returns a body as a cell and its encoding; a large body as pieces with their repetitions."""
     text = plain_text(content)
     if content is None or text is not None:
         return text or "", "" if content is None else "text"
@@ -51,10 +62,10 @@ def _body(content: bytes | None) -> tuple[str, str]:
 
 def _row(cells: Iterable[str]) -> OutputPiece:
     text = StringIO()
-    csv.writer(text).writerow([_harmless(cell) for cell in cells])
+    csv.writer(text).writerow([quoted(cell) for cell in cells])
     return OutputPiece("", text.getvalue().encode("utf-8", "backslashreplace"))
 
 
-def _harmless(cell: str) -> str:
-    """Returns a cell that no spreadsheet takes for a formula: with an apostrophe before it."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell
+def quoted(cell: str) -> str:
+    """Returns a cell that no spreadsheet reads as a formula: such a cell gets an apostrophe."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell

@@ -1,4 +1,4 @@
-"""What every format is told, and what it hands out: pieces of files, one after the other.
+"""What every format needs: the settings of an export, and the pieces of files that it yields.
 
 A format is a generator over a generator, so that a million cases take no more memory than one.
 """
@@ -9,38 +9,66 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from understudy.generate.cases import LARGE, VARIABLE, Case, CaseSite
+from understudy.errors import StartupError
+from understudy.generate.cases import LARGE, VARIABLE, Case, CaseRequest, CaseSite
+from understudy.generate.drafts import dumps
+from understudy.generate.test_data import SECRETS
 
 TITLE = "Edge cases, made by understudy generate"
 
+BASE_URL_NAMES: Mapping[CaseSite, str] = {"resource": "BASE_URL", "authorization": "AUTH_URL"}
+"""Site to the variable of its base URL; every format uses these names."""
+
+SET_UP = "set-up: creates the avatar that the next case uses"
+
+HIDDEN = "a secret in a body that is not plain text"
+
+_BASE_URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_~-]+(/[A-Za-z0-9._~:@!$&'()*+,;=%/-]*)?")
+"""RFC 3986, 3; without user information, which would be a secret in every file."""
 
 _ZEROS = re.compile(rb"\0{65536,}")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """One run of a format.
+    """The settings of one export.
 
     Attributes:
-        base_urls: CaseSite to its base address.
-        secrets: Variable to value, of those that may be written; none unless it was asked for.
-        beside: Name of the directory that takes what cannot stand in the file itself.
+        base_urls: Site to its base URL, without a slash at the end.
+        secrets: Variable to value, of the secrets that may be written; empty by default.
+        beside: Name of the directory for bodies that cannot be written in the file itself.
+        stem: Name of the output without its suffix; empty if no file can be beside it.
     """
 
     base_urls: Mapping[CaseSite, str]
     secrets: Mapping[str, str] = field(default_factory=dict)
     beside: str = "bodies"
+    stem: str = ""
 
-    def url(self, case: Case) -> str:
-        """Returns the whole address of a case; secrets in it still are variables."""
-        return self.base_urls[case.request.site] + case.request.target
+    @property
+    def variables(self) -> dict[str, str]:
+        """Name of every variable to its value; a secret that may not be written is empty."""
+        urls = {BASE_URL_NAMES[site]: url for site, url in self.base_urls.items()}
+        return {**urls, **{name: self.secrets.get(name, "") for name in SECRETS}}
+
+
+def base_url(text: str, option: str) -> str:
+    """Returns a base URL without a slash at its end.
+
+    Raises:
+        StartupError: It is not an HTTP URL, or has a query, a fragment, or illegal characters.
+    """
+    if not _BASE_URL.fullmatch(text):
+        msg = f"{option} {text!r} is not a base URL; write it as https://host/path."
+        raise StartupError(msg)
+    return text.rstrip("/")
 
 
 class OutputPiece(NamedTuple):
     """Bytes of a file.
 
     Attributes:
-        name: Where they go, below the output; empty for the output itself, to which they are added.
+        name: Path of the file beside the output; empty for the output itself, which grows.
         content: The bytes.
     """
 
@@ -49,7 +77,7 @@ class OutputPiece(NamedTuple):
 
 
 class OmittedCase(NamedTuple):
-    """A case that a tool has no words for, and why."""
+    """A case that the format's tool cannot send as it is, and the reason."""
 
     case: Case
     reason: str
@@ -62,14 +90,28 @@ class ExportFormat(NamedTuple):
     """A format.
 
     Attributes:
-        write: Yields its pieces.
-        about: What it is for.
-        suffix: Of its file; empty where it is a directory.
+        write: Yields the pieces of the output.
+        about: What the format is for.
+        suffix: Suffix of its file; empty for a directory.
     """
 
     write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
     about: str
     suffix: str
+
+
+class SetUps:
+    """Tells which set-up request a format writes before a case."""
+
+    def __init__(self) -> None:
+        self._made: set[str] = set()
+
+    def before(self, case: Case) -> CaseRequest | None:
+        """Returns the set-up of a case, unless an earlier case of the operation shares it."""
+        if case.set_up is None or (case.set_up.is_shared and case.operation in self._made):
+            return None
+        self._made.add(case.operation)
+        return case.set_up.request
 
 
 def line(text: str) -> OutputPiece:
@@ -78,7 +120,7 @@ def line(text: str) -> OutputPiece:
 
 
 def plain_text(body: bytes | None) -> str | None:
-    """Returns a body as text, or None where it is none that an editor would leave alone."""
+    """Returns a body as text, or None for a body that an editor might change."""
     if body is None:
         return None
     try:
@@ -90,56 +132,76 @@ def plain_text(body: bytes | None) -> str | None:
 
 
 class ByteRun(NamedTuple):
-    """Bytes of a body, and how often they stand there."""
+    """Bytes of a body, and how often they are repeated."""
 
     content: bytes
     times: int = 1
 
     @property
     def in_base64(self) -> str:
-        """The bytes, once, in base64."""
+        """The bytes in base64, once."""
         return base64.b64encode(self.content).decode()
 
 
 def byte_runs(body: bytes) -> list[ByteRun]:
-    """Returns a body in pieces: a large one's zeros, which fill it, stand there once."""
+    """Returns a body as runs; the zeros that fill a large body are written once."""
     if len(body) <= LARGE:
         return [ByteRun(body)]
-    found, end = [], 0
+    runs, end = [], 0
     for zeros in _ZEROS.finditer(body):
-        found += [ByteRun(body[end : zeros.start()]), ByteRun(b"\0", len(zeros[0]))]
+        runs += [ByteRun(body[end : zeros.start()]), ByteRun(b"\0", len(zeros[0]))]
         end = zeros.end()
-    return [run for run in (*found, ByteRun(body[end:])) if run.content]
+    return [run for run in (*runs, ByteRun(body[end:])) if run.content]
 
 
-def with_variables(text: str, write: Callable[[str], str]) -> str:
-    """Returns a text with each variable as a tool writes it."""
-    return VARIABLE.sub(lambda found: write(found[1]), text)
+def in_braces(text: str) -> str:
+    """Returns a text with each variable as ``{{NAME}}``."""
+    return VARIABLE.sub(lambda match: "{{" + match[1] + "}}", text)
+
+
+def body_in_braces(body: bytes | None) -> bytes | None:
+    """Returns a body with each variable as ``{{NAME}}``; every byte survives ISO 8859-1."""
+    return None if body is None else in_braces(body.decode("latin-1")).encode("latin-1")
+
+
+def is_template(text: str) -> bool:
+    """Tells whether a tool with ``{{NAME}}`` variables would interpret a text."""
+    return "{{" in text or "}}" in text
+
+
+def javascript(value: object) -> str:
+    """Returns a JSON value as a JavaScript literal, in which nothing is interpreted.
+
+    U+2028 and U+2029 end a line in older engines; ``<`` could end a script element.
+    """
+    text = dumps(value).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return text.replace("<", "\\u003c")
 
 
 def repeated_header(case: Case) -> str:
-    """Returns the name of a header that is sent twice, or nothing."""
+    """Returns the name of a header that is sent twice, or an empty string."""
     names = [name.lower() for name, _ in case.request.headers]
     return next((name for name in names if names.count(name) > 1), "")
 
 
 def hides_secret(case: Case) -> bool:
-    """Tells whether a secret stands in a body that goes out encoded, where no tool would find it."""
-    body = case.request.body
-    return (
-        body is not None
-        and plain_text(body) is None
-        and VARIABLE.search(body.decode("latin-1")) is not None
-    )
+    """Tells whether a secret is in a body that is written encoded, where no tool would find it."""
+    return bool(case.request.body_variables) and plain_text(case.request.body) is None
 
 
-HIDDEN = "a secret in a body that is no plain text"
+def status_pattern(case: Case) -> str:
+    """Returns the expected statuses as a regular expression of Python and JavaScript."""
+    statuses = (status.replace("X", "[0-9]") for status in case.expected.statuses)
+    return f"^({'|'.join(statuses)})$"
 
 
 def comment(case: Case) -> str:
-    """Returns what a case is and must lead to, as one line that any comment can hold."""
+    """Returns what a case is and what it expects, as one printable line for a comment."""
     expected = " or ".join(case.expected.statuses)
-    said = f"{case.description} -> {expected} ({case.expected.because})"
-    if case.outcome:
-        said = f"{said}; {case.outcome}"
-    return "".join(c if c.isprintable() else "?" for c in said)
+    text = f"{case.description} -> {expected} ({case.expected.because})"
+    return printable(f"{text}; {case.outcome}" if case.outcome else text)
+
+
+def printable(text: str) -> str:
+    """Returns a text on one line, with a question mark for what a terminal would interpret."""
+    return "".join(character if character.isprintable() else "?" for character in text)

@@ -1,39 +1,42 @@
-"""HAR 1.2, for browsers' tools and proxies; answers are empty, as nothing was sent yet.
+"""HAR 1.2, for browsers' tools and proxies; responses are empty, because nothing was sent yet.
 
-HAR has no variables, so secrets stand as ``${TOKEN}``. A body that is no text stands in base64 with
-``_encoding`` beside it, a name that HAR 1.2 leaves to whoever writes it.
+HAR has no variables, so they are written as ``{{NAME}}``, which the tools that import a HAR know. A
+body that is not text is in base64, marked by ``_encoding``: HAR 1.2 allows such names of one's own.
 """
 
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote_plus
 
-from understudy import http_archive as har
-from understudy.generate.cases import LARGE, Case
+from understudy import http_archive
+from understudy.generate.cases import LARGE, Case, CaseRequest
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     HIDDEN,
+    SET_UP,
     ExportSettings,
     OmittedCase,
     OutputPiece,
     OutputPieces,
+    SetUps,
     comment,
     hides_secret,
+    in_braces,
     plain_text,
-    with_variables,
 )
+from understudy.generate.test_data import AVATAR_ID
 
-_HEAD, _FOOT = dumps(har.archive("understudy", ())).split("[]")
-"""What stands around the entries, which are written one by one."""
+_HEAD, _FOOT = dumps(http_archive.archive("understudy", ())).split("[]")
+"""What surrounds the entries, which are written one by one."""
 
 _EPOCH = "1970-01-01T00:00:00.000Z"
-"""When nothing was sent: any time would do, and one that changes would change the bytes."""
+"""The time of a request that was not sent; a real time would make every run's bytes differ."""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields one log."""
     yield OutputPiece("", f"{_HEAD}[\n".encode())
-    joint = ""
+    separator, set_ups = "", SetUps()
     for case in cases:
         reason = HIDDEN if hides_secret(case) else ""
         if len(case.request.body or b"") > LARGE:
@@ -41,29 +44,43 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if reason:
             yield OmittedCase(case, reason)
             continue
-        yield OutputPiece("", (joint + dumps(_entry(case, settings))).encode())
-        joint = ",\n"
+        set_up = set_ups.before(case)
+        entries = [] if set_up is None else [_set_up_entry(set_up, settings)]
+        for entry in (*entries, _entry(case, settings)):
+            yield OutputPiece("", (separator + dumps(entry)).encode())
+            separator = ",\n"
     yield OutputPiece("", f"\n]{_FOOT}\n".encode())
 
 
-def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    return har.entry(
+def _set_up_entry(request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+    return http_archive.entry(
         _EPOCH,
         0,
-        _request(case, settings),
-        har.response(0),
+        _request(request, settings),
+        http_archive.response(0),
+        comment=SET_UP,
+        _set_up={"variable": AVATAR_ID, "member": "image_id"},
+    )
+
+
+def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
+    return http_archive.entry(
+        _EPOCH,
+        0,
+        _request(case.request, settings),
+        http_archive.response(0),
         comment=f"{case.id}: {comment(case)}",
         _case={"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)},
     )
 
 
-def _request(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    request = case.request.filled(settings.secrets)
-    return har.request(
+def _request(case_request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+    request = case_request.filled(settings.secrets)
+    return http_archive.request(
         request.method,
-        _said(settings.base_urls[request.site] + request.target),
-        [(name, _said(text)) for name, text in request.headers],
-        [(_decoded(name), _said(_decoded(text or ""))) for name, text in request.query],
+        in_braces(settings.base_urls[request.site] + request.target),
+        [(name, in_braces(text)) for name, text in request.headers],
+        [(_decoded(name), in_braces(_decoded(text or ""))) for name, text in request.query],
         None if request.body is None else _posted(request.body),
         len(request.body or b""),
     )
@@ -71,12 +88,8 @@ def _request(case: Case, settings: ExportSettings) -> dict[str, Any]:
 
 def _posted(body: bytes) -> dict[str, str]:
     text = plain_text(body)
-    return har.posted_text(body if text is None else _said(text).encode())
+    return http_archive.posted_text(body if text is None else in_braces(text).encode())
 
 
 def _decoded(text: str) -> str:
     return unquote_plus(text, errors="replace")
-
-
-def _said(text: str) -> str:
-    return with_variables(text, lambda name: "${" + name.upper() + "}")

@@ -1,68 +1,115 @@
 """An ``.http`` file for the editors: VS Code's REST Client, JetBrains' HTTP Client, httpYac.
 
-What is expected stands in a comment: the editors have no common words for a check. A body that an
-editor would change (binary, line ends, braces that look like a variable) lies in a file beside.
+The expected response is in a comment, because the editors have no common syntax for checks. A body
+that an editor would change (binary, line ends, braces that look like a variable) is in a file beside.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote
 
-from understudy.generate.cases import ENCODED, Case
+from understudy.errors import StartupError
+from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.formats.export import (
+    BASE_URL_NAMES,
     HIDDEN,
+    SET_UP,
     TITLE,
     ExportSettings,
     OmittedCase,
     OutputPiece,
     OutputPieces,
+    SetUps,
     comment,
     hides_secret,
+    in_braces,
+    is_template,
     line,
     plain_text,
+    printable,
     repeated_header,
-    with_variables,
 )
-from understudy.generate.test_data import SECRETS
+from understudy.generate.test_data import AVATAR_ID, SECRETS
 
-_SPECIAL = re.compile(r"\{\{|^\s*(#|//|<|>|\?\?|@|HTTP/)|\n", re.MULTILINE)
+_SPECIAL = re.compile(r"\{\{|\}\}|\{%|^\s*(#|//|<|>|\?\?|@|!!|HTTP/)|\n", re.MULTILINE)
+
+_KEEPING = f"""
+> {{%
+  client.global.set("{AVATAR_ID}", response.body.image_id);
+%}}"""
+"""Keeps the id of a new avatar; JetBrains' client and httpYac run it, REST Client does not."""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the file, and bodies beside it."""
-    yield line(f"# {TITLE}.\n@base_url = {settings.base_urls['resource']}")
-    yield line(f"@auth_url = {settings.base_urls['authorization']}")
-    for name in SECRETS:
-        twin = f"{name}{ENCODED}"
-        known = settings.secrets.get(name)
-        value = known or "{{$processEnv " + name.upper() + "}}"
-        encoded_value = quote(known, safe="") if known else "{{$processEnv " + twin.upper() + "}}"
-        yield line(f"@{name} = {value}\n@{twin} = {encoded_value}")
+    yield line(f"# {TITLE}.")
+    for name, text in settings.variables.items():
+        value = quoted(text) if text else "{{$processEnv " + name + "}}"
+        yield line(f"@{name} = {value}")
+        if name in SECRETS:
+            twin = f"{name}{ENCODED}"
+            encoded = quote(text, safe="") if text else "{{$processEnv " + twin + "}}"
+            yield line(f"@{twin} = {encoded}")
+    set_ups, number = SetUps(), 0
     for case in cases:
         reason = _reason(case)
         if reason:
             yield OmittedCase(case, reason)
             continue
-        for piece in _entry(case, settings):
-            yield piece if isinstance(piece, OutputPiece) else line(piece)
+        set_up = set_ups.before(case)
+        if set_up is not None:
+            number += 1
+            yield line(f"\n### {SET_UP}{_skipping(case)}")
+            yield from _pieces(f"set-up-{number}", set_up, settings)
+            yield line(_KEEPING)
+        yield line(
+            f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
+        )
+        yield from _pieces(case.id, case.request, settings)
+
+
+def quoted(text: str) -> str:
+    """Returns a text as the value of one line, in which only variables of cases are expanded.
+
+    Raises:
+        StartupError: An ``.http`` file has no way to write the text.
+    """
+    if not is_writable(text):
+        msg = f"An .http file cannot hold {text!r} as a value; choose another format."
+        raise StartupError(msg)
+    return in_braces(text)
+
+
+def is_writable(text: str) -> bool:
+    """Tells whether an editor takes a text as it is: one line, printable, without a template."""
+    return bool(text.strip()) and printable(text) == text and not is_template(text)
+
+
+def _skipping(case: Case) -> str:
+    """Returns the line by which httpYac skips a case whose secrets are not set."""
+    if not case.variables:
+        return ""
+    missing = " || ".join(f"!{name} || {name} === 'undefined'" for name in case.variables)
+    return f"\n# @disabled {missing}"
 
 
 def _reason(case: Case) -> str:
+    request = case.request
     if repeated_header(case):
         return f"editors join the two headers {repeated_header(case)}"
-    if any("{{" in text or not text.strip() for _, text in case.request.headers):
+    if any(not is_writable(text) for _, text in request.headers):
         return "a header that is empty, or that an editor reads as a variable"
-    if not is_percent_encoded(case.request.target):
+    if not is_percent_encoded(request.target):
         return "editors refuse an address that is no percent-encoded UTF-8"
     if hides_secret(case):
         return HIDDEN
-    if case.request.variables and _SPECIAL.search(plain_text(case.request.body) or ""):
+    if request.body_variables and _SPECIAL.search(plain_text(request.body) or ""):
         return "a secret beside what an editor reads as its own"
     return ""
 
 
 def is_percent_encoded(target: str) -> bool:
-    """Tells whether each percent sign of an address begins an octet, and all octets are UTF-8."""
+    """Tells whether each percent sign of a URL begins an octet, and all octets are UTF-8."""
     if re.search(r"%(?![0-9A-Fa-f]{2})", target):
         return False
     try:
@@ -72,23 +119,17 @@ def is_percent_encoded(target: str) -> bool:
     return True
 
 
-def _entry(case: Case, settings: ExportSettings) -> Iterator[str | OutputPiece]:
-    request = case.request
-    base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
-    yield f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect"
-    yield f"{request.method} {base}{with_variables(request.target, _variable)}"
-    for name, value in request.headers:
-        yield f"{name}: {with_variables(value, _variable)}"
+def _pieces(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[OutputPiece]:
+    base = "{{" + BASE_URL_NAMES[request.site] + "}}"
+    yield line(f"{request.method} {base}{quoted(request.target)}")
+    for key, text in request.headers:
+        yield line(f"{key}: {quoted(text)}")
     if request.body is None:
         return
-    text = plain_text(request.body)
-    if text is None or not text.strip() or _SPECIAL.search(text):
-        name = f"{settings.beside}/{case.id}.bin"
-        yield f"\n< ./{name}"
-        yield OutputPiece(name, request.body)
+    body = plain_text(request.body)
+    if body is None or not body.strip() or _SPECIAL.search(body):
+        file = f"{settings.beside}/{name}.bin"
+        yield line(f"\n< ./{file}")
+        yield OutputPiece(file, request.body)
     else:
-        yield f"\n{with_variables(text, _variable)}"
-
-
-def _variable(name: str) -> str:
-    return "{{" + name + "}}"
+        yield line(f"\n{in_braces(body)}")

@@ -3,25 +3,28 @@
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import Case
+from understudy.generate.cases import Case, CaseRequest
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     ExportSettings,
     OutputPiece,
     OutputPieces,
+    body_in_braces,
     byte_runs,
+    in_braces,
     plain_text,
 )
+from understudy.generate.test_data import AVATAR_ID
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
-    """Yields a line a case."""
+    """Yields a line for each case."""
     for case in cases:
-        yield OutputPiece("", f"{dumps(said(case, settings))}\n".encode())
+        yield OutputPiece("", f"{dumps(as_json(case, settings))}\n".encode())
 
 
-def said(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    """Returns a case as JSON has it; secrets stand as ``~~name~~`` unless they may be written."""
+def as_json(case: Case, settings: ExportSettings) -> dict[str, Any]:
+    """Returns a case as JSON; secrets are ``{{NAME}}`` unless they may be written."""
     request = case.request.filled(settings.secrets)
     return {
         "id": case.id,
@@ -31,13 +34,8 @@ def said(case: Case, settings: ExportSettings) -> dict[str, Any]:
         "part": case.part,
         "source": case.source,
         "kind": case.kind,
-        "request": {
-            "site": request.site,
-            "method": request.method,
-            "url": settings.base_urls[request.site] + request.target,
-            "headers": [[name, text] for name, text in request.headers],
-            "body": body(request.body),
-        },
+        **_set_up(case, settings),
+        "request": _request(request, settings),
         "variables": list(request.variables),
         "expected": {
             "statuses": list(case.expected.statuses),
@@ -48,8 +46,33 @@ def said(case: Case, settings: ExportSettings) -> dict[str, Any]:
     }
 
 
+def _set_up(case: Case, settings: ExportSettings) -> dict[str, Any]:
+    if case.set_up is None:
+        return {}
+    request = _request(case.set_up.request.filled(settings.secrets), settings)
+    shared = case.set_up.is_shared
+    return {
+        "set_up": {
+            "variable": AVATAR_ID,
+            "member": "image_id",
+            "is_shared": shared,
+            "request": request,
+        }
+    }
+
+
+def _request(request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+    return {
+        "site": request.site,
+        "method": request.method,
+        "url": in_braces(settings.base_urls[request.site] + request.target),
+        "headers": [[name, in_braces(text)] for name, text in request.headers],
+        "body": body(body_in_braces(request.body)),
+    }
+
+
 def body(content: bytes | None) -> dict[str, Any] | None:
-    """Returns a body as text where it is text, in base64 where it is not, in pieces where it is large."""
+    """Returns a body as text, in base64 if it is not plain text, or in pieces if it is large."""
     if content is None:
         return None
     text = plain_text(content)

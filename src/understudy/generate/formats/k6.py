@@ -1,15 +1,15 @@
-"""A k6 script that sends each case once an iteration and checks the answer.
+"""A k6 script that sends each case once an iteration and checks the response.
 
-Secrets come from the environment (``k6 run -e TOKEN=…``). A body that is no text stands in base64 and
-is sent as bytes.
+Secrets come from the environment (``k6 run -e TOKEN=…``). A body that is not text is in base64 and is
+sent as bytes.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import Case
-from understudy.generate.drafts import dumps
+from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.formats.export import (
+    BASE_URL_NAMES,
     HIDDEN,
     TITLE,
     ExportSettings,
@@ -18,42 +18,41 @@ from understudy.generate.formats.export import (
     byte_runs,
     comment,
     hides_secret,
+    javascript,
     line,
     plain_text,
     repeated_header,
+    status_pattern,
 )
-from understudy.generate.formats.postman import pattern
+from understudy.generate.test_data import AVATAR_ID, SECRETS
 
-_HEAD = """// {title}. Run: k6 run -e TOKEN=... this file
-import http from 'k6/http';
+_HEAD = """import http from 'k6/http';
 import encoding from 'k6/encoding';
-import {{ check }} from 'k6';
+import { check } from 'k6';
+"""
 
-const sites = {{
-  resource: __ENV.BASE_URL || {base_url},
-  authorization: __ENV.AUTH_URL || {auth_url},
-}};
-const given = {secrets};
-
-const cases = ["""
-
-_TAIL = """];
-
-// every answer is expected by some case: none counts as a failed request
+_TAIL = r"""
+// every response is expected by some case: none counts as a failed request
 http.setResponseCallback(null);
 
 export const options = { vus: 1, iterations: 1 };
 
-function filled(text) {
-  return text.replace(/~~([a-z_]+?)(_encoded)?~~/g, (_, name, isEncoded) => {
-    const value = __ENV[name.toUpperCase()] || given[name] || '';
+const avatars = {};
+
+function valueOf(name) {
+  return __ENV[name] || defaults[name] || '';
+}
+
+function filled(text, avatar) {
+  return text.replace(variable, (_, name, isEncoded) => {
+    const value = name === 'AVATAR_ID' ? avatar : valueOf(name);
     return isEncoded ? encodeURIComponent(value) : value;
   });
 }
 
-function fits(answer, one) {
-  if (!new RegExp(one.statuses).test(String(answer.status))) return false;
-  const location = answer.headers.Location;
+function fits(response, one) {
+  if (!new RegExp(one.statuses).test(String(response.status))) return false;
+  const location = response.headers.Location;
   if (!location || !one.location) return true;
   return /[?&#]error=/.test(location) === (one.location === 'with error');
 }
@@ -69,40 +68,57 @@ function joined(pieces) {
   return bytes.buffer;
 }
 
+function send(request, tags, avatar) {
+  const headers = {};
+  for (const [name, text] of request.headers) headers[name] = filled(text, avatar);
+  let body = null;
+  if (request.text !== undefined) body = filled(request.text, avatar);
+  if (request.pieces !== undefined) body = joined(request.pieces);
+  const url = valueOf(request.site) + filled(request.target, avatar);
+  return http.request(request.method, url, body, { headers, redirects: 0, tags });
+}
+
+function createdAvatar(one) {
+  if (one.setUp === null) return '';
+  if (one.setUp === 'own' || avatars[one.operation] === undefined) {
+    const response = send(setUp, { name: 'set-up' }, '');
+    avatars[one.operation] = JSON.parse(response.body).image_id;
+  }
+  return avatars[one.operation];
+}
+
 export default function () {
   for (const one of cases) {
-    const headers = {};
-    for (const [name, text] of one.headers) headers[name] = filled(text);
-    let body = null;
-    if (one.text !== undefined) body = filled(one.text);
-    if (one.pieces !== undefined) body = joined(one.pieces);
-    const answer = http.request(one.method, sites[one.site] + filled(one.target), body, {
-      headers,
-      redirects: 0,
-      tags: { name: one.operation, case: one.id },
-    });
-    check(answer, { [`${one.id}: ${one.what}`]: (found) => fits(found, one) });
+    if (one.variables.some((name) => !valueOf(name))) {
+      console.log(`skipped ${one.id}: a secret is not set`);
+      continue;
+    }
+    const response = send(one.request, { name: one.operation, case: one.id }, createdAvatar(one));
+    if (response.status === 429 && !fits(response, one)) {
+      console.log(`not judged ${one.id}: the rate limit is used up`);
+      continue;
+    }
+    check(response, { [`${one.id}: ${one.what}`]: (found) => fits(found, one) });
   }
 }"""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
-    yield line(
-        _HEAD.format(
-            title=TITLE,
-            base_url=dumps(settings.base_urls["resource"]),
-            auth_url=dumps(settings.base_urls["authorization"]),
-            secrets=dumps(dict(settings.secrets)),
-        )
-    )
+    yield line(f"// {TITLE}. Run: k6 run -e TOKEN=... this file\n{_HEAD}")
+    names = "|".join([*SECRETS, AVATAR_ID])
+    yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
+    yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
+    set_up = None
     for case in cases:
         reason = _reason(case)
         if reason:
             yield OmittedCase(case, reason)
             continue
-        yield line(f"  // {comment(case)}\n  {_safe(dumps(_said(case)))},")
-    yield line(_TAIL)
+        set_up = set_up or case.set_up
+        yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
+    request = None if set_up is None else _request(set_up.request)
+    yield line(f"];\nconst setUp = {javascript(request)};{_TAIL}")
 
 
 def _reason(case: Case) -> str:
@@ -113,28 +129,30 @@ def _reason(case: Case) -> str:
     return ""
 
 
-def _said(case: Case) -> dict[str, Any]:
-    request = case.request
-    said: dict[str, Any] = {
+def _row(case: Case) -> dict[str, Any]:
+    return {
         "id": case.id,
         "operation": case.operation,
         "what": case.description,
-        "site": request.site,
+        "variables": list(case.variables),
+        "setUp": case.set_up and ("shared" if case.set_up.is_shared else "own"),
+        "request": _request(case.request),
+        "statuses": status_pattern(case),
+        "location": case.expected.location,
+    }
+
+
+def _request(request: CaseRequest) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "site": BASE_URL_NAMES[request.site],
         "method": request.method,
         "target": request.target,
         "headers": [[name, text] for name, text in request.headers],
-        "statuses": pattern(case),
-        "location": case.expected.location,
     }
     if request.body is not None:
         text = plain_text(request.body)
         if text is None:
-            said["pieces"] = [[run.in_base64, run.times] for run in byte_runs(request.body)]
+            row["pieces"] = [[run.in_base64, run.times] for run in byte_runs(request.body)]
         else:
-            said["text"] = text
-    return said
-
-
-def _safe(text: str) -> str:
-    """Returns JSON as JavaScript reads it: before ES2019, two line ends could not stand in a string."""
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+            row["text"] = text
+    return row

@@ -1,28 +1,35 @@
-"""A Postman collection, v2.1, that judges each answer; newman runs it.
+"""A Postman collection, v2.1, that judges each response; newman runs it.
 
-URLs are left as they are (``disableUrlEncoding``). A body that is no text lies in a file beside,
-which newman finds with ``--working-dir``.
+URLs are sent as they are (``disableUrlEncoding``). A body that is not text, or that Postman would
+read as a template, is in a file beside, which newman finds with ``--working-dir``. The environment
+file beside it has the variables.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from understudy.generate.cases import ENCODED, Case
+from understudy.generate.cases import ENCODED, Case, CaseRequest
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
+    BASE_URL_NAMES,
     HIDDEN,
+    SET_UP,
     TITLE,
     ExportSettings,
     OmittedCase,
     OutputPiece,
     OutputPieces,
+    SetUps,
     comment,
     hides_secret,
+    in_braces,
+    is_template,
+    javascript,
     plain_text,
     repeated_header,
-    with_variables,
+    status_pattern,
 )
-from understudy.generate.test_data import SECRETS
+from understudy.generate.test_data import AVATAR_ID, SECRETS
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -33,95 +40,151 @@ _BEHAVIOUR = {
     "disableCookies": True,
 }
 
+_ENCODING = [
+    f"for (const name of {javascript([*SECRETS])}) {{",
+    f"  pm.variables.set(name + '{ENCODED}', encodeURIComponent(pm.variables.get(name) || ''));",
+    "}",
+]
+
+_KEEPING = f"pm.collectionVariables.set('{AVATAR_ID}', pm.response.json().image_id);"
+
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
-    """Yields one collection, and bodies beside it."""
+    """Yields the environment, one collection, and bodies beside it."""
+    if settings.stem:
+        yield OutputPiece(f"{settings.stem}.postman_environment.json", _environment(settings))
     info = {"name": TITLE, "schema": SCHEMA}
     yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
-    joint = ""
+    separator, set_ups = "", SetUps()
     for case in cases:
         reason = _reason(case)
         if reason:
             yield OmittedCase(case, reason)
             continue
-        text = plain_text(case.request.body)
-        if case.request.body and text is None:
-            yield OutputPiece(_file(case, settings), case.request.body)
-        yield OutputPiece("", (joint + dumps(_item(case, settings))).encode())
-        joint = ",\n"
-    values = {
-        "base_url": settings.base_urls["resource"],
-        "auth_url": settings.base_urls["authorization"],
-    }
-    values |= {name: settings.secrets.get(name, "") for name in SECRETS}
-    twins = dumps([*SECRETS])
-    script = [
-        f"for (const name of {twins}) {{",
-        f"  pm.variables.set(name + '{ENCODED}', encodeURIComponent(pm.variables.get(name) || ''));",
-        "}",
+        items = []
+        set_up = set_ups.before(case)
+        if set_up is not None:
+            items.append(_set_up_item(case, set_up, settings))
+            yield from _body_file(f"{case.operation} set-up", set_up, settings)
+        items.append(_item(case, settings))
+        yield from _body_file(case.id, case.request, settings)
+        for item in items:
+            yield OutputPiece("", (separator + dumps(item)).encode())
+            separator = ",\n"
+    events = [_script("prerequest", _ENCODING)]
+    variables = [{"key": name, "value": text} for name, text in settings.variables.items()]
+    end = f'\n], "event": {dumps(events)}, "variable": {dumps(variables)}}}\n'
+    yield OutputPiece("", end.encode())
+
+
+def _environment(settings: ExportSettings) -> bytes:
+    values = [
+        {
+            "key": name,
+            "value": text,
+            "type": "secret" if name in SECRETS else "default",
+            "enabled": bool(text),
+        }
+        for name, text in settings.variables.items()
     ]
-    event = {"listen": "prerequest", "script": {"type": "text/javascript", "exec": script}}
-    variables = [{"key": name, "value": value} for name, value in values.items()]
-    yield OutputPiece(
-        "", f'\n], "event": {dumps([event])}, "variable": {dumps(variables)}}}\n'.encode()
-    )
+    environment = {"name": "deployment", "values": values, "_postman_variable_scope": "environment"}
+    return f"{dumps(environment)}\n".encode()
 
 
 def _reason(case: Case) -> str:
-    if hides_secret(case):
+    if hides_secret(case) or (case.request.body_variables and _is_file(case.request)):
         return HIDDEN
     if repeated_header(case):
         return f"Postman joins the two headers {repeated_header(case)}"
+    if any(is_template(text) for _, text in case.request.headers):
+        return "a header that Postman reads as a variable"
     return ""
 
 
-def _file(case: Case, settings: ExportSettings) -> str:
-    return f"{settings.beside}/{case.id}.bin"
+def _is_file(request: CaseRequest) -> bool:
+    text = plain_text(request.body)
+    return bool(request.body) and (text is None or is_template(text))
 
 
-def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    request = case.request
-    base = "{{base_url}}" if request.site == "resource" else "{{auth_url}}"
-    headers = [{"key": name, "value": _said(text)} for name, text in request.headers]
+def _file(name: str, settings: ExportSettings) -> str:
+    return f"{settings.beside}/{''.join(c if c.isalnum() else '-' for c in ascii(name))}.bin"
+
+
+def _body_file(name: str, request: CaseRequest, settings: ExportSettings) -> Iterator[OutputPiece]:
+    if request.body and _is_file(request):
+        yield OutputPiece(_file(name, settings), request.body)
+
+
+def _request(name: str, request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+    base = "{{" + BASE_URL_NAMES[request.site] + "}}"
+    headers = [{"key": key, "value": in_braces(text)} for key, text in request.headers]
     sent: dict[str, Any] = {
         "method": request.method,
         "header": headers,
-        "url": base + _said(request.target),
-        "description": comment(case),
+        "url": base + in_braces(request.target),
     }
-    behaviour: dict[str, Any] = dict(_BEHAVIOUR)
-    if not any(name.lower() == "content-type" for name, _ in request.headers):
-        behaviour["disabledSystemHeaders"] = {"content-type": True}
-    if request.body is not None:
-        text = plain_text(request.body)
-        source = {"mode": "file", "file": {"src": _file(case, settings)}}
-        sent["body"] = source if text is None else {"mode": "raw", "raw": _said(text)}
+    if _is_file(request):
+        sent["body"] = {"mode": "file", "file": {"src": _file(name, settings)}}
+    elif request.body is not None:
+        sent["body"] = {"mode": "raw", "raw": in_braces(plain_text(request.body) or "")}
+    return sent
+
+
+def _behaviour(request: CaseRequest) -> dict[str, Any]:
+    has_type = any(name.lower() == "content-type" for name, _ in request.headers)
+    return (
+        _BEHAVIOUR if has_type else {**_BEHAVIOUR, "disabledSystemHeaders": {"content-type": True}}
+    )
+
+
+def _set_up_item(case: Case, request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+    return {
+        "name": SET_UP,
+        "request": _request(f"{case.operation} set-up", request, settings),
+        "protocolProfileBehavior": _behaviour(request),
+        "event": [
+            _script("prerequest", _skipping(request.variables)),
+            _script("test", [_KEEPING]),
+        ],
+    }
+
+
+def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
+    request = {**_request(case.id, case.request, settings), "description": comment(case)}
     return {
         "name": f"{case.id}: {case.description}",
-        "request": sent,
-        "protocolProfileBehavior": behaviour,
-        "event": [{"listen": "test", "script": {"type": "text/javascript", "exec": _test(case)}}],
+        "request": request,
+        "protocolProfileBehavior": _behaviour(case.request),
+        "event": [
+            _script("prerequest", _skipping(case.variables)),
+            _script("test", _test(case)),
+        ],
     }
+
+
+def _script(event: str, lines: list[str]) -> dict[str, Any]:
+    return {"listen": event, "script": {"type": "text/javascript", "exec": lines}}
+
+
+def _skipping(variables: tuple[str, ...]) -> list[str]:
+    if not variables:
+        return []
+    names = javascript([*variables])
+    return [f"if ({names}.some((name) => !pm.variables.get(name))) pm.execution.skipRequest();"]
 
 
 def _test(case: Case) -> list[str]:
+    pattern = javascript(status_pattern(case))
     lines = [
-        f"pm.test({dumps(case.id)}, () => {{",
-        f"  pm.expect(String(pm.response.code)).to.match(/{pattern(case)}/);",
+        f"const isExpected = new RegExp({pattern}).test(String(pm.response.code));",
+        "const isLimited = pm.response.code === 429 && !isExpected;",
+        f"(isLimited ? pm.test.skip : pm.test)({javascript(case.id)}, () => {{",
+        f"  pm.expect(String(pm.response.code)).to.match(new RegExp({pattern}));",
     ]
     if case.expected.location:
-        found = "" if case.expected.location == "with error" else ".not"
+        negation = "" if case.expected.location == "with error" else ".not"
         lines += [
             "  const location = pm.response.headers.get('Location');",
-            f"  if (location) pm.expect(location).to{found}.match(/[?&#]error=/);",
+            f"  if (location) pm.expect(location).to{negation}.match(/[?&#]error=/);",
         ]
     return [*lines, "});"]
-
-
-def pattern(case: Case) -> str:
-    """Returns the expected statuses as a regular expression of JavaScript."""
-    return "^(" + "|".join(status.replace("X", "[0-9]") for status in case.expected.statuses) + ")$"
-
-
-def _said(text: str) -> str:
-    return with_variables(text, lambda name: "{{" + name + "}}")

@@ -13,7 +13,7 @@ from understudy.generate.mutations.operation_context import OperationContext
 PART = "header Authorization"
 HEADER = "Authorization"
 REFUSED = ("401",)
-TOKEN = variable("token")
+TOKEN = variable("TOKEN")
 BEARER = rule("bearer-header")
 
 _UNKNOWN = {
@@ -114,7 +114,7 @@ def generators(context: OperationContext) -> Iterator[Generator]:
 
 def _in_query(draft: Draft) -> Draft:
     draft = sending()(draft)
-    return draft._replace(query=(*draft.query, ("access_token", encoded_variable("token"))))
+    return draft._replace(query=(*draft.query, ("access_token", encoded_variable("TOKEN"))))
 
 
 def _in_cookie(draft: Draft) -> Draft:

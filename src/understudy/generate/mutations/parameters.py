@@ -6,7 +6,7 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.generate import texts
-from understudy.generate.cases import CaseKind
+from understudy.generate.cases import CaseKind, variable
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.edges import EdgeValue, edges
 from understudy.generate.mutations import composites
@@ -14,6 +14,7 @@ from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import text_of, written
+from understudy.generate.test_data import AVATAR_ID
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
 
@@ -43,6 +44,9 @@ _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
     ),
 )
 """Description, outcome by RFC 3986, 2, and the function that writes the bytes of a text so."""
+
+_REENCODINGS = 3
+"""How many of them rewrite every byte, which is impossible for a variable."""
 
 
 def _plain(text: bytes) -> str:
@@ -259,9 +263,10 @@ def _plain_text(context: OperationContext, parameter: Parameter) -> str | None:
 
 def _writings(context: OperationContext, parameter: Parameter, part: str) -> Iterator[Mutation]:
     plain = _plain_text(context, parameter)
-    if not plain or "~~" in plain or "%" in plain:
+    is_avatar = plain == variable(AVATAR_ID)
+    if not plain or ("~~" in plain and not is_avatar) or "%" in plain:
         return
-    for what, kind, write in _WRITINGS:
+    for what, kind, write in _WRITINGS[_REENCODINGS:] if is_avatar else _WRITINGS:
         text = write(plain.encode())
         description = f"{parameter.name}: {what}"
         mutation = context.left_open(

@@ -92,11 +92,11 @@ def _restricted(
     private, disabled = data.private_slug, data.disabled_slug
     lookups = [
         ("a private profile", private, "", "403"),
-        ("a private profile, with its owner's token", private, "private_token", ""),
-        ("a private profile, with another person's token", private, "token", "403"),
-        ("a private profile, with an API key", private, "api_key", "403"),
+        ("a private profile, with its owner's token", private, "PRIVATE_TOKEN", ""),
+        ("a private profile, with another person's token", private, "TOKEN", "403"),
+        ("a private profile, with an API key", private, "API_KEY", "403"),
         ("a disabled profile", disabled, "", "404"),
-        ("a disabled profile, with another person's token", disabled, "token", "404"),
+        ("a disabled profile, with another person's token", disabled, "TOKEN", "404"),
     ]
     is_lookup = context.semantics[part].kind == "invalid"
     for what, slug, token, status in lookups:

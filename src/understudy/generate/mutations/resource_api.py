@@ -45,22 +45,27 @@ FORBIDDEN = ("403",)
 _EXTRA = ValueSemantics("valid", rule("unknown-query-parameters-accepted"))
 
 
-def prose(key: str, path_names: tuple[str, ...], data: TestData) -> InterfaceProse | None:
+def prose(
+    key: str, path_names: tuple[str, ...], data: TestData, avatar_id: str
+) -> InterfaceProse | None:
     """Returns what the interface says of an operation, or None for other operations.
 
     Args:
         key: The operation, as ``interface.operations`` names it.
         path_names: Names of the path parameters in the document in force.
         data: The people and avatars that the cases use.
+        avatar_id: The avatar that the cases change, or the variable for it.
     """
     if key not in {LOOKUP, QR_CODE, *ME}:
         return None
     name = path_names[0] if path_names else ""
     part = f"path {name}"
-    semantics = {"query *": _EXTRA, **_semantics(key, part, data)}
+    semantics = {"query *": _EXTRA, **_semantics(key, part, data, avatar_id)}
 
     def with_known_values(draft: Draft) -> Draft:
         draft = _with_known_values(key, draft, name, data)
+        if key in AVATAR_CHANGES:
+            draft = draft.with_place(name, encoded(avatar_id))
         is_open = key in {LOOKUP, QR_CODE}
         return draft.with_headers(HEADER) if is_open else draft
 
@@ -78,12 +83,12 @@ def prose(key: str, path_names: tuple[str, ...], data: TestData) -> InterfacePro
     return InterfaceProse(with_known_values, {"semantics": semantics}, mutations)
 
 
-def _semantics(key: str, part: str, data: TestData) -> dict[str, ValueSemantics]:
+def _semantics(key: str, part: str, data: TestData, avatar_id: str) -> dict[str, ValueSemantics]:
     hashes = frozenset({data.email_hash, data.second_hash} - {""})
     identifiers, own_or_none = hashes | {data.slug}, hashes | {""}
     foreign = ValueSemantics("invalid", rule("unknown-selected-email-hash"), FORBIDDEN, own_or_none)
     unknown_avatar = ValueSemantics(
-        "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({data.image_id})
+        "invalid", rule("avatar-unknown-404"), NOT_FOUND, frozenset({data.image_id, avatar_id})
     )
     foreign_email = ValueSemantics("invalid", rule("avatar-email-unknown-hash"), FORBIDDEN, hashes)
     anything = ValueSemantics("valid", rule("associated-email"))
@@ -110,8 +115,6 @@ def _semantics(key: str, part: str, data: TestData) -> dict[str, ValueSemantics]
 def _with_known_values(key: str, draft: Draft, name: str, data: TestData) -> Draft:
     if key in {LOOKUP, QR_CODE}:
         return draft.with_place(name, encoded(data.slug))
-    if key in AVATAR_CHANGES:
-        draft = draft.with_place(name, encoded(data.image_id))
     if key == SET_AVATAR:
         return draft.with_json(("email_hash",), data.email_hash)
     if key == ASSOCIATED_EMAIL:
@@ -164,8 +167,8 @@ def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
         return mutation._replace(statuses=statuses)
 
     if key == QR_CODE:
-        yield with_token("a token, though none is read", "token", "qr-no-authentication", ())
-        yield with_token("an expired token", "expired_token", "qr-no-authentication", ())
+        yield with_token("a token, though none is read", "TOKEN", "qr-no-authentication", ())
+        yield with_token("an expired token", "EXPIRED_TOKEN", "qr-no-authentication", ())
         yield context.accepted(
             PART,
             "authorization",
@@ -178,34 +181,34 @@ def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
     unauthorized = ("401",)
     yield with_token(
         "an expired token",
-        "expired_token",
+        "EXPIRED_TOKEN",
         "invalid-token-refused" if key == LOOKUP else "me-needs-oauth-token",
         unauthorized,
     )
     if key == LOOKUP:
-        yield with_token("an API key", "api_key", "profile-lookup-open", ())
+        yield with_token("an API key", "API_KEY", "profile-lookup-open", ())
         yield with_token(
-            "a token with the scope auth alone", "auth_token", "profile-lookup-open", ()
+            "a token with the scope auth alone", "AUTH_TOKEN", "profile-lookup-open", ()
         )
         return
     if key == OWN_PROFILE:
         disabled = "own-profile-disabled-404"
         yield with_token(
-            "the token of somebody whose profile is disabled", "disabled_token", disabled, NOT_FOUND
+            "the token of somebody whose profile is disabled", "DISABLED_TOKEN", disabled, NOT_FOUND
         )
         yield with_token(
             "the token of somebody whose profile is private",
-            "private_token",
+            "PRIVATE_TOKEN",
             "own-profile-is-full",
             (),
         )
-    yield with_token("an API key", "api_key", "me-needs-oauth-token", unauthorized)
+    yield with_token("an API key", "API_KEY", "me-needs-oauth-token", unauthorized)
     if key in AVATAR_CHANGES:
         yield with_token(
-            "another person's token", "other_token", "foreign-avatars-invisible", NOT_FOUND
+            "another person's token", "OTHER_TOKEN", "foreign-avatars-invisible", NOT_FOUND
         )
     yield with_token(
-        "a token with the scope auth alone", "auth_token", "scope-per-operation", FORBIDDEN
+        "a token with the scope auth alone", "AUTH_TOKEN", "scope-per-operation", FORBIDDEN
     )
     may_read: tuple[str, ...] = () if key in READS else FORBIDDEN
-    yield with_token("a token that may only read", "read_token", "scope-per-operation", may_read)
+    yield with_token("a token that may only read", "READ_TOKEN", "scope-per-operation", may_read)

@@ -18,9 +18,9 @@ def password_grant(data: TestData, draft: Draft) -> Draft:
         draft,
         grant_type="password",
         client_id=data.client_id,
-        client_secret=encoded_variable("client_secret"),
+        client_secret=encoded_variable("CLIENT_SECRET"),
         username=data.username,
-        password=encoded_variable("password"),
+        password=encoded_variable("PASSWORD"),
     )
 
 
@@ -112,9 +112,9 @@ def _grant_types(context: OperationContext) -> Iterator[Mutation]:
 
 
 def _codes(context: OperationContext, data: TestData) -> Iterator[Mutation]:
-    code, uri, other = encoded_variable("code"), data.redirect_uri, f"{data.redirect_uri}/"
+    code, uri, other = encoded_variable("CODE"), data.redirect_uri, f"{data.redirect_uri}/"
     plain = {"grant_type": "authorization_code", "client_id": data.client_id}
-    plain["client_secret"] = encoded_variable("client_secret")
+    plain["client_secret"] = encoded_variable("CLIENT_SECRET")
 
     def exchange(what: str, source: str, **fields: str) -> Mutation:
         make = (
@@ -173,10 +173,10 @@ def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
         "the client secret in the query as well",
         "token-secrets-not-in-query",
         rule("token-secrets-not-in-query"),
-        draft_changes.more_query("client_secret", encoded_variable("client_secret")),
+        draft_changes.more_query("client_secret", encoded_variable("CLIENT_SECRET")),
     )
     for name in ("client_secret", "password"):
-        text = encoded_variable(name)
+        text = encoded_variable(name.upper())
         source = (
             "token-client-credentials" if name == "client_secret" else "password-grant-owner-only"
         )
@@ -196,7 +196,7 @@ def _client_credentials(context: OperationContext) -> Iterator[Mutation]:
 
 def plain_validation(data: TestData, draft: Draft) -> Draft:
     """Returns a plain token validation."""
-    query = (("client_id", data.client_id), ("token", encoded_variable("client_token")))
+    query = (("client_id", data.client_id), ("token", encoded_variable("CLIENT_TOKEN")))
     return draft._replace(query=query)
 
 
@@ -215,9 +215,9 @@ def token_info_context(data: TestData) -> dict[str, Any]:
 def validations(context: OperationContext) -> Iterator[Mutation]:
     """Yields the mutations of token validation."""
     for what, text in {
-        "another application's": encoded_variable("token"),
-        "an expired one": encoded_variable("expired_token"),
-        "an API key": encoded_variable("api_key"),
+        "another application's": encoded_variable("TOKEN"),
+        "an expired one": encoded_variable("EXPIRED_TOKEN"),
+        "an API key": encoded_variable("API_KEY"),
         "with Bearer before it": f"Bearer%20{encoded_variable('client_token')}",
         "with a letter behind it": f"{encoded_variable('client_token')}x",
     }.items():

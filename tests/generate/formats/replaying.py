@@ -1,0 +1,140 @@
+"""Reads the formats that no tool runs, as their schemas describe them, and sends what they hold."""
+
+import base64
+import csv
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from tests.generate.formats.conftest import Deployment
+
+
+class Request(NamedTuple):
+    """A request of a file; one without expected statuses is a set-up."""
+
+    name: str
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    body: bytes | None
+    statuses: list[str]
+    needs_avatar: str = ""
+
+
+UPLOAD = (
+    b'--b\r\nContent-Disposition: form-data; name="data"; filename="a.gif"\r\n'
+    b"Content-Type: image/gif\r\n\r\n"
+    + base64.b64decode("R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw==")
+    + b"\r\n--b--\r\n"
+)
+
+
+def har_requests(path: Path) -> Iterator[Request]:
+    for entry in json.loads(path.read_bytes())["log"]["entries"]:
+        sent = entry["request"]
+        posted = sent.get("postData")
+        body = None if posted is None else posted["text"].encode()
+        if posted is not None and posted.get("_encoding", posted.get("encoding")) == "base64":
+            body = base64.b64decode(posted["text"])
+        headers = [(header["name"], header["value"]) for header in sent["headers"]]
+        statuses = entry.get("_case", {}).get("expected", [])
+        yield Request(entry["comment"], sent["method"], sent["url"], headers, body, statuses)
+
+
+def json_requests(path: Path) -> Iterator[Request]:
+    for line in path.read_text().split("\n")[:-1]:
+        case = json.loads(line)
+        if "set_up" in case:
+            yield _of_json("set-up", case["set_up"]["request"], [])
+        yield _of_json(case["id"], case["request"], case["expected"]["statuses"])
+
+
+def _of_json(name: str, request: dict[str, object], statuses: list[str]) -> Request:
+    body = request["body"]
+    content = None
+    if isinstance(body, dict):
+        pieces = body.get("pieces", [{"base64": body.get("base64", ""), "times": 1}])
+        content = b"".join(base64.b64decode(p["base64"]) * p["times"] for p in pieces)
+        content = body["text"].encode() if "text" in body else content
+    headers = [(str(pair[0]), str(pair[1])) for pair in request["headers"]]  # type: ignore[attr-defined]
+    return Request(name, str(request["method"]), str(request["url"]), headers, content, statuses)
+
+
+def csv_requests(path: Path) -> Iterator[Request]:
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            plain = {
+                k: v.removeprefix("'") if v[1:2] in "=+-@\t\r\n" else v for k, v in row.items()
+            }
+            body: bytes | None = plain["body"].encode()
+            if plain["body_encoding"].startswith("base64"):
+                runs = (run.partition("*") for run in plain["body"].split(" "))
+                body = b"".join(base64.b64decode(text) * int(n or 1) for text, _, n in runs)
+            elif not plain["body_encoding"]:
+                body = None
+            lines = plain["headers"].split("\n") if plain["headers"] else []
+            headers = [(name, text) for name, _, text in (one.partition(": ") for one in lines)]
+            yield Request(
+                plain["id"],
+                plain["method"],
+                plain["url"],
+                headers,
+                body,
+                plain["expected"].split(" or "),
+                plain["set_up"],
+            )
+
+
+class Replay:
+    """Sends the requests of a file one after the other, as a person with the file would."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._variables = dict(deployment.environment)
+        self._base_url = deployment.urls["BASE_URL"]
+        self.sent = 0
+
+    def mismatch(self, request: Request) -> str:
+        """Sends a request, and returns what is wrong with the response, or an empty string."""
+        if request.needs_avatar:
+            type_ = ("Content-Type", "multipart/form-data; boundary=b")
+            headers = [("Authorization", "Bearer {{TOKEN}}"), type_]
+            url = f"{self._base_url}/me/avatars"
+            self.mismatch(Request("set-up", "POST", url, headers, UPLOAD, []))
+        try:
+            status, content = self._send(request)
+        except KeyError:  # a code, which only a person can approve
+            return ""
+        if not request.statuses:
+            self._variables["AVATAR_ID"] = json.loads(content)["image_id"]
+            return "" if status // 100 == 2 else f"{request.name}: {status}"
+        self.sent += 1
+        is_expected = {str(status), f"{status // 100}XX"} & set(request.statuses)
+        return "" if is_expected else f"{request.name}: {status}, expected {request.statuses}"
+
+    def _send(self, request: Request) -> tuple[int, bytes]:
+        address = urlsplit(request.url)
+        target = self._filled(request.url.partition(address.netloc)[2])
+        connection = http.client.HTTPConnection(address.netloc, timeout=60)
+        connection.putrequest(request.method, quote(target, safe=SAFE), skip_accept_encoding=True)
+        for name, text in request.headers:
+            connection.putheader(name, self._filled(text).encode("latin-1", "replace"))
+        body = request.body
+        if body is not None:
+            body = self._filled(body.decode("latin-1")).encode("latin-1")
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        content = response.read()
+        connection.close()
+        return response.status, content
+
+    def _filled(self, text: str) -> str:
+        return re.sub(r"\{\{([A-Z_]+)\}\}", lambda match: self._variables[match[1]], text)
+
+
+SAFE = "".join(map(chr, range(33, 127)))
+"""Characters that a URL of a file is sent with as they are."""
