@@ -87,6 +87,10 @@ soak: install  ## five minutes at full load with faults on: memory flat, nothing
 durability: install  ## kill the mock fifty times while it writes, and compare
 	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
 
+.PHONY: attack
+attack: install  ## hostile requests in process and on sockets (ARGS="--requests 1000000 --seed 7")
+	$(BIN)/python -m tests.quality.attack $(ARGS)
+
 .PHONY: format
 format: install  ## rewrite the files in the house format
 	$(BIN)/ruff check --fix src tests docs

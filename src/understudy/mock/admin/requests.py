@@ -55,7 +55,7 @@ class RequestsAdmin:
             ("GET", "/requests/{id}"): self.get_request,
         }
 
-    def list_requests(
+    async def list_requests(
         self,
         call: Call,
         *,
@@ -77,9 +77,8 @@ class RequestsAdmin:
             start = _instant(since)
             found = [context for context in found if context.started >= start]
         newest = found[::-1][:limit]
-        return HandlerResponse(
-            {"requests": [logged(e) for e in newest], "meta": {"total": len(found)}}
-        )
+        listed = await asyncio.to_thread(_logged, newest)
+        return HandlerResponse({"requests": listed, "meta": {"total": len(found)}})
 
     def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Answers ``POST /requests/count``.
@@ -89,14 +88,14 @@ class RequestsAdmin:
         """
         return HandlerResponse({"count": len(self._found(call, body))})
 
-    def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
+    async def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Answers ``POST /requests/find``, the oldest first.
 
         Raises:
             BadRequest: There is no such operation, or an expression is none.
         """
         return HandlerResponse(
-            {"requests": [logged(context) for context in self._found(call, body)]}
+            {"requests": await asyncio.to_thread(_logged, self._found(call, body))}
         )
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
@@ -163,14 +162,19 @@ def delete_requests(call: Call) -> HandlerResponse:
     return HandlerResponse(status=204)
 
 
-def list_unmatched(call: Call) -> HandlerResponse:
-    """Answers ``GET /requests/unmatched``."""
-    return HandlerResponse({"requests": [logged(context) for context in _unmatched(call)]})
+async def list_unmatched(call: Call) -> HandlerResponse:
+    """Lists what matched no operation (``GET /requests/unmatched``)."""
+    return HandlerResponse({"requests": await asyncio.to_thread(_logged, _unmatched(call))})
 
 
-def get_har(call: Call) -> HandlerResponse:
-    """Answers ``GET /requests/har``."""
-    return HandlerResponse(archive(call.world.journal))
+async def get_har(call: Call) -> HandlerResponse:
+    """Returns the journal as an HTTP archive (``GET /requests/har``)."""
+    return HandlerResponse(await asyncio.to_thread(archive, tuple(call.world.journal)))
+
+
+def _logged(contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
+    """Returns journal entries as JSON; in a thread, as a full journal takes a while to mask."""
+    return [logged(context) for context in contexts]
 
 
 def stream_requests(call: Call) -> HandlerResponse:

@@ -11,7 +11,8 @@ from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
 
 MASK = "***"
 
-_IN_QUERY = re.compile(r"(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
+_IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
+"""A pair begins where another ends: looked for anywhere, it would take the square of the text."""
 
 
 def masked_query(text: str) -> str:
@@ -21,7 +22,7 @@ def masked_query(text: str) -> str:
 
 def _masked_pair(pair: re.Match[str]) -> str:
     is_secret = unquote_plus(pair["name"]).strip().lower() in SECRET_NAMES
-    return f"{pair['name']}={MASK}" if is_secret else pair[0]
+    return f"{pair['before']}{pair['name']}={MASK}" if is_secret else pair[0]
 
 
 def masked_header(name: str, text: str) -> str:

@@ -1,0 +1,22 @@
+"""Secrets are masked wherever people read, and masking takes no longer than the text is long."""
+
+import pytest
+
+from understudy.interface.secrets import SECRET_NAMES
+from understudy.mock.engine.masking import masked_body, masked_query
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("name", sorted(SECRET_NAMES))
+def test_the_value_of_a_secret_is_masked_in_forms_addresses_and_json(name: str) -> None:
+    assert masked_query(f"https://a.example/?x=1&{name}=s3cret#{name}=s3cret") == (
+        f"https://a.example/?x=1&{name}=***#{name}=***"
+    )
+    assert masked_body(f"{name}=s3cret&x=1".encode(), FORM) == f"{name}=***&x=1".encode()
+    assert b"s3cret" not in masked_body(f'{{"{name}": "s3cret"}}'.encode(), "application/json")
+
+
+def test_a_long_text_that_is_no_form_is_left_as_it_is() -> None:
+    text = "a" * 2_000_000  # looked at from each character on, it would take hours
+    assert masked_query(text) == text

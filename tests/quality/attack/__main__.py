@@ -1,0 +1,40 @@
+"""Attacks the mock: ``python -m tests.quality.attack --requests 100000 --seed 1``."""
+
+import argparse
+import asyncio
+import sys
+from time import perf_counter
+
+import click
+from tests.quality.attack.by_socket import attack_by_socket
+from tests.quality.attack.in_process import attack
+
+
+def main() -> int:
+    """Runs both attacks; returns 1 where anything came of one that should not have."""
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.attack", description=__doc__)
+    parser.add_argument("--requests", type=int, default=20_000, help="requests in this process")
+    parser.add_argument("--connections", type=int, default=300, help="hostile connections")
+    parser.add_argument("--seed", type=int, default=1, help="seed of what is sent")
+    options = parser.parse_args()
+    started = perf_counter()
+    result = asyncio.run(attack(options.requests, options.seed))
+    seconds = perf_counter() - started
+    click.echo(f"{options.requests:,} requests in {seconds:.0f} s, slowest {result.slowest:.2f} s")
+    click.echo(f"the slowest: {result.slowest_request:.200}")
+    click.echo(
+        ", ".join(f"{count} x {status}" for status, count in sorted(result.statuses.items()))
+    )
+    waits, problems = asyncio.run(attack_by_socket(options.connections, options.seed))
+    click.echo(
+        f"{options.connections:,} connections; another client waited {max(waits):.3f} s at most"
+    )
+    failures = [*result.failures, *problems]
+    for failure in failures[:20]:
+        click.echo(failure)
+    click.echo(f"{len(failures)} failures")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

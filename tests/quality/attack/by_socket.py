@@ -1,0 +1,130 @@
+"""Sends hostile bytes to a mock on sockets, while another client measures how long it waits."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random  # noqa: TID251 - seeded
+from time import perf_counter
+
+from understudy.mock.app import Mock
+from understudy.mock.engine.server import bind, serve
+from understudy.mock.settings import Settings
+
+PATIENCE = 10.0
+"""Seconds in which every hostile connection is answered or closed, but for those that say nothing."""
+
+_HOST = b"Host: 127.0.0.1\r\n"
+_CLOSE = b"Connection: close\r\n"
+
+Bytes = Callable[[Random], bytes]
+
+HOSTILE: dict[str, Bytes] = {
+    "no HTTP": lambda chance: chance.randbytes(500),
+    "30,000 header fields": lambda _: (
+        b"GET / HTTP/1.1\r\n" + _HOST + b"X: 1\r\n" * 30_000 + b"\r\n"
+    ),
+    "a header without end": lambda _: b"GET / HTTP/1.1\r\n" + _HOST + b"X: " + b"a" * 400_000,
+    "a target without end": lambda _: b"GET /" + b"a" * 400_000,
+    "two hosts": lambda _: b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n" + _CLOSE + b"\r\n",
+    "no host": lambda _: b"GET / HTTP/1.1\r\n" + _CLOSE + b"\r\n",
+    "two lengths": lambda _: (
+        b"POST / HTTP/1.1\r\n" + _HOST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"
+    ),
+    "a length and chunks": lambda _: (
+        b"POST /v3/me/avatars HTTP/1.1\r\n" + _HOST + b"Content-Length: 4\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    ),
+    "a chunk of no size": lambda _: (
+        b"POST / HTTP/1.1\r\n" + _HOST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+    ),
+    "a line of LF": lambda _: b"GET / HTTP/1.1\nHost: a\n" + _CLOSE + b"\n",
+    "a folded header": lambda _: (
+        b"GET / HTTP/1.1\r\n" + _HOST + b"X: a\r\n b\r\n" + _CLOSE + b"\r\n"
+    ),
+    "a space before the colon": lambda _: b"GET / HTTP/1.1\r\nHost : a\r\n" + _CLOSE + b"\r\n",
+    "a zero byte": lambda _: b"GET /\x00 HTTP/1.1\r\n" + _HOST + _CLOSE + b"\r\n",
+    "an absolute target": lambda _: b"GET http://other/ HTTP/1.1\r\n" + _HOST + _CLOSE + b"\r\n",
+    "HTTP/9.9": lambda _: b"GET / HTTP/9.9\r\n" + _HOST + b"\r\n",
+    "2.2 million fields": lambda _: (
+        b"POST /oauth2/token HTTP/1.1\r\n"
+        + _HOST
+        + _CLOSE
+        + b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 4400000\r\n\r\n"
+        + b"a&" * 2_200_000
+    ),
+    "an upgrade": lambda _: (
+        b"GET / HTTP/1.1\r\n" + _HOST + b"Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
+    ),
+    "a control character in a preference": lambda _: (
+        b"GET /v3/profiles/ada?__fault=%0d%0aX:1&__seed=%00 HTTP/1.1\r\n" + _HOST + _CLOSE + b"\r\n"
+    ),
+}
+"""What is sent, by its name."""
+
+
+async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], list[str]]:
+    """Opens so many hostile connections.
+
+    Returns:
+        The seconds that another client waited for each of its own requests meanwhile, and what
+        should not have been.
+    """
+    waits: list[float] = []
+    problems: list[str] = []
+    mock = Mock(Settings())
+    with bind("127.0.0.1", 0, "--port") as listener:
+        port = listener.getsockname()[1]
+        ready = asyncio.Event()
+        stops: list[Callable[[], None]] = []
+
+        async def besiege() -> None:
+            await ready.wait()
+            chance = Random(seed)
+            watching = asyncio.ensure_future(_watch(port, waits, problems))
+            try:
+                for number in range(connections):
+                    name = list(HOSTILE)[number % len(HOSTILE)]
+                    await _send(port, name, HOSTILE[name](chance), problems)
+            finally:
+                watching.cancel()
+                stops[0]()
+
+        def started(stop: Callable[[], None]) -> None:
+            stops.append(stop)
+            ready.set()
+
+        await serve({listener: mock.resource}, ready=started, beside=[besiege])
+    return waits, problems
+
+
+async def _send(port: int, name: str, content: bytes, problems: list[str]) -> None:
+    """Sends bytes, and waits until the mock answers or hangs up."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            writer.write(content)
+            writer.write_eof()
+            response = await reader.read()
+    except TimeoutError:
+        problems.append(f"{name}: neither answered nor closed within {PATIENCE:g} s")
+        return
+    except OSError:
+        return  # it hung up while more was sent
+    finally:
+        writer.close()
+    if (response and not response.startswith(b"HTTP/1.1 ")) or response.startswith(b"HTTP/1.1 5"):
+        problems.append(f"{name}: {response[:200]!r}")
+
+
+async def _watch(port: int, waits: list[float], problems: list[str]) -> None:
+    """Asks for a profile again and again, and notes how long each response takes."""
+    request = b"GET /v3/profiles/ada?size=1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Mock-Choose: rate-limits=off\r\nConnection: close\r\n\r\n"
+    while True:
+        started = perf_counter()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        response = await reader.read()
+        writer.close()
+        waits.append(perf_counter() - started)
+        if not response.startswith(b"HTTP/1.1 200 "):
+            problems.append(f"another client's request: {response[:100]!r}")
+        await asyncio.sleep(0.01)
