@@ -210,6 +210,7 @@ def resource_api(document: Document) -> Api:
         limited=resource_operations.LIMITED,
         quota=resource_operations.quota,
         aliases=resource_operations.ALIASES,
+        json_as_form=resource_operations.JSON_AS_FORM,
         policies=POLICIES,
     )
 

@@ -107,7 +107,7 @@ class AvatarLife(RuleBasedStateMachine):
     @invariant()
     def every_address_shows_its_picture_or_none(self):
         for hash_ in HASHES:
-            showing = linked_pictures.get_avatar(self.call(), hash_, size=8, default="404")
+            showing = linked_pictures.get_avatar(self.call(), hash_, size="8", default="404")
             try:
                 status = asyncio.run(showing).status
             except NotFound:

@@ -12,7 +12,6 @@ from understudy.mock.service.image_processing import (
     MAX_FRAMES,
     MAX_UPLOAD_BYTES,
     checked_upload,
-    placeholder,
     resize,
 )
 from understudy.mock.store.people import Image
@@ -115,12 +114,9 @@ def test_a_fixture_that_cannot_be_decoded_is_shown_as_it_is() -> None:
     assert resize(broken, 40) == broken
 
 
-@pytest.mark.parametrize("kind", ["mp", "identicon", "blank"])
-def test_what_stands_in_is_a_png_of_the_asked_size(kind) -> None:
-    with Pixels.open(BytesIO(placeholder(kind, 77, "ada").content)) as found:
-        assert (found.size, found.format) == ((77, 77), "PNG")
-
-
-def test_an_identicon_is_a_seeds_own() -> None:
-    assert placeholder("identicon", 80, "ada") == placeholder("identicon", 80, "ada")
-    assert placeholder("identicon", 80, "ada") != placeholder("identicon", 80, "ben")
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
+def test_a_picture_is_converted_to_the_requested_type(kind: str) -> None:
+    for media_type, name in (("image/png", "PNG"), ("image/jpeg", "JPEG"), ("image/gif", "GIF")):
+        converted = resize(checked_upload(picture(kind)), 20, media_type)
+        with Pixels.open(BytesIO(converted.content)) as found:
+            assert (found.format, converted.media_type) == (name, media_type)

@@ -39,6 +39,7 @@ class Api:
         quota: Requests an hour for a principal, or for nobody in particular.
         aliases: Names that stand for one and the same member of a body; whichever the document
             declares is the one that the handler sees.
+        json_as_form: The operations that read JSON sent under a form's content type.
         pages: The operations that a person sees; the pages answer them, and judge the request
             themselves, as their refusals are pages too.
         policies: How the readings in force change what the engine does.
@@ -54,6 +55,7 @@ class Api:
     limited: frozenset[tuple[str, str]] = frozenset()
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
+    json_as_form: frozenset[tuple[str, str]] = frozenset()
     pages: frozenset[tuple[str, str]] = frozenset()
     policies: Policies = STRICT
     is_steering: bool = False

@@ -35,10 +35,24 @@ class BodyReader:
         declared: What the document says of the body.
         schemas: The document's validators.
         aliases: Names that stand for one and the same member.
+        reads_json_as_form: Whether JSON under a form's content type is read as JSON.
+
+    Attributes:
+        members: Names of the members that the schema of a JSON body declares.
     """
 
-    def __init__(self, declared: RequestBody, schemas: Schemas, aliases: Sequence[str]) -> None:
+    def __init__(
+        self,
+        declared: RequestBody,
+        schemas: Schemas,
+        aliases: Sequence[str],
+        *,
+        reads_json_as_form: bool = False,
+    ) -> None:
         self._declared = declared
+        self._reads_json_as_form = reads_json_as_form
+        json_schema = declared.content[JSON].schema if JSON in declared.content else None
+        self.members = frozenset(schemas.property_names(json_schema) if json_schema else ())
         self._schemas = schemas
         self._fields: dict[str, dict[str, FormField]] = {}
         for media_type, media in declared.content.items():
@@ -68,6 +82,8 @@ class BodyReader:
                 raise BadRequest(msg, code="missing_body")
             return ABSENT
         media_type, options = _media_type(content_type, self._assumed)
+        if self._reads_json_as_form and media_type == URLENCODED and content[:1] == b"{":
+            media_type = JSON
         declared = self._match(media_type)
         schema = self._declared.content[declared].schema
         if media_type == JSON or media_type.endswith("+json"):

@@ -41,6 +41,7 @@ class Call:
         undeclared_query: Names of query parameters that the document does not know.
         authorization_url: Where people sign in, as ``site_url``.
         client: The client's address.
+        body_members: Names of the members that the document in force declares for a JSON body.
     """
 
     world: World
@@ -52,6 +53,7 @@ class Call:
     undeclared_query: tuple[str, ...] = ()
     authorization_url: str = ""
     client: str = "unknown"
+    body_members: frozenset[str] = frozenset()
 
 
 class Upload(NamedTuple):

@@ -113,6 +113,7 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
         context.undeclared_query,
         context.authorization_url,
         context.client,
+        endpoint.body.members if endpoint.body else frozenset(),
     )
     arguments = context.arguments
     keywords: dict[str, Any] = {

@@ -110,7 +110,7 @@ class _Completion:
         self._sampler = Sampler(schemas, seed)
 
     def completed(self, body: Any, schema: Node) -> Any:
-        if isinstance(body, list):
+        if isinstance(body, list | tuple):  # records give tuples
             items = self._schemas.items_schema(schema)
             return body if items is None else [self.completed(item, items) for item in body]
         if not isinstance(body, dict):

@@ -54,6 +54,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     found = operations(api.document)
     bindings = bind(found, api.handlers)
     pages = {shape(*key) for key in api.pages}
+    json_as_form = {shape(*key) for key in api.json_as_form}
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
@@ -83,6 +84,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 operation.request_body,
                 schemas,
                 aliases.get(shape(operation.method, operation.path), ()),
+                reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
             judge=ResponseValidator(operation, schemas),
         )

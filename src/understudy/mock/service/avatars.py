@@ -44,7 +44,7 @@ async def upload_avatar(
     call: Call,
     *,
     selected_email_hash: str = "",
-    select_avatar: bool | None = None,
+    select_avatar: bool | int | None = None,
     body: Mapping[str, Any],
 ) -> HandlerResponse:
     """Adds an uploaded avatar to the account (``POST /me/avatars``).
@@ -179,8 +179,8 @@ def _own_avatar(person: Person, image_id: str) -> Avatar:
 
 
 @upholds("select-avatar")
-def _selects_new_avatar(email: Email, select_avatar: bool | None) -> bool:  # noqa: FBT001 - a parameter's value
-    return email.avatar is None if select_avatar is None else select_avatar
+def _selects_new_avatar(email: Email, select_avatar: int | None) -> bool:
+    return email.avatar is None if select_avatar is None else bool(select_avatar)
 
 
 def _with_selected(person: Person, index: int, image_id: str) -> Person:

@@ -1,17 +1,15 @@
-"""Checks uploaded pictures by their bytes, resizes pictures, and draws placeholders.
+"""Checks uploaded pictures by their bytes, and resizes pictures.
 
 The media type of the part and the file name are not trusted: real clients send
 ``application/octet-stream``, and attackers send anything.
 """
 
-import hashlib
 import warnings
 from functools import lru_cache
 from io import BytesIO
-from typing import Literal
 
 from PIL import Image as Pixels
-from PIL import ImageDraw, ImageOps, UnidentifiedImageError
+from PIL import ImageOps, UnidentifiedImageError
 
 from understudy.errors import BadRequest, ContentTooLarge
 from understudy.mock.store.people import Image
@@ -23,8 +21,6 @@ MAX_PIXELS = 40_000_000
 MAX_FRAMES = 200
 
 MEDIA_TYPES = {"GIF": "image/gif", "JPEG": "image/jpeg", "PNG": "image/png"}
-
-Placeholder = Literal["mp", "identicon", "blank"]
 
 _FORMATS = {media_type: name for name, media_type in MEDIA_TYPES.items()}
 _SIGNATURES = (
@@ -42,7 +38,6 @@ _OTHER_SIGNATURES = (
     (b"%PDF", 0, "PDF"),
     (b"<svg", 0, "SVG"),
 )
-_IDENTICON_CELLS = 5
 
 
 def checked_upload(content: bytes) -> Image:
@@ -108,68 +103,37 @@ def _looks_like(content: bytes) -> str:
 
 
 @lru_cache(maxsize=256)
-def resize(image: Image, size: int) -> Image:
+def resize(image: Image, size: int, media_type: str | None = None) -> Image:
     """Returns a picture cropped to a square of this size in pixels; of an animation, the first frame.
 
     A fixture that cannot be decoded is returned unchanged.
-    """
-    try:
-        with Pixels.open(BytesIO(image.content)) as picture:
-            fitted = ImageOps.fit(
-                _upright_in_colour(picture), (size, size), Pixels.Resampling.LANCZOS
-            )
-    except UnidentifiedImageError:
-        return image
-    return Image(_encoded(fitted, _FORMATS[image.media_type]), image.media_type)
-
-
-@lru_cache(maxsize=256)
-def placeholder(kind: Placeholder, size: int, seed: str) -> Image:
-    """Draws the placeholder of a missing picture, as a PNG.
 
     Args:
-        kind: ``mp`` is the outline of a person, ``identicon`` a pattern derived from the seed, and
-            ``blank`` a transparent picture.
+        image: The picture.
         size: Width and height in pixels.
-        seed: The identifier that the picture was requested for.
+        media_type: Type to convert to; None keeps that of the picture.
     """
-    if kind == "blank":
-        drawn = Pixels.new("RGBA", (size, size), (0, 0, 0, 0))
-    elif kind == "identicon":
-        drawn = _identicon(seed).resize((size, size), Pixels.Resampling.NEAREST)
-    else:
-        drawn = _outline().resize((size, size), Pixels.Resampling.LANCZOS)
-    return Image(_encoded(drawn, "PNG"), MEDIA_TYPES["PNG"])
+    wanted = media_type or image.media_type
+    try:
+        with Pixels.open(BytesIO(image.content)) as picture:
+            upright = _upright_in_colour(picture, wanted)
+            fitted = ImageOps.fit(upright, (size, size), Pixels.Resampling.LANCZOS)
+    except UnidentifiedImageError:
+        return image
+    return Image(encoded(fitted, _FORMATS[wanted]), wanted)
 
 
-def _upright_in_colour(picture: Pixels.Image) -> Pixels.Image:
+def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
     upright = ImageOps.exif_transpose(picture)
-    return upright.convert("RGB" if picture.format == "JPEG" else "RGBA")
+    if media_type != MEDIA_TYPES["JPEG"]:
+        return upright.convert("RGBA")
+    transparent = upright.convert("RGBA")
+    white = Pixels.new("RGBA", transparent.size, "white")
+    return Pixels.alpha_composite(white, transparent).convert("RGB")
 
 
-def _encoded(picture: Pixels.Image, name: str) -> bytes:
+def encoded(picture: Pixels.Image, name: str) -> bytes:
+    """Returns a picture as a file of Pillow's format ``name``."""
     content = BytesIO()
     picture.save(content, name)
     return content.getvalue()
-
-
-def _identicon(seed: str) -> Pixels.Image:
-    digest = hashlib.sha256(seed.encode()).digest()
-    colour = tuple(64 + byte // 2 for byte in digest[:3])
-    half = (_IDENTICON_CELLS + 1) // 2
-    drawn = Pixels.new("RGB", (_IDENTICON_CELLS + 2,) * 2, (240, 240, 240))
-    for place in range(_IDENTICON_CELLS * half):
-        if digest[3 + place] % 2:
-            x, y = place // _IDENTICON_CELLS, place % _IDENTICON_CELLS
-            drawn.putpixel((1 + x, 1 + y), colour)
-            drawn.putpixel((_IDENTICON_CELLS - x, 1 + y), colour)
-    return drawn
-
-
-def _outline() -> Pixels.Image:
-    side = 512
-    drawn = Pixels.new("RGB", (side, side), (203, 209, 207))
-    paint = ImageDraw.Draw(drawn)
-    paint.ellipse((side * 0.31, side * 0.18, side * 0.69, side * 0.56), fill=(250, 250, 250))
-    paint.ellipse((side * 0.12, side * 0.64, side * 0.88, side * 1.4), fill=(250, 250, 250))
-    return drawn

@@ -1,9 +1,13 @@
-"""Serves what responses link to: avatar pictures, fixture images and service icons (``web.yaml``)."""
+"""Serves what responses link to: avatar pictures, fixture images and service icons (``web.yaml``).
+
+A picture is shown by an ``<img>``, which cannot show a message: what cannot be read in the query is
+corrected to the nearest thing that can be shown, and noted in the journal.
+"""
 
 import asyncio
-from typing import Any
+from typing import NamedTuple
 
-from understudy.errors import BadRequest, NotFound
+from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.hashing import email_hash
@@ -18,10 +22,32 @@ from understudy.mock.store.people import (
 )
 
 DEFAULT_SIZE = 80  # pixels, as real deployments have it
-PLACEHOLDERS = ("mp", "identicon", "blank")
+LARGEST_SIZE = 2048
+DEFAULT_PLACEHOLDER = "mp"
 RATINGS = ("g", "pg", "r", "x")
 
-_NO_CACHE = (("cache-control", "no-cache"),)  # a new upload must show at once
+EXTENSIONS = {"gif": "image/gif", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png"}
+"""Extension of an avatar's address to the type that is returned."""
+
+_SIZE_DIGITS = 9
+
+HEADERS = (
+    ("cache-control", "no-cache"),  # a new upload must show at once
+    ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    ("x-content-type-options", "nosniff"),
+)
+"""Headers of every picture: an upload opened as a page of its own runs nothing."""
+
+
+class _Wish(NamedTuple):
+    """What the query of an avatar's address asks for."""
+
+    name: str
+    media_type: str | None
+    pixels: int
+    default: str
+    rating: str
+    is_forced: bool
 
 
 @upholds("avatar-urls-resolve")
@@ -29,29 +55,36 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
     call: Call,
     identifier: str,
     *,
-    s: int | None = None,
-    size: int | None = None,
+    s: str = "",
+    size: str = "",
     d: str = "",
     default: str = "",
     r: str = "",
     rating: str = "",
+    f: str = "",
+    forcedefault: str = "",
 ) -> HandlerResponse:
     """Returns the avatar of an e-mail hash, or one image by its id (``GET /avatar/{identifier}``).
 
     Raises:
         NotFound: There is no picture, and ``d=404`` asks for no placeholder.
-        BadRequest: ``d`` names an unknown placeholder.
     """
-    pixels = s or size or DEFAULT_SIZE
-    name = identifier.lower().partition(".")[0]
-    avatar = _avatar(call, name)
-    allowed = r or rating or RATINGS[-1]
+    name, _, extension = identifier.lower().partition(".")
+    wish = _Wish(
+        name,
+        EXTENSIONS.get(extension),
+        _pixels(call, s or size),
+        d or default,
+        _rating(call, r or rating),
+        (f or forcedefault).lower() in {"y", "yes", "1", "true"},
+    )
+    avatar = None if wish.is_forced else _avatar(call, name)
     image = None
-    if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(allowed):
+    if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(wish.rating):
         image = call.world.get(IMAGES, avatar.image)
     if image is None:
-        return await _fallback(d or default or PLACEHOLDERS[0], pixels, name)
-    return _picture(await asyncio.to_thread(_resized, image, pixels))
+        return await _fallback(call, wish)
+    return _picture(await asyncio.to_thread(_resized, image, wish.pixels, wish.media_type))
 
 
 def get_image(call: Call, name: str) -> HandlerResponse:
@@ -69,20 +102,41 @@ def get_image(call: Call, name: str) -> HandlerResponse:
 
 def get_icon(_call: Call, service_type: str) -> HandlerResponse:
     """Returns the icon of a service (``GET /icons/{service_type}``)."""
-    from understudy.mock.service.service_icons import service_icon  # noqa: PLC0415 - needed only where an icon is shown
+    from understudy.mock.service.service_icons import service_icon  # noqa: PLC0415 - needed only here
 
     icon = service_icon(service_type.removesuffix(".svg"))
-    return HandlerResponse(icon, media_type="image/svg+xml", headers=_NO_CACHE)
+    return HandlerResponse(icon, media_type="image/svg+xml", headers=HEADERS)
+
+
+def _pixels(call: Call, text: str) -> int:
+    if not text:
+        return DEFAULT_SIZE
+    if not text.isascii() or not text.isdecimal() or len(text) > _SIZE_DIGITS:
+        call.notes.append(f"size {text[:20]!r} is not a number of pixels; {DEFAULT_SIZE} was used")
+        return DEFAULT_SIZE
+    return min(max(int(text), 1), LARGEST_SIZE)
+
+
+def _rating(call: Call, text: str) -> str:
+    rating = text.lower() or RATINGS[-1]
+    if rating in RATINGS:
+        return rating
+    call.notes.append(f"rating {text[:20]!r} is unknown; {RATINGS[0]} was used")
+    return RATINGS[0]
 
 
 def _avatar(call: Call, name: str) -> Avatar | None:
-    world = call.world
-    slug = world.get(SLUGS_BY_HASH, name) or world.get(SLUGS_BY_IMAGE_ID, name)
-    person = None if slug is None else world.get(PEOPLE, slug)
+    person = _person(call, name)
     if person is None:
         return None
     wanted = _selected(person, name) or name
     return next((avatar for avatar in person.avatars if avatar.image_id == wanted), None)
+
+
+def _person(call: Call, name: str) -> Person | None:
+    world = call.world
+    slug = world.get(SLUGS_BY_HASH, name) or world.get(SLUGS_BY_IMAGE_ID, name)
+    return None if slug is None else world.get(PEOPLE, slug)
 
 
 def _selected(person: Person, hash_: str) -> str | None:
@@ -90,30 +144,35 @@ def _selected(person: Person, hash_: str) -> str | None:
     return next((email.avatar for email in emails), None)
 
 
-async def _fallback(default: str, pixels: int, name: str) -> HandlerResponse:
+async def _fallback(call: Call, wish: _Wish) -> HandlerResponse:
+    default = wish.default
     if default == "404":
-        msg = f"There is no avatar for {name!r}."
+        msg = f"There is no avatar for {wish.name!r}."
         raise NotFound(msg, code="avatar_not_found")
     if default.startswith(("http://", "https://")) and default.isascii() and default.isprintable():
-        return HandlerResponse(status=302, headers=(("location", default), *_NO_CACHE))
-    if default not in PLACEHOLDERS:
-        known = ", ".join(PLACEHOLDERS)
-        msg = f"d: {default!r} is not known; send {known}, 404 or an http URL."
-        raise BadRequest(msg, code="unknown_default")
-    return _picture(await asyncio.to_thread(_placeholder, default, pixels, name))
+        return HandlerResponse(status=302, headers=(("location", default), *HEADERS))
+    return _picture(await asyncio.to_thread(_placeholder, call, wish))
 
 
 def _picture(image: Image) -> HandlerResponse:
-    return HandlerResponse(image.content, media_type=image.media_type, headers=_NO_CACHE)
+    return HandlerResponse(image.content, media_type=image.media_type, headers=HEADERS)
 
 
-def _resized(image: Image, pixels: int) -> Image:
+def _resized(image: Image, pixels: int, media_type: str | None) -> Image:
     from understudy.mock.service.image_processing import resize  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return resize(image, pixels)
+    return resize(image, pixels, media_type)
 
 
-def _placeholder(kind: Any, pixels: int, seed: str) -> Image:
-    from understudy.mock.service.image_processing import placeholder  # noqa: PLC0415 - as above
+def _placeholder(call: Call, wish: _Wish) -> Image:
+    from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder  # noqa: PLC0415 - as above
 
-    return placeholder(kind, pixels, seed)
+    kind = wish.default.lower() or DEFAULT_PLACEHOLDER
+    if kind not in PLACEHOLDERS:
+        call.notes.append(f"d {wish.default[:40]!r} is unknown; {DEFAULT_PLACEHOLDER} was used")
+        kind = DEFAULT_PLACEHOLDER
+    person = _person(call, wish.name)
+    words = person.profile.display_name.split() if person else []
+    initials = "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+    image = placeholder(kind, wish.pixels, Subject(wish.name, initials))
+    return image if wish.media_type is None else _resized(image, wish.pixels, wish.media_type)

@@ -1,13 +1,12 @@
 """Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
 from collections.abc import Mapping
-
-from msgspec.structs import replace
+from typing import Any
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.service import representations
+from understudy.mock.service import profile_edits, representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import PEOPLE, Person
 
@@ -34,7 +33,7 @@ def get_own_profile(call: Call) -> HandlerResponse:
 
 
 @upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")
-def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> HandlerResponse:
+def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:
     """Changes the supplied fields of the caller's profile (``PATCH /me/profile``).
 
     An empty string unsets a field: required fields that are unset are empty strings.
@@ -44,12 +43,11 @@ def update_own_profile(call: Call, *, body: Mapping[str, str] | None = None) -> 
     """
     person = _enabled_caller(call)
     members = body or {}
-    changes = {name: text for name, text in members.items() if name in EDITABLE}
-    ignored = [name for name in members if name not in EDITABLE]
+    declared = call.body_members.union(EDITABLE)
+    changes = {name: value for name, value in members.items() if name in declared}
+    ignored = [name for name in members if name not in declared]
     if ignored:
-        call.notes.append(
-            f"ignored, as only the seven listed fields can be updated: {', '.join(ignored)}"
-        )
+        call.notes.append(f"ignored, as the document does not declare them: {', '.join(ignored)}")
     if changes:
         person = _edit(call, person, changes)
     return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
@@ -71,9 +69,8 @@ def _enabled_caller(call: Call) -> Person:
 
 
 @upholds("profile-patch-updates-last-edit")
-def _edit(call: Call, person: Person, changes: Mapping[str, str]) -> Person:
+def _edit(call: Call, person: Person, changes: Mapping[str, Any]) -> Person:
     now = representations.timestamp(call.world.clock.now())
-    profile = replace(person.profile, last_profile_edit=now, **changes)
-    edited = replace(person, profile=profile)
+    edited = profile_edits.edited(person, {**changes, "last_profile_edit": now})
     call.world.put(PEOPLE, person.slug, edited)
     return edited

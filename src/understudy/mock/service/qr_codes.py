@@ -8,7 +8,14 @@ from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import addresses
 from understudy.mock.service.person_lookup import find_person
-from understudy.mock.service.qr_options import DEFAULT_SIZE, STANDARD, CentreIcon
+from understudy.mock.service.qr_options import (
+    DEFAULT_SIZE,
+    STANDARD,
+    CentreIcon,
+    centre_icon,
+    checked_size,
+    checked_version,
+)
 from understudy.mock.store.people import Person
 
 
@@ -17,22 +24,23 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     call: Call,
     sha256_hash: str,
     *,
-    size: int = DEFAULT_SIZE,
-    version: int = STANDARD,
+    size: int | str = DEFAULT_SIZE,
+    version: int | str = STANDARD,
     utm_medium: str = "",
     utm_campaign: str = "",
-    type_: CentreIcon = "none",
+    type_: str = "none",
 ) -> HandlerResponse:
     """Returns a PNG that encodes the profile's URL (``GET /qr-code/{sha256_hash}``).
 
     Raises:
         NotFound: There is no such profile, and the switch ``qr-unknown-hash`` is ``404``.
-        BadRequest: The URL is too long for a QR code.
+        BadRequest: The size or the version cannot be drawn, or the URL is too long.
     """
     person = find_person(call.world, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
-    picture = await asyncio.to_thread(_drawn, text, size, version, type_)
+    drawing = (checked_size(size), checked_version(version), centre_icon(type_))
+    picture = await asyncio.to_thread(_drawn, text, *drawing)
     headers = (("x-profile-status", _status(person)),)
     return HandlerResponse(picture, media_type="image/png", headers=headers)
 

@@ -2,9 +2,53 @@
 
 from typing import Literal
 
+from understudy.errors import BadRequest
+
 CentreIcon = Literal["user", "service", "none"]
 
 STANDARD = 1  # interface, qr-code: the values of ``version``
 DOTS = 3
 
 DEFAULT_SIZE = 80  # pixels; interface, Limits: QR code default size
+LARGEST_SIZE = 2048  # pixels; the interface gives no bound (Limits, 4)
+
+_DIGITS = 9
+
+
+def checked_size(size: int | str) -> int:
+    """Returns a size in pixels, which the document in force may declare as any type.
+
+    Raises:
+        BadRequest: It is not a whole number from 1 to LARGEST_SIZE.
+    """
+    pixels = _whole_number("size", size)
+    if not 1 <= pixels <= LARGEST_SIZE:
+        msg = f"size: must be from 1 to {LARGEST_SIZE}, got {pixels}."
+        raise BadRequest(msg, code="invalid_parameter")
+    return pixels
+
+
+def checked_version(version: int | str) -> int:
+    """Returns a version that can be drawn.
+
+    Raises:
+        BadRequest: It is another one.
+    """
+    number = _whole_number("version", version)
+    if number not in {STANDARD, DOTS}:
+        msg = f"version: must be {STANDARD} or {DOTS}, got {number}."
+        raise BadRequest(msg, code="invalid_parameter")
+    return number
+
+
+def centre_icon(type_: str) -> CentreIcon:
+    """Returns the icon of a ``type``; the word for the service's logo differs by deployment."""
+    return "user" if type_ == "user" else "none" if type_ in {"none", ""} else "service"
+
+
+def _whole_number(name: str, value: int | str) -> int:
+    text = str(value)
+    if not text.isascii() or not text.isdecimal() or len(text) > _DIGITS:
+        msg = f"{name}: must be a whole number, got {text[:20]!r}."
+        raise BadRequest(msg, code="invalid_parameter")
+    return int(text)

@@ -47,7 +47,7 @@ def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> di
         ]
     _add_contact(body, person)
     body["number_verified_accounts"] = _number(profile)
-    return body
+    return body | person.extra if person.extra else body
 
 
 @upholds("verified-accounts-at-most-four")

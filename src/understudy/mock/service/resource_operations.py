@@ -7,7 +7,14 @@ from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.service import avatars, linked_pictures, own_profile, profiles, qr_codes
+from understudy.mock.service import (
+    avatars,
+    linked_pictures,
+    own_profile,
+    profiles,
+    qr_codes,
+    verified_accounts,
+)
 
 LOOKUP = ("GET", "/profiles/{profileIdentifier}")
 QR_CODE = ("GET", "/qr-code/{sha256_hash}")
@@ -31,6 +38,9 @@ HANDLERS: Handlers = {
     OWN_PROFILE: own_profile.get_own_profile,
     UPDATE_PROFILE: own_profile.update_own_profile,
     ASSOCIATED_EMAIL: own_profile.is_email_associated,
+    # of newer definitions of the service
+    ("GET", "/profiles/search/by-verified-account"): verified_accounts.search_profiles,
+    ("GET", "/verified-accounts/services"): verified_accounts.list_services,
 }
 
 WEB_HANDLERS: Handlers = {
@@ -56,6 +66,9 @@ SCOPES = {
 
 LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
 """Operations that the rate limit counts; avatar operations do not (interface, Limits, 2)."""
+
+JSON_AS_FORM = frozenset({SET_AVATAR})
+"""Operations that read JSON under a form's content type, as a mobile client sends it."""
 
 ALIASES = {UPLOAD_AVATAR: avatars.UPLOAD_NAMES}
 

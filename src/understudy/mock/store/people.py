@@ -8,7 +8,7 @@ left out of an answer; None is an explicit null.
 again would take half the time of loading them.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -146,6 +146,8 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
         contact_public: Whether contact_info may be shown (interface, Profile).
         password: Signs in at the authorization server, with the slug or any e-mail as user name;
             seeding gives who has none ``<slug>-password``.
+        extra: Profile members that only the document in force declares, shown to authenticated
+            callers as they are.
         application_password: Makes two-step authentication on (interface, Password grant).
     """
 
@@ -158,6 +160,7 @@ class Person(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     contact_public: bool = True
     password: str = ""
     application_password: str | None = None
+    extra: dict[str, Any] = {}
 
 
 class Image(Struct, frozen=True, gc=False):

@@ -1,0 +1,63 @@
+"""Applies the members of a profile edit to a person, whatever the document in force declares.
+
+The interface lists seven editable fields; newer documents declare more of them. A member that the
+person's records have is stored there, with its type; any other is stored beside them, and returned
+as it was sent.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, get_type_hints
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from understudy.mock.store.people import ContactInfo, Person, Profile
+
+_CONTACT_ALIASES = {"contact_email": "email", "phone": "cell_phone"}
+
+
+def edited(person: Person, changes: Mapping[str, Any]) -> Person:
+    """Returns the person with these members changed; an empty string or null unsets a member."""
+    profile, contact = dict[str, Any](), dict[str, Any]()
+    extra = dict(person.extra)
+    for name, value in changes.items():
+        contact_name = _CONTACT_ALIASES.get(name, name)
+        if name in _types(Profile) and _fits(Profile, name, value):
+            profile[name] = _stored(Profile, name, value)
+        elif contact_name in _types(ContactInfo) and _fits(ContactInfo, contact_name, value):
+            contact[contact_name] = _stored(ContactInfo, contact_name, value)
+            extra[name] = value
+        else:
+            extra[name] = value
+    if contact:
+        profile["contact_info"] = replace(person.profile.contact_info or ContactInfo(), **contact)
+    kept = {name: value for name, value in extra.items() if value not in ("", None)}
+    return replace(person, profile=replace(person.profile, **profile), extra=kept)
+
+
+def _fits(record: type[msgspec.Struct], name: str, value: Any) -> bool:
+    try:
+        _stored(record, name, value)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
+    is_optional = name in _optional(record)
+    if is_optional and value in ("", None):
+        return UNSET
+    return msgspec.convert(value, _types(record)[name])
+
+
+@cache
+def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+    return get_type_hints(record)
+
+
+@cache
+def _optional(record: type[msgspec.Struct]) -> frozenset[str]:
+    """Returns the members that may be unset; the others are empty instead."""
+    return frozenset(f.name for f in msgspec.structs.fields(record) if f.default is UNSET)

@@ -1,0 +1,66 @@
+"""Searches profiles by verified account, and lists the services that accounts can be verified at.
+
+Newer definitions of the service have these operations; the bundled document, written from the
+interface, has not. They are bound where the document in force has them.
+"""
+
+from itertools import islice
+
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.service import addresses, representations
+from understudy.mock.store.people import PEOPLE, Person
+
+PAGE_LENGTH = 20
+
+
+def search_profiles(
+    call: Call, *, username: str, service: str = "", page: int = 1
+) -> HandlerResponse:
+    """Returns public profiles with a verified account of this user name."""
+    matches = [
+        person
+        for _, person in call.world.items(PEOPLE)
+        if person.visibility == "public" and _has_account(person, username, service)
+    ]
+    start = (max(int(page), 1) - 1) * PAGE_LENGTH
+    shown = islice(matches, start, start + PAGE_LENGTH)
+    represent = (
+        representations.public_profile if call.principal is None else representations.full_profile
+    )
+    return HandlerResponse(
+        {
+            "profiles": [represent(person, call.site_url) for person in shown],
+            "total_pages": -(-len(matches) // PAGE_LENGTH),
+        }
+    )
+
+
+def list_services(call: Call) -> HandlerResponse:
+    """Returns the services that people of this world have verified accounts at."""
+    labels = {
+        account.service_type: account.service_label
+        for _, person in call.world.items(PEOPLE)
+        for account in person.profile.verified_accounts
+    }
+    return HandlerResponse(
+        {
+            "services": [
+                {
+                    "service_type": service_type,
+                    "service_label": label,
+                    "service_icon": addresses.icon_url(call.site_url, service_type),
+                }
+                for service_type, label in sorted(labels.items())
+            ]
+        }
+    )
+
+
+def _has_account(person: Person, username: str, service: str) -> bool:
+    """Tells whether a shown account's URL ends with the user name, ignoring case."""
+    wanted = username.lower().removeprefix("@")
+    return any(
+        account.url.rstrip("/").rpartition("/")[2].lower().removeprefix("@") == wanted
+        for account in person.profile.verified_accounts
+        if not account.is_hidden and service in {"", account.service_type}
+    )

@@ -1,0 +1,24 @@
+"""Requests as clients in the field send them, a little beside the document."""
+
+import json
+
+import pytest
+from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT
+
+ME = {"token": "ada-full"}
+
+
+@pytest.mark.parametrize(("value", "is_selected"), [("1", True), ("0", False), ("true", True)])
+def test_select_avatar_takes_numbers_as_well(ask, value, is_selected):
+    path = f"/v3/me/avatars?select_avatar={value}"
+    avatar = ask("POST", path, files={"data": ("a.png", PORTRAIT)}, **ME).json()
+    assert avatar["selected"] is is_selected
+
+
+def test_json_under_the_content_type_of_a_form_assigns_an_avatar(ask):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    body = json.dumps({"email_hash": ADA_HASH})
+    path = f"/v3/me/avatars/{ADA_AVATAR}/email"
+    assert ask("POST", path, content=body, headers=form, **ME).status_code == 204
+    refused = ask("POST", path, content=f"email_hash={ADA_HASH}", headers=form, **ME)
+    assert refused.status_code == 415
