@@ -3,8 +3,10 @@
 import asyncio
 import logging
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
+import msgspec
 
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.deployments.allowance import MOVABLE_PAUSE, Allowance
@@ -21,14 +23,15 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
     """Returns a new mock in this process as a deployment.
 
     Args:
-        target: What is known of the mock, and permitted.
+        target: What is known of the mock, and permitted; the mock serves its document.
         seed: Seed for the identifiers and responses of the mock.
 
     Raises:
         StartupError: The target's document cannot be read.
     """
     document = named_document(target)
-    server = mock(seed)
+    server = mock(seed, None if document is None else document.path)
+    target = msgspec.structs.replace(target, base_url=SITE + server.base_path)
     return Deployment(
         target=target,
         transport=InProcess(server),
@@ -69,11 +72,11 @@ async def _response(site: httpx.ASGITransport, request: httpx.Request) -> httpx.
     return httpx.Response(response.status_code, headers=response.headers, content=body)
 
 
-def mock(seed: int = 0) -> Mock:
-    """Returns a mock at the addresses of ``TARGET``."""
+def mock(seed: int = 0, document: Path | None = None) -> Mock:
+    """Returns a mock at the addresses of ``TARGET``; it serves a document, or the bundled one."""
     parser = logging.getLogger("python_multipart")
     parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
-    return Mock(Settings(seed=seed), addresses=Addresses(SITE, AUTHORIZATION))
+    return Mock(Settings(seed=seed, document=document), addresses=Addresses(SITE, AUTHORIZATION))
 
 
 def time_of(mock: Mock) -> Time:

@@ -12,8 +12,7 @@ from random import Random  # noqa: TID251 - seeded, and never the world's own
 
 from understudy.generate.cases import LARGE, Case, CaseKind, CaseRequest, ExpectedResponse
 from understudy.generate.covering_arrays import covering
-from understudy.generate.mutations.json_bodies import WRITING
-from understudy.generate.mutations.mutation import OPEN, Mutation
+from understudy.generate.mutations.mutation import OPEN, WRITING, Mutation
 from understudy.generate.plans import OperationPlan
 from understudy.generate.test_data import AVATAR_ID
 

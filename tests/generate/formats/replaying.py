@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from tests.generate.formats.conftest import Deployment
@@ -53,15 +53,15 @@ def json_requests(path: Path) -> Iterator[Request]:
         yield _of_json(case["id"], case["request"], case["expected"]["statuses"])
 
 
-def _of_json(name: str, request: dict[str, object], statuses: list[str]) -> Request:
+def _of_json(name: str, request: dict[str, Any], statuses: list[str]) -> Request:
     body = request["body"]
     content = None
     if isinstance(body, dict):
         pieces = body.get("pieces", [{"base64": body.get("base64", ""), "times": 1}])
         content = b"".join(base64.b64decode(p["base64"]) * p["times"] for p in pieces)
         content = body["text"].encode() if "text" in body else content
-    headers = [(str(pair[0]), str(pair[1])) for pair in request["headers"]]  # type: ignore[attr-defined]
-    return Request(name, str(request["method"]), str(request["url"]), headers, content, statuses)
+    headers = [(key, text) for key, text in request["headers"]]
+    return Request(name, request["method"], request["url"], headers, content, statuses)
 
 
 def csv_requests(path: Path) -> Iterator[Request]:

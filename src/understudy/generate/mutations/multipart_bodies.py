@@ -6,14 +6,12 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from understudy.generate import upload_images
 from understudy.generate.cases import CaseKind
 from understudy.generate.drafts import Draft, MultipartBody, MultipartPart
-from understudy.generate.mutations.mutation import OPEN, Generator, Mutation, rule
+from understudy.generate.mutations.mutation import BODY, OPEN, WRITING, Generator, Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.styles import written
 from understudy.generate.upload_images import UploadImage
 from understudy.openapi.loader import Node
 
-BODY = "body"
-WRITING = "writing"
 TOO_LARGE = ("413",)
 MULTIPART_RFC = "RFC 7578, 4"
 

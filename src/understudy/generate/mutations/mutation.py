@@ -11,6 +11,11 @@ from typing import NamedTuple
 from understudy.generate.cases import CaseKind, Location
 from understudy.generate.drafts import Draft
 
+BODY = "body"
+
+WRITING = "writing"
+"""The part for how a body is written; such mutations are applied after all others."""
+
 REFUSED = ("4XX",)
 OPEN = ("2XX", "3XX", "4XX")
 

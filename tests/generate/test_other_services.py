@@ -1,0 +1,91 @@
+"""``generate --document X --send``: the mock serves X, and a deployment without X passes nothing."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.conftest import Running
+
+from understudy.cli import main
+
+SHOP = """
+openapi: 3.1.0
+info: {title: Shop, version: '1'}
+servers: [{url: https://shop.example/api}]
+paths:
+  /orders:
+    get:
+      operationId: listOrders
+      parameters: [{name: page, in: query, schema: {type: integer, minimum: 1}}]
+      responses: {'200': {description: a}, '4XX': {description: b}}
+    post:
+      operationId: createOrder
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [sku]
+              properties: {sku: {type: string, pattern: '^[A-Z]{3}-[0-9]{4}$'}}
+      responses: {'201': {description: a}, '4XX': {description: b}}
+  /orders/{id}:
+    get:
+      operationId: getOrder
+      parameters: [{name: id, in: path, required: true, schema: {type: string, format: uuid}}]
+      responses: {'200': {description: a}, '4XX': {description: b}}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.yaml"
+    path.write_text(SHOP)
+    return path
+
+
+@pytest.fixture
+def other_service(tmp_path: Path) -> Iterator[str]:
+    """A deployment that knows no operation of the shop; every path of it is a 404."""
+    running = Running(tmp_path, "--log", "off")
+    yield running.base_url
+    running.stop()
+
+
+def send(*words: object) -> tuple[Result, list[dict[str, Any]]]:
+    sent = ["generate", "--send", "--format", "jsonl", *map(str, words)]
+    done = CliRunner().invoke(main, sent)
+    return done, [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+def test_without_a_target_the_mock_serves_the_document(shop: Path):
+    done, lines = send("--document", shop, "--count", 40)
+    assert done.exit_code == 0, [line for line in lines if line["outcome"].startswith("failed")]
+    passed = {line["outcome"] for line in lines if line["kind"] == "valid"} - {
+        "not sent: the HTTP client would normalise its URL"
+    }
+    assert passed == {"passed: 200", "passed: 201"}
+
+
+@pytest.mark.parametrize("kind", ["all", "invalid"])
+def test_a_404_of_an_unknown_path_passes_nothing(shop: Path, other_service: str, kind: str):
+    words = ("--document", shop, "--base-url", other_service, "--kind", kind, "--count", 30)
+    _, lines = send(*words)
+    assert len(lines) == 90
+    assert {line["outcome"].partition(":")[0] for line in lines} <= {
+        "failed",
+        "not judged",
+        "not sent",
+    }
+    plain_too = "not judged: the plain request of getOrder is answered with 404 too"
+    assert plain_too in {line["outcome"] for line in lines}
+
+
+def test_the_base_url_names_where_cases_are_sent(shop: Path, other_service: str):
+    _, lines = send("createOrder", "--document", shop, "--base-url", other_service, "--count", 3)
+    assert {line["request"]["url"].partition("?")[0] for line in lines} == {
+        f"{other_service}/orders"
+    }
