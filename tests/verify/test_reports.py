@@ -23,9 +23,13 @@ from tests.verify.packages import har_faults, package
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
+from understudy.deployments.exchange import Response
 from understudy.verify import reports
+from understudy.verify.checks import expect
+from understudy.verify.findings import DOCUMENT, shown
 from understudy.verify.outcome import Outcome
 from understudy.verify.recordings import read_recording
+from understudy.verify.reports.grouping import by_cause
 from understudy.verify.reports.terminal import print_outcome
 from understudy.verify.run import RunOptions, routes_of
 from understudy.verify.runner import carry_out
@@ -192,3 +196,44 @@ def test_the_python_snippet_is_a_program(outcome):
     program = said["findings"][0]["reproduce"]["python"]
     run = [sys.executable, "-c", "import ast, sys; ast.parse(sys.stdin.read())"]
     subprocess.run(run, input=program, text=True, check=True)
+
+
+def test_a_terminal_of_80_columns_breaks_no_words_and_no_commands(outcome):
+    rules = tuple(
+        replace(rule, status="not_checked", reason="[credentials] other_access_token is not given")
+        for rule in outcome.rules[:2]
+    )
+    file = StringIO()
+    console = Console(file=file, width=80, force_terminal=True, color_system=None)
+    print_outcome(console, replace(outcome, rules=rules), SECRETS)
+    lines = file.getvalue().splitlines()
+    long = [line for line in lines if len(line) > 80]
+    assert [line for line in long if "curl" not in line and "_1=$(" not in line] == []
+    assert "    2  [credentials] other_access_token is not given" in lines
+
+
+def test_rules_that_the_same_response_breaks_are_consequences_of_the_first(outcome):
+    general = replace(outcome.findings[0], rule=DOCUMENT)
+    causes = by_cause((general, *outcome.findings))
+    assert [cause.findings[0].rule.id for cause in causes] == [
+        finding.rule.id for finding in outcome.findings
+    ]
+    assert causes[0].dependent_rules == ("document",)
+    said = on_terminal(replace(outcome, findings=(general, *outcome.findings)))
+    assert "and 1 rule that the same responses break: document" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "null"), (["a"], '["a"]'), ({"b"}, '["b"]'), (True, "true"), ("as it is", "as it is")],
+)
+def test_values_are_shown_as_json_and_texts_as_they_are(value, text):
+    assert expect(condition=False, expected="", actual=value).actual == text
+
+
+def test_a_large_body_is_cut_and_its_whole_is_named(outcome):
+    exchange = outcome.exchanges[0]
+    large = replace(exchange, response=Response(200, (), b"x" * 5000))
+    text = shown(large, SECRETS)
+    assert "5000 bytes in all; --report har=FILE keeps exchange 1 whole" in text
+    assert len(text) < 4000

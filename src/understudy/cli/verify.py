@@ -116,6 +116,7 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     "--init", "is_init", is_flag=True, help="Ask questions, and write a target file to --target."
 )
 @click.option("--quiet", is_flag=True, help="Print no progress.")
+@click.option("--verbose", is_flag=True, help="Print consequences and unchecked rules in full.")
 def verify(**options: Any) -> None:
     """Judge a deployment by the contract.
 

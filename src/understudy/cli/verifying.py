@@ -44,6 +44,7 @@ class VerifyOptions:
         baseline: File of accepted findings.
         har: Recorded traffic to judge instead of sending.
         is_quiet: True for no progress.
+        is_verbose: True to print consequences and unchecked rules in full.
     """
 
     where: DeploymentOptions
@@ -55,6 +56,7 @@ class VerifyOptions:
     baseline: Path | None = None
     har: Path | None = None
     is_quiet: bool = False
+    is_verbose: bool = False
 
 
 def typed(options: Mapping[str, Any]) -> VerifyOptions:
@@ -80,6 +82,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         baseline=options["baseline"],
         har=options["har"],
         is_quiet=options["quiet"],
+        is_verbose=options["verbose"],
     )
 
 
@@ -125,7 +128,7 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     deployment = open_deployment(options.where, environment)
     secrets = deployment.target.secrets()
     outcome = _outcome(options, deployment, console)
-    print_outcome(console, outcome, secrets)
+    print_outcome(console, outcome, secrets, is_verbose=options.is_verbose)
     for name, path in options.reports:
         _write(path, name, FORMATS[name](outcome, secrets))
     if environment.get("GITHUB_ACTIONS"):

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from understudy.deployments.exchange import Exchange
 from understudy.verify.history import History
+from understudy.verify.value_texts import as_json, as_text
 
 TOO_MANY = 429
 SHOWN = 300
@@ -176,7 +177,7 @@ def expect(
 ) -> CheckResult:
     """Returns the result that a condition gives."""
     seen = tuple(exchange for exchange in evidence if exchange is not None)
-    return CheckResult(bool(condition), expected, str(actual)[:SHOWN], seen)
+    return CheckResult(bool(condition), expected, as_text(actual)[:SHOWN], seen)
 
 
 def expect_equal(
@@ -184,7 +185,10 @@ def expect_equal(
 ) -> CheckResult:
     """Returns the result that a value must equal another."""
     return expect(
-        actual == expected, f"{what} is {expected!r}"[:SHOWN], f"{what} is {actual!r}", *evidence
+        actual == expected,
+        f"{what} is {as_json(expected)}"[:SHOWN],
+        f"{what} is {as_json(actual)}",
+        *evidence,
     )
 
 

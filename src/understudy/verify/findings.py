@@ -108,17 +108,23 @@ def shown(exchange: Exchange, secrets: Mapping[str, str]) -> str:
     request, response = exchange.request, exchange.response
     lines = [f"{request.method} {masked(request.url, secrets)}"]
     lines += [f"{n}: {masked(t, secrets)}" for n, t in request.headers if n not in QUIET]
-    lines += ["", *_body_lines(request.body, secrets), f"HTTP {response.status}"]
+    lines += ["", *_body_lines(request.body, secrets, exchange), f"HTTP {response.status}"]
     lines += [f"{name}: {masked(text, secrets)}" for name, text in response.headers]
-    lines += ["", *_body_lines(response.body, secrets)]
+    lines += ["", *_body_lines(response.body, secrets, exchange)]
     return "\n".join(lines)
 
 
-def _body_lines(body: bytes, secrets: Mapping[str, str]) -> list[str]:
+def _body_lines(body: bytes, secrets: Mapping[str, str], exchange: Exchange) -> list[str]:
+    """Returns a body's text; of a large one the start, and where the whole is."""
     if not body:
         return []
     text = text_of(body)
-    return [masked(text[:BODY_SHOWN], secrets) if text is not None else f"({len(body)} bytes)", ""]
+    if text is None:
+        return [f"({len(body)} bytes, SHA-256 {sha256(body).hexdigest()[:16]})", ""]
+    if len(text) <= BODY_SHOWN:
+        return [masked(text, secrets), ""]
+    rest = f"… ({len(body)} bytes in all; --report har=FILE keeps exchange {exchange.number} whole)"
+    return [masked(text[:BODY_SHOWN], secrets), rest, ""]
 
 
 def text_of(body: bytes) -> str | None:

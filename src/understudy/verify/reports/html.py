@@ -7,7 +7,15 @@ from typing import Final
 from understudy.verify.findings import Finding, shown
 from understudy.verify.outcome import Coverage, Outcome, RuleOutcome, Status
 from understudy.verify.reports.coverage import parameters, picture
-from understudy.verify.reports.grouping import NOTES, by_rule, variables, where
+from understudy.verify.reports.grouping import (
+    NOTES,
+    Cause,
+    by_cause,
+    by_rule,
+    counted,
+    variables,
+    where,
+)
 from understudy.verify.reproducing import commands, snippet
 
 STYLE = """
@@ -91,7 +99,7 @@ def _findings(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         hint = (
             f"<p>The commands read secrets from variables: <code>export {escape(export)}</code></p>"
         )
-    rules = [_rule(findings, secrets, "rule") for findings in by_rule(outcome.findings)]
+    rules = [_cause(cause, secrets) for cause in by_cause(outcome.findings)]
     return "\n".join(["<h2>Findings</h2>", hint, *rules])
 
 
@@ -102,14 +110,27 @@ def _notes(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     return "\n".join(["<h2>Notes</h2>", f"<p>{escape(NOTES)}</p>", *rules])
 
 
-def _rule(findings: list[Finding], secrets: Mapping[str, str], css: str) -> str:
+def _cause(cause: Cause, secrets: Mapping[str, str]) -> str:
+    """Returns a rule's findings, with what follows from them folded in."""
+    rules = cause.dependent_rules
+    if not rules:
+        return _rule(list(cause.findings), secrets, "rule")
+    inner = "".join(_rule(findings, secrets, "rule") for findings in by_rule(cause.consequences))
+    title = f"and {counted(len(rules), 'rule')} that the same responses break: {', '.join(rules)}"
+    folded = f"<details><summary>{escape(title)}</summary>{inner}</details>"
+    return _rule(list(cause.findings), secrets, "rule", folded)
+
+
+def _rule(
+    findings: list[Finding], secrets: Mapping[str, str], css: str, consequences: str = ""
+) -> str:
     rule = findings[0].rule
     head = f"<h3>{escape(rule.id)}</h3><p>{escape(rule.statement)}</p>"
     first, *others = [_finding(finding, secrets) for finding in findings]
     more = "".join(others)
     if others:
         more = f"<details><summary>{len(others)} more</summary>{more}</details>"
-    return f'<section class="{css}">{head}{first}{more}</section>'
+    return f'<section class="{css}">{head}{first}{more}{consequences}</section>'
 
 
 def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
