@@ -7,13 +7,14 @@ import orjson
 import pytest
 
 from understudy.cli.log_lines import log_lines
+from understudy.errors import NotFound
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 
 
-def exchange(query: bytes = b"", status: int = 200) -> RequestContext:
-    world = World("default", {}, clock=Clock(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
+def exchange(query: bytes = b"", status: int = 200, world: str = "default") -> RequestContext:
+    universe = World(world, {}, clock=Clock(lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)))
     scope: Any = {
         "method": "GET",
         "path": "/v3/profiles/ada",
@@ -21,8 +22,8 @@ def exchange(query: bytes = b"", status: int = 200) -> RequestContext:
         "headers": [],
         "scheme": "http",
     }
-    made = RequestContext(scope, dict(scope["headers"]), world)
-    made.status, made.seconds = status, 0.00123
+    made = RequestContext(scope, dict(scope["headers"]), universe)
+    made.status, made.seconds, made.number = status, 0.00123, 7
     made.notes.append("a remark")
     return made
 
@@ -37,9 +38,30 @@ def lines(log, exchange: RequestContext, *, is_terminal: bool = False) -> str:
 
 def test_a_plain_line_tells_when_what_and_how_long():
     assert lines("auto", exchange()).splitlines() == [
-        "03:04:05  200  GET    /v3/profiles/ada  1.2 ms  -",
-        "          a remark",
+        "03:04:05    #7  200  GET    /v3/profiles/ada  1.2 ms  -",
+        "                a remark",
     ]
+
+
+def test_a_refusal_is_said_with_its_reason_and_the_world():
+    made = exchange(status=404, world="w1")
+    made.refused(NotFound("There is no profile 'adda'; did you mean 'ada'?"))
+    assert lines("text", made).splitlines()[:2] == [
+        "03:04:05    #7  404  GET    /v3/profiles/ada  1.2 ms  -  world w1",
+        "                There is no profile 'adda'; did you mean 'ada'?",
+    ]
+    entry = orjson.loads(lines("json", made))
+    assert (entry["id"], entry["world"]) == (7, "w1")
+    assert entry["reason"].startswith("There is no profile")
+
+
+def test_a_request_can_neither_forge_a_line_nor_steer_a_terminal():
+    made = exchange(b"x=%0a")
+    made.path = "/v3/a\n03:04:06    #8  200\x1b[2J"
+    first, remark = lines("text", made).splitlines()
+    assert "/v3/a\\n03:04:06" in first
+    assert "\x1b" not in first
+    assert remark.strip() == "a remark"
 
 
 def test_a_terminal_sees_colours():

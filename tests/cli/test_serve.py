@@ -2,12 +2,17 @@
 
 import json
 import os
+import shlex
 import shutil
+import signal
 import socket
 import stat
+import subprocess
+from pathlib import Path
 
 import httpx
 import pytest
+from tests.cli.conftest import UNDERSTUDY
 
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
@@ -32,6 +37,50 @@ def test_the_banner_says_where_what_to_type_and_whom_to_ask_for(serve):
     text = said()
     for told in ("resource API", "curl http", "Bearer ada-full", "ada, aurelia", "Ctrl-C stops"):
         assert told in text
+
+
+def test_the_first_screen_fits_a_terminal(serve):
+    shown = serve("--admin-token", "t").said().rstrip("\n").splitlines()
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes.yaml"
+    path.write_text((Path(__file__).parents[1] / "mock" / "engine" / "notes.yaml").read_text())
+    return path
+
+
+def test_the_commands_shown_for_another_document_work(serve, notes):
+    mock = serve("--document", str(notes), "--log", "off")
+    shown = mock.said()
+    assert "serves Notes" in shown
+    assert "ada, aurelia" not in shown
+    commands = [line.strip() for line in shown.splitlines() if line.startswith("  curl ")]
+    assert len(commands) >= 5
+    for command in commands:
+        words = [*shlex.split(command), "-s", "-o", "/dev/null", "-w", "%{http_code}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("2"), command
+
+
+def test_a_log_of_json_has_nothing_else_on_standard_output(tmp_path):
+    command = [str(UNDERSTUDY), "serve", "--log", "json", "--port", "0", "--auth-port", "0"]
+    ready = tmp_path / "ready.json"
+    with subprocess.Popen(
+        [*command, "--ready-file", str(ready)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not ready.exists():
+            assert process.poll() is None
+        httpx.get(f"{json.loads(ready.read_text())['base_url']}/profiles/ada", trust_env=False)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate()
+    assert [json.loads(line)["status"] for line in output.splitlines()] == [200]
+    assert "Ctrl-C stops." in errors
 
 
 def test_ctrl_c_stops_with_a_request_under_way(serve):

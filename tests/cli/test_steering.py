@@ -75,6 +75,9 @@ def test_an_answer_is_explained(run) -> None:
         assert line in said
     assert json.loads(run("explain", "2", "--json").stdout)["id"] == 2
     assert "it remembers 1 to 3" in run("explain", "99").stderr
+    assert json.loads(run("explain", "last", "--json").stdout)["id"] == 3
+    assert run("explain", "#2").stdout == said
+    assert "'abc' is not the id of a request" in run("explain", "abc").stderr
 
 
 def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:

@@ -6,25 +6,59 @@ import click
 import orjson
 
 from understudy.cli.mock_options import client, mock_options
+from understudy.errors import StartupError
+
+LAST = "last"
+
+
+def _number(_ctx: click.Context, _argument: click.Parameter, text: str) -> int | None:
+    """Parses an id; returns None for the latest request.
+
+    Raises:
+        BadParameter: It is neither.
+    """
+    if text == LAST:
+        return None
+    if not text.removeprefix("#").isdecimal():
+        msg = (
+            f"{text!r} is not the id of a request; `understudy journal` shows ids, or write {LAST}"
+        )
+        raise click.BadParameter(msg)
+    return int(text.removeprefix("#"))
 
 
 @click.command()
 @mock_options
-@click.argument("number", type=click.IntRange(1), metavar="ID")
+@click.argument("number", callback=_number, metavar="ID|last")
 @click.option("--json", "is_json", is_flag=True, help="Print the whole explanation as JSON.")
 def explain(
-    url: str, world: str | None, admin_token: str | None, number: int, *, is_json: bool
+    url: str, world: str | None, admin_token: str | None, number: int | None, *, is_json: bool
 ) -> None:
     """Explain why a running mock responded as it did.
 
-    `understudy journal` shows the ID of each request.
+    ID is the number that the log and `understudy journal` show; `last` is the latest request.
     """
-    entry = client(url, world, admin_token).call("GET", f"/requests/{number}")
+    mock = client(url, world, admin_token)
+    entry = mock.call("GET", f"/requests/{_last(mock) if number is None else number}")
     if is_json:
         click.echo(orjson.dumps(entry, option=orjson.OPT_INDENT_2))
         return
     for line in _lines(entry):
         click.echo(line)
+
+
+def _last(mock: Any) -> int:
+    """Returns the id of the latest request.
+
+    Raises:
+        StartupError: There was none yet.
+    """
+    latest = mock.call("GET", "/requests", params={"limit": 1})["requests"]
+    if not latest:
+        msg = "The mock has received no request yet; send one, and ask again."
+        raise StartupError(msg)
+    number: int = latest[0]["id"]
+    return number
 
 
 def _lines(entry: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """The request log: one line per request, coloured on a terminal, plain text or JSON elsewhere."""
 
+import textwrap
 from collections.abc import Callable
 from datetime import datetime
 
@@ -10,9 +11,15 @@ from understudy.cli.status_colours import COLOURS
 from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.masking import masked_query
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.worlds import DEFAULT
 from understudy.mock.settings import Log
 
 Write = Callable[[str], None]
+
+REASON_WIDTH = 160
+"""Characters of the reason of a refusal; ``understudy explain`` shows all of it."""
+
+INDENT = " " * 16
 
 
 def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener | None:
@@ -27,52 +34,81 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
         return None
     line = _json if log == "json" else _coloured if is_terminal else _text
 
-    def record(exchange: RequestContext) -> None:
-        write(line(exchange))
+    def record(context: RequestContext) -> None:
+        write(line(context))
 
     return record
 
 
-def _target(exchange: RequestContext) -> str:
-    query = masked_query(exchange.query.decode("latin-1"))
-    return f"{exchange.path}?{query}" if query else exchange.path
+def _target(context: RequestContext) -> str:
+    query = masked_query(context.query.decode("latin-1"))
+    return printable(f"{context.path}?{query}" if query else context.path)
+
+
+def printable(text: str) -> str:
+    """Returns a text with escapes for characters that would break the line or steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _id(context: RequestContext) -> str:
+    """Returns the id that ``understudy explain`` takes; calls of the admin API have none."""
+    return f"#{context.number}" if context.number else "-"
 
 
 def _clock(instant: datetime) -> str:
     return instant.strftime("%H:%M:%S")
 
 
-def _who(exchange: RequestContext) -> str:
-    return exchange.principal.person if exchange.principal else "-"
+def _who(context: RequestContext) -> str:
+    person = context.principal.person if context.principal else "-"
+    world = context.world.name
+    return person if world == DEFAULT else f"{person}  world {world}"
 
 
-def _text(exchange: RequestContext) -> str:
+def _reason(context: RequestContext) -> str:
+    """Returns why a request was refused, in a few words; empty if it was not."""
+    if context.refusal is None:
+        return ""
+    return textwrap.shorten(printable(context.refusal.problem.message), REASON_WIDTH)
+
+
+def _remarks(context: RequestContext) -> list[str]:
+    reason = _reason(context)
+    return [*([reason] if reason else []), *map(printable, context.notes)]
+
+
+def _text(context: RequestContext) -> str:
     line = (
-        f"{_clock(exchange.started)}  {exchange.status}  {exchange.method:<6} {_target(exchange)}"
-        f"  {exchange.seconds * 1000:.1f} ms  {_who(exchange)}"
+        f"{_clock(context.started)}  {_id(context):>4}  {context.status}  {context.method:<6}"
+        f" {_target(context)}  {context.seconds * 1000:.1f} ms  {_who(context)}"
     )
-    return "\n".join([line, *(f"          {note}" for note in exchange.notes)])
+    return "\n".join([line, *(f"{INDENT}{remark}" for remark in _remarks(context))])
 
 
-def _coloured(exchange: RequestContext) -> str:
-    status = click.style(exchange.status, fg=COLOURS.get(exchange.status // 100), bold=True)
-    faint = click.style(f"{exchange.seconds * 1000:.1f} ms  {_who(exchange)}", dim=True)
-    time = click.style(_clock(exchange.started), dim=True)
-    line = f"{time}  {status}  {exchange.method:<6} {_target(exchange)}  {faint}"
-    notes = (click.style(f"          {note}", fg="yellow") for note in exchange.notes)
-    return "\n".join([line, *notes])
+def _coloured(context: RequestContext) -> str:
+    status = click.style(context.status, fg=COLOURS.get(context.status // 100), bold=True)
+    faint = click.style(f"{context.seconds * 1000:.1f} ms  {_who(context)}", dim=True)
+    start = click.style(f"{_clock(context.started)}  {_id(context):>4}", dim=True)
+    line = f"{start}  {status}  {context.method:<6} {_target(context)}  {faint}"
+    remarks = (click.style(f"{INDENT}{remark}", fg="yellow") for remark in _remarks(context))
+    return "\n".join([line, *remarks])
 
 
-def _json(exchange: RequestContext) -> str:
-    endpoint = exchange.endpoint
+def _json(context: RequestContext) -> str:
+    endpoint = context.endpoint
     entry = {
-        "time": exchange.started.isoformat(),
-        "method": exchange.method,
-        "target": _target(exchange),
-        "status": exchange.status,
-        "milliseconds": round(exchange.seconds * 1000, 3),
+        "time": context.started.isoformat(),
+        "id": context.number or None,
+        "world": context.world.name,
+        "method": context.method,
+        "target": _target(context),
+        "status": context.status,
+        "milliseconds": round(context.seconds * 1000, 3),
         "operation": endpoint.operation.operation_id if endpoint else None,
-        "person": exchange.principal.person if exchange.principal else None,
-        "notes": exchange.notes,
+        "person": context.principal.person if context.principal else None,
+        "reason": _reason(context) or None,
+        "notes": context.notes,
     }
     return orjson.dumps(entry).decode()

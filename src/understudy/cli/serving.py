@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import secrets  # noqa: TID251 - no fixture, and nobody may guess it
 import sys
 from collections.abc import Awaitable, Callable
@@ -35,7 +36,8 @@ def run(settings: Settings) -> None:
     if not settings.single_port:
         authorization = server.bind(settings.host, settings.auth_port, "--auth-port")
     site_url, auth_url = server.url_of(resource), server.url_of(authorization)
-    record = log_lines(settings.log, click.echo, is_terminal=sys.stdout.isatty())
+    is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
     mock = Mock(settings, record, _addresses(settings.host, site_url, auth_url))
@@ -44,7 +46,9 @@ def run(settings: Settings) -> None:
 
     def ready(_stop: Callable[[], None]) -> None:
         _settle_memory()
-        click.echo(banner(mock, site_url, auth_url, settings.admin_token))
+        # JSON lines are read by a program, which finds nothing else on standard output.
+        is_json = settings.log == "json"
+        click.echo(banner(mock, site_url, auth_url, settings.admin_token), err=is_json)
         if draft is not None and settings.ready_file is not None:
             draft.write_bytes(orjson.dumps(addresses) + b"\n")
             draft.replace(settings.ready_file)  # at once: a reader never sees half a line
@@ -120,8 +124,10 @@ def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
             try:
                 mock.reload()
             except StartupError as error:
-                click.secho(f"Not reloaded: {error}", fg="red")
+                click.secho(f"Not reloaded: {error}", fg="red", err=True)
             else:
-                click.secho("Reloaded documents and fixtures; the state is kept.", fg="green")
+                click.secho(
+                    "Reloaded documents and fixtures; the state is kept.", fg="green", err=True
+                )
 
     return watch

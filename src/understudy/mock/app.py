@@ -14,7 +14,8 @@ from understudy.mock.authserver.oauth_errors import error_response as authorizat
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.endpoint import endpoints
+from understudy.mock.engine.handlers import Handlers, shape
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.journaling import RequestListener
@@ -94,6 +95,11 @@ class Mock:
         """Answers at the authorization server's address: its endpoints and its pages."""
         await self._authorization(scope, receive, send)
 
+    @property
+    def is_own_service(self) -> bool:
+        """True if the document in force is of the service that the handlers and fixtures know."""
+        return any(endpoint.binding.handler is not None for endpoint in self.endpoints)
+
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.
 
@@ -138,6 +144,13 @@ class Mock:
         )
         administration = admin_api(load(self._openapi / "admin.yaml"), steering)
         self.base_path = resource.base_path
+        published = shape("GET", PATH)
+        self.endpoints = [
+            endpoint
+            for endpoint in endpoints(resource)
+            if shape(endpoint.operation.method, endpoint.operation.path) != published
+        ]
+        self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         is_single = self._settings.single_port
         approver = self._approver()
         page_groups: tuple[PageGroup, ...] = ("people", "authorization")
@@ -151,7 +164,8 @@ class Mock:
             ),
             choose=self._choose,
             response_validation=self._settings.response_validation or own,
-            records=[observe] if self._record is None else [observe, self._record],
+            records=[observe],
+            log=self._record,
             closed=CLOSED,
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,

@@ -28,7 +28,8 @@ class JournalMiddleware:
         app: The next layer.
         worlds: Where requests happen.
         paths: Those that are served; the base path of the first API may be left out.
-        records: Called with every finished request.
+        listeners: What is called with every finished request before it is in the journal, and the
+            log, which is called afterwards.
         addresses: The addresses of the two servers.
     """
 
@@ -37,13 +38,13 @@ class JournalMiddleware:
         app: ASGIApp,
         worlds: Worlds,
         paths: Paths,
-        records: Sequence[RequestListener],
+        listeners: tuple[Sequence[RequestListener], RequestListener | None],
         addresses: Addresses,
     ) -> None:
         self._app = app
         self._worlds = worlds
         self._paths = paths
-        self._records = records
+        self._records, self._log = listeners
         self._addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,6 +67,8 @@ class JournalMiddleware:
                 record(context)
             if not context.path.startswith(BASE_PATH):
                 _journal(context)
+            if self._log is not None:
+                self._log(context)
             _commit_late(context.world)
 
     def _context(self, scope: Scope) -> RequestContext:

@@ -40,7 +40,8 @@ class SiteConfig:
         elsewhere: The application behind the paths that no document has.
         choose: Reads the options that a single request chooses.
         response_validation: What happens to a response of the mock that breaks the document.
-        records: Called with every finished request.
+        records: Called with every finished request, before it gets its number in the journal.
+        log: Called with every finished request, once it is in the journal; None for no log.
         closed: Paths that get no cross-origin headers, and all below them.
         addresses: The addresses of the two servers; empty for the one that is served.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
@@ -53,6 +54,7 @@ class SiteConfig:
     choose: Choose
     response_validation: ResponseValidation = "refuse"
     records: Sequence[RequestListener] = ()
+    log: RequestListener | None = None
     closed: Sequence[str] = ()
     addresses: Addresses = HERE
     admin_hosts: frozenset[str] = frozenset()
@@ -71,7 +73,9 @@ def stack(site: SiteConfig) -> ASGIApp:
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
     layers: list[Middleware] = [
-        lambda app: JournalMiddleware(app, site.worlds, paths, site.records, site.addresses),
+        lambda app: JournalMiddleware(
+            app, site.worlds, paths, (site.records, site.log), site.addresses
+        ),
         lambda app: Cors(app, site.closed),
         lambda app: Errors(app, paths, site.apis),
         lambda app: Steps(
