@@ -1,17 +1,18 @@
 """The pages on the Python API and on the pytest plugin."""
 
 import inspect
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.quality.docs.docstrings import entries, summary
+from tests.quality.docs.docstrings import entries, section, summary
 from tests.quality.docs.markdown import code, page, prose, table
 
 import understudy
 from understudy.testing import contract_plugin, pytest_plugin
-from understudy.testing.world import MockWorld
 
-NAMES = getattr(understudy, "__all__", ("edge_cases", "parametrize"))
+NAMES = [name for name in understudy.__all__ if name != "__version__"]
 
 
 def python_page() -> str:
@@ -34,35 +35,41 @@ def pytest_page() -> str:
         table(("fixture", "what it is"), _fixtures()),
         "## Markers",
         "\n".join(f"- `{name}`{told}" for name, told in _markers()),
-        *_item("MockWorld", MockWorld),
+        "A world has the methods of [MockWorld](python.md#mockworld).",
     )
 
 
-_HEADS = {"Args": "argument", "Attributes": "attribute"}
+_HEADS = {"Args": "argument", "Attributes": "attribute", "Raises": "error"}
 
 
 def _item(name: str, item: Any) -> list[str]:
-    parts = [f"## {name}", f"```python\n{name}{_signature(item)}\n```", prose(summary(item))]
-    for section, head in _HEADS.items():
-        told = entries(item, section)
-        heads = (head, "meaning")
-        parts.append(table(heads, ((code(n), prose(t)) for n, t in told.items())))
+    parts = [f"## {name}", *_described(name, item)]
     if inspect.isclass(item):
         for method, function in inspect.getmembers(item, inspect.isfunction):
             if not method.startswith("_"):
-                parts += [
-                    f"### {name}.{method}",
-                    f"```python\n{method}{_signature(function)}\n```",
-                    prose(summary(function)),
-                ]
+                parts += [f"### {name}.{method}", *_described(method, function)]
     return parts
+
+
+def _described(name: str, item: Any) -> Iterator[str]:
+    """Yields the signature, what the docstring says, its tables and its examples."""
+    yield f"```python\n{name}{_signature(item)}\n```"
+    yield prose(summary(item))
+    for title, head in _HEADS.items():
+        rows = ((code(key), prose(text)) for key, text in entries(item, title).items())
+        yield table((head, "meaning"), rows)
+    returned = section(item, "Returns")
+    yield f"Returns: {prose(returned)}" if returned else ""
+    examples = section(item, "Examples")
+    yield f"```pycon\n{examples}\n```" if examples else ""
 
 
 def _signature(item: Any) -> str:
     try:
-        return str(inspect.signature(item)).replace("'", "")
+        text = str(inspect.signature(item)).replace("(self, ", "(")
     except (TypeError, ValueError):
         return ""
+    return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z]\w*)", "", text).replace("(self)", "()")
 
 
 class _Group:
