@@ -13,6 +13,7 @@ from tests.quality.docs import (
     fault_kinds,
     fixture_files,
     limits_table,
+    make_targets,
     openapi_documents,
     output_formats,
     python_api,
@@ -35,6 +36,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "fixtures.md": fixture_files.page_of_fixtures,
     "python.md": python_api.python_page,
     "pytest.md": python_api.pytest_page,
+    "make.md": make_targets.page_of_targets,
 }
 
 
