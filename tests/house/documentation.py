@@ -17,7 +17,7 @@ PAGES = tuple(
 )
 """Every page that a person wrote."""
 
-_FENCE = re.compile(r"((?:^<!-- .* -->\n)?)^```(\w*)\n(.*?)^```$", re.M | re.S)
+_FENCE = re.compile(r"((?:^<!-- [^\n]* -->\n)?)^```(\w*)\n(.*?)^```$", re.M | re.S)
 _FILE_NAME = re.compile(r"(?:#|//|<!--) (\S+\.\w+)(?: -->)?$")
 
 
