@@ -75,6 +75,8 @@ def _metavar(option: click.Option, context: click.Context) -> str:
         return ""
     if isinstance(option.type, click.Choice):
         return " | ".join(str(choice) for choice in option.type.choices)
+    if option.metavar is None and isinstance(option.type, click.types.IntParamType):
+        return "N"
     return option.make_metavar(context)
 
 
