@@ -1,11 +1,15 @@
 """Measures what each part of each probe sends and settles: ``python -m tests.quality.schedule``.
 
-Each probe runs alone, on a mock that is as good as new, so that no part's worth depends on the
-order that follows from it. ``make schedule`` writes what is measured to the packaged file.
+Every probe first runs alone, on a mock that is as good as new. What it costs beside the others,
+where it need not ask again what they asked, is measured in a run in the order that follows.
+``make schedule`` writes the result to the packaged file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from msgspec import json
 
@@ -15,70 +19,126 @@ from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
-from understudy.deployments.refusals import Refusal
 from understudy.verify import rules
+from understudy.verify.checks import CHECKS, CheckResult, judged
+from understudy.verify.ordering import turns
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, Probe
+from understudy.verify.probing import PROBES, Parts, Probe
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.schedule import SCHEDULE, Part
 
-_OVER = object()
-
 LOADED = rules.SECTIONS
-"""Named, so that importing this registers every probe."""
+"""Named, so that importing this registers every check and every probe."""
 
 PATIENT = Allowance(pause=timedelta(hours=2))
+
+Schedule = dict[str, tuple[Part, ...]]
 
 
 def main() -> None:
     """Writes the schedule."""
-    SCHEDULE.write_bytes(as_file(schedule()))
+    SCHEDULE.write_bytes(as_file(measured().together))
     print(f"{SCHEDULE.name}: {len(PROBES)} probes")  # noqa: T201 - a command's output
 
 
 def as_file(parts: Mapping[str, Sequence[Part]]) -> bytes:
     """Returns the file's content: one probe after another, one part a line."""
     probes = []
-    for name, measured in parts.items():
-        lines = ",\n".join(f"    {json.encode(part).decode()}" for part in measured)
+    for name, sent in parts.items():
+        lines = ",\n".join(f"    {json.encode(part).decode()}" for part in sent)
         probes.append(f'  "{name}": [\n{lines}\n  ]')
     return ("{\n" + ",\n".join(probes) + "\n}\n").encode()
 
 
-def schedule() -> dict[str, tuple[Part, ...]]:
+class Measured(NamedTuple):
+    """The parts of every probe.
+
+    Attributes:
+        alone: As each probe sends them alone, on a mock as good as new.
+        together: As they are sent in one run; those that come last as they are alone.
+    """
+
+    alone: Schedule
+    together: Schedule
+
+
+def measured() -> Measured:
     """Returns the parts of every probe, measured on the bundled mock."""
     mock = in_process.mock()
+    mock.world.clock.put(rate=0)  # so that no check depends on how fast the machine is
     beginning = mock.world.snapshot()
-    wire = in_process.InProcess(mock)
-    found = {}
-    for probe in PROBES:
-        mock.world.become(beginning)
+    with in_process.InProcess(mock) as wire:
         deployment = Deployment(TARGET, wire, in_process.time_of(mock), allowance=PATIENT)
-        found[probe.name] = tuple(_parts(probe, start(deployment, RunOptions())))
-    wire.close()
-    return found
+        alone: Schedule = {}
+        for probe in PROBES:
+            mock.world.become(beginning)
+            alone |= _measured([probe], deployment)
+        mock.world.become(beginning)
+        ordered = [replace(probe, parts=alone[probe.name]) for probe in PROBES]
+        earlier = [probe for probe in ordered if not probe.is_last]
+        return Measured(alone, alone | _measured(earlier, deployment))
 
 
-def _parts(probe: Probe, run: Run) -> Iterator[Part]:
-    """Yields what each part of a probe sends and settles."""
-    steps = probe.steps(ProbeClient(run.gateway, f"probe {probe.name}", run.exchanges))
-    is_over = False
-    while not is_over:
-        checks, sent = _settled(run), len(run.exchanges)
-        try:
-            is_over = next(steps, _OVER) is _OVER
-        except Refusal as refusal:
-            msg = f"{probe.name} was cut short on the mock: {refusal}"
-            raise AssertionError(msg) from refusal
-        own = [each for each in run.exchanges[sent:] if each.source == f"probe {probe.name}"]
-        if own:
-            now = _settled(run)
-            rules = (rule for rule in probe.rules if now.get(rule, 0) > checks.get(rule, 0))
-            yield Part(tuple(rules), len(own), _by(own))
+class Measurement:
+    """Measures the parts of probes in one run.
+
+    Args:
+        run: What the probes send by.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._settled: list[str] = []
+        run.gateway.listeners.insert(0, self._note)  # before the exchange becomes history
+
+    def part(self, probe: Probe, steps: Parts) -> Part | None:
+        """Returns what the next part of a probe sends and settles; None where there is none."""
+        self._settled.clear()
+        sent = len(self._run.exchanges)
+        with suppress(StopIteration):
+            next(steps)
+        own = [each for each in self._run.exchanges[sent:] if each.source == source(probe)]
+        names = {
+            check.name
+            for check in CHECKS
+            if check.name in self._settled and set(check.rules) & set(probe.rules)
+        }
+        return Part(tuple(sorted(names)), len(own), _by(own)) if own else None
+
+    def _note(self, exchange: Exchange) -> None:
+        if not exchange.source.startswith("probe "):
+            return
+        history = self._run.evaluator.history
+        results = (
+            (check, judged(check, exchange, history))
+            for check in CHECKS
+            if check.concerns(exchange)
+        )
+        self._settled += [
+            check.name for check, result in results if isinstance(result, CheckResult)
+        ]
 
 
-def _settled(run: Run) -> dict[str, int]:
-    return {rule: said.checks for rule, said in run.evaluator.said.items()}
+def source(probe: Probe) -> str:
+    """Returns what reports call the sender."""
+    return f"probe {probe.name}"
+
+
+def _measured(probes: Sequence[Probe], deployment: Deployment) -> Schedule:
+    """Returns the parts of probes that share a run, in the order that follows from theirs."""
+    run = start(deployment, RunOptions())
+    measurement = Measurement(run)
+    client = {p.name: ProbeClient(run.gateway, source(p), run.exchanges) for p in probes}
+    steps = {probe.name: probe.steps(client[probe.name]) for probe in probes}
+    parts: dict[str, list[Part]] = {probe.name: [] for probe in probes}
+    over: set[str] = set()
+    for probe in turns(probes, over):
+        part = measurement.part(probe, steps[probe.name])
+        if part is None:
+            over.add(probe.name)
+        else:
+            parts[probe.name].append(part)
+    return {name: tuple(sent) for name, sent in parts.items()}
 
 
 def _by(exchanges: Sequence[Exchange]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import httpx
@@ -48,12 +49,22 @@ def wire(mock: Any) -> Iterator[Wire]:
 
 
 @pytest.fixture
-def verify(mock: Any, wire: Wire) -> Callable[..., Outcome]:
-    def run(target: Target = TARGET, allowance: Allowance = PATIENT, **options: Any) -> Outcome:
-        deployment = Deployment(target, wire, in_process.time_of(mock), allowance)
+def verify_on(mock: Any) -> Callable[..., Outcome]:
+    def run(
+        transport: httpx.BaseTransport,
+        target: Target = TARGET,
+        allowance: Allowance = PATIENT,
+        **options: Any,
+    ) -> Outcome:
+        deployment = Deployment(target, transport, in_process.time_of(mock), allowance)
         return carry_out(deployment, RunOptions(**options))
 
     return run
+
+
+@pytest.fixture
+def verify(wire: Wire, verify_on: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    return partial(verify_on, wire)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.deployments.target import Target
 from understudy.interface.operations import LOOKUP
+from understudy.verify import checks
 from understudy.verify.checks import CHECKS, Check, Unmet, check_results, described, expect
 from understudy.verify.history import History
 
@@ -30,7 +31,7 @@ CHECK = Check(("some-rule",), frozenset({LOOKUP}), (is_first, was_found), never_
 
 @pytest.fixture
 def only_check(monkeypatch):
-    monkeypatch.setattr("understudy.verify.checks.CHECKS", [CHECK])
+    monkeypatch.setattr(checks, "CHECKS", [CHECK])
 
 
 @pytest.mark.usefixtures("only_check")

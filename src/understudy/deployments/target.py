@@ -139,6 +139,7 @@ class Target(Table, frozen=True):
             for the bundled one.
         mode: What may be written; see ``permits``.
         ours: True if assumed rules give findings and not only notes, as for the mock.
+        accept: Rules whose breach is a note here and not a finding, by their ids.
         other_application: A second application; a token of one must be useless to the other.
         two_step: An application whose owner uses two-step authentication.
         ledger: File that counts the requests of the hour across runs.
@@ -149,6 +150,7 @@ class Target(Table, frozen=True):
     document: str | None = None
     mode: Mode | None = None
     ours: bool = False
+    accept: tuple[str, ...] = ()
     ledger: str | None = None
     credentials: Credentials = field(default_factory=Credentials)
     application: TargetApplication = field(default_factory=TargetApplication)

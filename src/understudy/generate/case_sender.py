@@ -196,9 +196,8 @@ class CaseSender:
         """Tells whether a reason is an assumption that does not bind the target."""
         evaluator = self.run.evaluator
         rule = evaluator.rules.get(because.removeprefix("rule "))
-        return (
-            not evaluator.is_held_to_assumptions and rule is not None and rule.status == "assumed"
-        )
+        is_open = rule is not None and (rule.status == "assumed" or bool(rule.choice))
+        return is_open and not evaluator.is_held_to_assumptions
 
     def _findings(self, case: Case, exchange: Exchange) -> list[str]:
         """Returns the findings of the rules on the last response.

@@ -65,10 +65,12 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
         id: In kebab-case; what reports, marks and baselines call it.
         statement: The rule in one sentence of ours.
         section: The heading of the interface that it stands under.
-        status: Whether the interface states it, or is silent and we chose.
+        status: Whether the interface states it, a standard that it builds on implies it, or the
+            interface is silent and we chose.
+        source: Where an implied rule comes from: a section of an RFC or of the interface.
         held_by: Where the mock holds it: the documents in ``openapi/``, the resource API's code, or
             the authorization server's.
-        choice: What we chose.
+        choice: What we chose; of an implied rule, where its source leaves something open.
         why: Why so.
         switch: How to choose otherwise; on a stated rule, how to lift it.
     """
@@ -76,8 +78,9 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     statement: str
     section: str
-    status: Literal["stated", "assumed"]
+    status: Literal["stated", "implied", "assumed"]
     held_by: Literal["document", "mock", "authorization"]
+    source: str = ""
     choice: str = ""
     why: str = ""
     switch: SwitchEntry | None = None
@@ -197,6 +200,10 @@ def _fault(rule: Rule) -> str | None:
         return "an assumption needs both: choice (what we chose) and why"
     if rule.status == "stated" and (rule.choice or rule.why):
         return "what is stated leaves nothing to choose; drop choice and why"
+    if bool(rule.choice) != bool(rule.why):
+        return "choice and why belong together; give both or neither"
+    if (rule.status == "implied") != bool(rule.source):
+        return "just an implied rule has a source, such as RFC 6749, 4.1.2"
     return _switch_fault(rule.switch) if rule.switch else None
 
 

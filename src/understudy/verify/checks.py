@@ -28,18 +28,20 @@ class CheckResult(NamedTuple):
         expected: What the rule asks for, in a few words.
         actual: What was found instead, or as well.
         evidence: Earlier exchanges that the judgement rests on.
+        is_choice: Whether it judges what the rule's source leaves open, and we chose.
     """
 
     holds: bool
     expected: str
     actual: str = ""
     evidence: tuple[Exchange, ...] = ()
+    is_choice: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]
 """A predicate, named by its docstring: ``Tells whether the code was redeemed before.``"""
 
-Judge = Callable[[Exchange, History], CheckResult | None]
+Judge = Callable[[Exchange, History], CheckResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Check:
         when: What must hold of an exchange before there is anything to judge, in order.
         judge: The function.
         is_of_limits: Whether it also judges a 429, which says nothing of any other rule.
+        is_choice: Whether it judges what the rule's source leaves open, and we chose: then another
+            deployment's other behaviour is a note, whatever the rule's status.
     """
 
     rules: tuple[str, ...]
@@ -59,6 +63,18 @@ class Check:
     when: tuple[Condition, ...]
     judge: Judge
     is_of_limits: bool = False
+    is_choice: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its section and function, such as ``qr_codes.code_is_png``."""
+        return f"{self.judge.__module__.rpartition('.')[2]}.{self.judge.__name__}"
+
+    def concerns(self, exchange: Exchange) -> bool:
+        """Tells whether it is asked about an exchange at all."""
+        if self.operations and exchange.operation not in self.operations:
+            return False
+        return exchange.status != TOO_MANY or self.is_of_limits
 
     def occasion(self, reached: int) -> str:
         """Returns the exchange that was never seen, in words.
@@ -80,6 +96,7 @@ def check(
     on: Iterable[str] = (),
     when: Sequence[Condition] = (),
     is_of_limits: bool = False,
+    is_choice: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Registers a check.
 
@@ -89,10 +106,11 @@ def check(
         when: What must hold before there is anything to judge; the first that does not hold ends
             it, so what is cheap to tell comes first.
         is_of_limits: Whether a 429 means something to it.
+        is_choice: Whether it judges what the rule's source leaves open, and we chose.
     """
 
     def register(judge: Judge) -> Judge:
-        CHECKS.append(Check(rules, frozenset(on), tuple(when), judge, is_of_limits))
+        CHECKS.append(Check(rules, frozenset(on), tuple(when), judge, is_of_limits, is_choice))
         return judge
 
     return register
@@ -146,22 +164,28 @@ def check_results(
 ) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
     """Yields each check result of an exchange with its rule, and the checks it gave nothing to."""
     for registered in CHECKS:
-        if registered.operations and exchange.operation not in registered.operations:
+        if not registered.concerns(exchange):
             continue
-        if exchange.status == TOO_MANY and not registered.is_of_limits:
-            continue
-        try:
-            reached = _reached(registered, exchange, history)
-            is_met = reached == len(registered.when)
-            result = registered.judge(exchange, history) if is_met else None
-        except (ValueError, TypeError, AttributeError, LookupError) as error:
-            yield InternalError(registered.rules, f"{type(error).__name__}: {error}")
-            continue
-        if result is None:
-            yield Unmet(registered, reached)
+        result = judged(registered, exchange, history)
+        if not isinstance(result, CheckResult):
+            yield result
             continue
         for rule in registered.rules:
             yield rule, result
+
+
+def judged(
+    registered: Check, exchange: Exchange, history: History
+) -> CheckResult | Unmet | InternalError:
+    """Returns what a check says of an exchange, or why it says nothing."""
+    try:
+        reached = _reached(registered, exchange, history)
+        if reached < len(registered.when):
+            return Unmet(registered, reached)
+        result = registered.judge(exchange, history)
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        return InternalError(registered.rules, f"{type(error).__name__}: {error}")
+    return result._replace(is_choice=registered.is_choice)
 
 
 def _reached(registered: Check, exchange: Exchange, history: History) -> int:

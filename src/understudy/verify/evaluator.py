@@ -33,9 +33,17 @@ LOADED = sections.SECTIONS
 
 @dataclass
 class RuleRecord:
-    """What was said of one rule so far."""
+    """The check results of one rule so far.
+
+    Attributes:
+        checks: How many there are.
+        binding: How many of them judge what binds the target, and not what we chose.
+        exchanges: The first few exchanges that were judged.
+        findings: Findings and notes.
+    """
 
     checks: int = 0
+    binding: int = 0
     exchanges: list[int] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -150,8 +158,8 @@ class Evaluator:
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
         failed = [finding for finding in said.findings if not finding.is_note]
         noted = [finding.actual for finding in said.findings if finding.is_note]
-        if noted and not failed:
-            why = f"an assumption of ours, and here it is otherwise: {noted[0]}"
+        if noted and not failed and not said.binding:
+            why = f"{self._excuse(rule)}: {noted[0]}"
             return RuleOutcome(rule, "not_checked", why, said.checks, tuple(said.exchanges))
         return RuleOutcome(
             rule, "failed" if failed else "passed", "", said.checks, tuple(said.exchanges)
@@ -159,16 +167,16 @@ class Evaluator:
 
     def _note(self, rule: Rule, verdict: CheckResult, exchange: Exchange) -> list[Finding]:
         said = self.said.setdefault(rule.id, RuleRecord())
+        is_open = self._is_open(rule, verdict, exchange)
         said.checks += 1
+        said.binding += not is_open
         if len(said.exchanges) < SHOWN:
             said.exchanges.append(exchange.number)
         if verdict.holds:
             return []
-        is_assumed = rule.status == "assumed" or self._is_by_our_document(rule, exchange)
-        is_note = is_assumed and not self.is_held_to_assumptions
-        if not is_note:
+        if not is_open:
             self.broken.append((rule.id, verdict))
-        key = key_of(rule.id, exchange, verdict)
+        key = (is_open, *key_of(rule.id, exchange, verdict))
         if key in self._found:
             place = self._found[key][1]
             seen = said.findings[place]
@@ -176,10 +184,23 @@ class Evaluator:
             return []
         evidence = self.history.with_origins((*verdict.evidence, exchange))
         steps = steps_of(exchange, evidence)
-        finding = Finding(rule, verdict.expected, verdict.actual, steps, is_note)
+        finding = Finding(rule, verdict.expected, verdict.actual, steps, is_open)
         self._found[key] = (rule.id, len(said.findings))
         said.findings.append(finding)
         return [finding]
+
+    def _excuse(self, rule: Rule) -> str:
+        """Returns why a breach of a rule is a note."""
+        if rule.id in self.history.target.accept:
+            return "accepted by the target file"
+        return "an assumption of ours, and here it is otherwise"
+
+    def _is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
+        """Tells whether a result does not bind the target: it is assumed here, or accepted there."""
+        is_assumed = rule.status == "assumed" or result.is_choice
+        is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
+        is_accepted = rule.id in self.history.target.accept
+        return is_accepted or (is_assumed and not self.is_held_to_assumptions)
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
         """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""

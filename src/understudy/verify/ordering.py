@@ -4,31 +4,33 @@ The order follows from the measured schedule alone: what each part settles, and 
 """
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from understudy.verify.probing import Probe
 from understudy.verify.schedule import Part
 
 AGAIN = 0.25
-"""What settling a rule once more is worth, beside settling it the time before."""
+"""What settling a check once more is worth, beside settling it the time before."""
 
-OTHERWISE = 0.5
-"""What it is worth to settle a rule for the first time with another credential, or for a write."""
+OTHERWISE = 0.1
+"""What it is worth to settle a check for the first time with another credential, or for a write."""
 
-WRITING = 0.5
-"""What a part of a probe that writes is worth beside one that reads: what it changes is put back at
-a cost, and what was read before has to be read again."""
+RARITY = 0.2
+"""How much more a check is worth that few parts settle: with so many parts, to the power of this."""
 
 Asked = Counter[str | tuple[str, str]]
-"""How often rules were settled, and how often with the credential that a part uses."""
+"""How often checks were settled, and how often with the credential that a part uses."""
+
+Weights = Mapping[str, float]
+"""What settling each check for the first time is worth."""
 
 
 def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
     """Yields whose turn it is: of whom the next parts settle most for a request.
 
-    A rule that was asked before counts less and less; what writes gives way to what reads; what
-    moves time or uses up a limit comes last.
+    A check that was settled before counts less and less; what moves time or uses up a limit comes
+    last.
 
     Args:
         probes: All that may run.
@@ -37,11 +39,14 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
     asked: Asked = Counter()
     for is_last in (False, True):
         staged = [probe for probe in probes if probe.is_last == is_last]
-        waiting = [(-_worth(probe, 0, asked), place, 0) for place, probe in enumerate(staged)]
+        weights = _weights(staged)
+        waiting = [
+            (-_worth(probe, 0, asked, weights), place, 0) for place, probe in enumerate(staged)
+        ]
         heapify(waiting)
         while waiting:
             _, place, done = heappop(waiting)
-            now = (-_worth(staged[place], done, asked), place, done)
+            now = (-_worth(staged[place], done, asked, weights), place, done)
             if waiting and now > waiting[0]:  # worth only ever falls, so nothing else need be asked
                 heappush(waiting, now)
                 continue
@@ -49,7 +54,9 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
             for ahead in staged[place].parts[done : done + 1]:
                 _ask(asked, ahead)
             if staged[place].name not in over:
-                heappush(waiting, (-_worth(staged[place], done + 1, asked), place, done + 1))
+                heappush(
+                    waiting, (-_worth(staged[place], done + 1, asked, weights), place, done + 1)
+                )
 
 
 def in_order(probes: Sequence[Probe]) -> list[Probe]:
@@ -63,26 +70,32 @@ def in_order(probes: Sequence[Probe]) -> list[Probe]:
     return sorted(probes, key=lambda whose: list(begun).index(whose.name))
 
 
-def _worth(probe: Probe, done: int, asked: Asked) -> float:
+def _weights(probes: Sequence[Probe]) -> Weights:
+    """Returns what each check is worth: a little more where few parts settle it."""
+    parts = Counter(check for probe in probes for part in probe.parts for check in part.checks)
+    return {check: count**-RARITY for check, count in parts.items()}
+
+
+def _worth(probe: Probe, done: int, asked: Asked, weights: Weights) -> float:
     """Returns the most that the next parts settle for a request, however far one looks ahead."""
     best = settled = cost = 0.0
     here = asked.copy()
     for ahead in probe.parts[done:]:
-        settled += sum(_news(question, here) for question in ahead.questions)
+        settled += sum(weights[check] * _news((check, by), here) for check, by in ahead.questions)
         _ask(here, ahead)
         cost += ahead.cost
         best = max(best, settled / cost)
-    return best * (WRITING if "writes" in probe.needs else 1)
+    return best
 
 
 def _news(question: tuple[str, str], asked: Asked) -> float:
     """Returns what a question is worth after those that were asked."""
-    rule, _ = question
-    if question not in asked and rule in asked:
+    check, _ = question
+    if question not in asked and check in asked:
         return OTHERWISE
     return AGAIN ** asked[question]
 
 
 def _ask(asked: Asked, ahead: Part) -> None:
     asked.update(ahead.questions)
-    asked.update(ahead.rules)
+    asked.update(ahead.checks)

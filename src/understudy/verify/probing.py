@@ -68,7 +68,7 @@ def probe(*rules: str, needs: tuple[str, ...] = ()) -> Callable[[Run], Run]:
     """
 
     def register(run: Run) -> Run:
-        parts = measured().get(run.__name__, (Part(rules),))
+        parts = measured().get(run.__name__, (Part(()),))
         PROBES.append(Probe(run.__name__, rules, parts, needs, run))
         return run
 

@@ -198,8 +198,13 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     """Returns what judges the exchanges with a target by a document and the named rules.
 
     Raises:
-        StartupError: There is no such rule.
+        StartupError: There is no such rule, or the target accepts one that there is not.
     """
+    known = catalogue()
+    for name in target.accept:
+        if name not in known:
+            msg = f"accept: there is no rule {name!r}{nearest(name, list(known))}."
+            raise StartupError(msg)
     validators = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:
         authorization = bundled("authorization.yaml")

@@ -20,19 +20,19 @@ class Part:
     """What a probe sends before another probe may go on.
 
     Attributes:
-        rules: Ids of the rules that it settles, of those that the probe is for.
+        checks: Names of the checks that it settles, of the rules that the probe is for.
         cost: How many requests it sends.
         by: The credentials that it sends with, and whether it writes.
     """
 
-    rules: tuple[str, ...]
+    checks: tuple[str, ...]
     cost: int = 1
     by: str = ""
 
     @property
     def questions(self) -> list[tuple[str, str]]:
-        """Its rules, each with the credentials that it is settled by."""
-        return [(rule, self.by) for rule in self.rules]
+        """Its checks, each with the credentials that it is settled by."""
+        return [(check, self.by) for check in self.checks]
 
 
 @cache

@@ -105,6 +105,14 @@ def other_spelling_is_refused(exchange: Exchange, _history: History) -> CheckRes
 
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted])
+def untrusted_address_gets_nothing(exchange: Exchange, _history: History) -> CheckResult:
+    """The browser is never sent to an address that cannot be trusted (RFC 6749, 4.1.2.1)."""
+    uri = exchange.request.query.get("redirect_uri", "")
+    is_sent = bool(uri) and exchange.response.header("location").startswith(uri)
+    return expect(not is_sent, "no redirect to the address of the request", shown(exchange))
+
+
+@check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted], is_choice=True)
 def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
     """What cannot be redirected is told to the person by a page."""
     is_right = exchange.status == REFUSED and exchange.response.media_type == "text/html"

@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, unquote_plus
 
 from understudy.deployments.exchange import Exchange, split
 from understudy.interface.operations import AUTHORIZE
+from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.authorization_history import (
     KNOWN,
     OK,
@@ -22,6 +23,7 @@ from understudy.verify.authorization_history import (
     is_unsound,
     repeated,
     request_of,
+    scopes,
     shown,
 )
 from understudy.verify.checks import CheckResult, check, expect, expect_equal, proven
@@ -59,6 +61,11 @@ def has_no_challenge(exchange: Exchange, _history: History) -> bool:
     return "code_challenge" not in given(exchange)
 
 
+def has_sound_scopes(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scopes exist, and auth is among them."""
+    return {AUTH} <= scopes(exchange) <= set(SCOPES)
+
+
 def has_unknown_parameter(exchange: Exchange, _history: History) -> bool:
     """Tells whether the request has an unknown parameter."""
     names = {name for name, _ in exchange.request.pairs if not SCOPE_NAME.fullmatch(name)}
@@ -91,18 +98,33 @@ def state_is_clear(exchange: Exchange, history: History) -> bool:
     return "state" not in repeated(request_of(exchange, history))
 
 
-@check(
-    "authorize-error-redirect",
-    on=[AUTHORIZE],
-    when=[is_get, client_and_redirect_match, is_unsound, has_no_challenge, repeats_known_only],
+_REDIRECTED = (
+    *(is_get, client_and_redirect_match, is_unsound, has_no_challenge, repeats_known_only),
 )
+
+
+@check("authorize-error-redirect", on=[AUTHORIZE], when=[*_REDIRECTED, has_sound_scopes])
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
     """An error is told to a client that can be trusted, where it looks for the response."""
-    app, location = proven(application_of(exchange, history)), exchange.location
-    types = [text for name, text in exchange.request.pairs if name == "response_type" and text]
-    told = dict(parse_qsl(location.fragment if types == ["token"] else location.query))
-    is_right = is_back(exchange, app) and told.get("error") and told.get("error_description")
+    is_right = bool(_error_told(exchange, history).get("error"))
+    return expect(is_right, "error on the redirect", shown(exchange))
+
+
+@check("authorize-error-redirect", on=[AUTHORIZE], when=_REDIRECTED, is_choice=True)
+def error_is_described(exchange: Exchange, history: History) -> CheckResult:
+    """An error is told with a description, and wrong scopes in the same way."""
+    told = _error_told(exchange, history)
+    is_right = bool(told.get("error") and told.get("error_description"))
     return expect(is_right, "error and error_description on the redirect", shown(exchange))
+
+
+def _error_told(exchange: Exchange, history: History) -> dict[str, str]:
+    """Returns what a redirect to the application tells it, in the place where it looks."""
+    if not is_back(exchange, proven(application_of(exchange, history))):
+        return {}
+    location = exchange.location
+    types = [text for name, text in exchange.request.pairs if name == "response_type" and text]
+    return dict(parse_qsl(location.fragment if types == ["token"] else location.query))
 
 
 @check("authorize-repeated-parameter", on=[AUTHORIZE], when=[client_is_known, repeats_a_parameter])

@@ -17,7 +17,14 @@ from understudy.verify.avatar_history import (
     says_what_is_selected,
     selected_in,
 )
-from understudy.verify.checks import CheckResult, check, expect, expect_status, proven
+from understudy.verify.checks import (
+    CheckResult,
+    check,
+    expect,
+    expect_refused,
+    expect_status,
+    proven,
+)
 from understudy.verify.conditions import may_manage, succeeded
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, avatars, id_of, picture, upload
@@ -106,8 +113,19 @@ def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult
 
 
 @check("foreign-avatars-invisible", on=AVATAR_CHANGES, when=[is_of_other_account, may_manage])
+def avatar_of_other_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Another account's avatar cannot be changed, assigned or deleted."""
+    return expect_refused(exchange)
+
+
+@check(
+    "foreign-avatars-invisible",
+    on=AVATAR_CHANGES,
+    when=[is_of_other_account, may_manage],
+    is_choice=True,
+)
 def avatar_of_other_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """Another account's avatar is not found."""
+    """Another account's avatar is not found, as if it did not exist."""
     return expect_status(exchange, 404)
 
 

@@ -26,6 +26,16 @@ def keeps_a_member(exchange: Exchange, _history: History) -> bool:
     return bool(_kept(exchange))
 
 
+def changes_a_member(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the update names rating or text alternative."""
+    return bool(exchange.request.json)
+
+
+def changes_nothing(exchange: Exchange, history: History) -> bool:
+    """Tells whether the update names nothing."""
+    return not changes_a_member(exchange, history)
+
+
 def avatar_was_seen(exchange: Exchange, history: History) -> bool:
     """Tells whether an earlier response mentions the avatar."""
     return last_mention(exchange, history) is not None
@@ -69,9 +79,28 @@ def update_is_listed(exchange: Exchange, history: History) -> CheckResult:
     return expect(not differing, "what the update returned", differing, before)
 
 
-@check("avatar-patch-partial", on=[UPDATE_AVATAR], when=[*_SOUND, keeps_a_member, avatar_was_seen])
+@check(
+    "avatar-patch-partial",
+    on=[UPDATE_AVATAR],
+    when=[*_SOUND, changes_a_member, keeps_a_member, avatar_was_seen],
+)
 def update_keeps_other_members(exchange: Exchange, history: History) -> CheckResult:
-    """An update keeps what it does not name."""
+    """An update keeps what it does not name (RFC 5789, 2)."""
+    return _expect_kept(exchange, history)
+
+
+@check(
+    "avatar-patch-partial",
+    on=[UPDATE_AVATAR],
+    when=[*_SOUND, changes_nothing, avatar_was_seen],
+    is_choice=True,
+)
+def update_of_nothing_succeeds(exchange: Exchange, history: History) -> CheckResult:
+    """An update that names nothing succeeds, and changes nothing."""
+    return _expect_kept(exchange, history)
+
+
+def _expect_kept(exchange: Exchange, history: History) -> CheckResult:
     before, kept = proven(last_mention(exchange, history)), _kept(exchange)
     known = avatar_in(before, exchange.value)
     changed = [name for name in kept if exchange.json_object.get(name) != known.get(name)]

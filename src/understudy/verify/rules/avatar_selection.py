@@ -64,13 +64,15 @@ def has_body_without_hash(exchange: Exchange, _history: History) -> bool:
     return isinstance(body, dict) and "email_hash" not in body
 
 
+def names_hash_of_other(exchange: Exchange, history: History) -> bool:
+    """Tells whether the body names another account's address."""
+    return exchange.identity.account == "own" and history.is_others(str(assigned_hash(exchange)))
+
+
 def names_strange_hash(exchange: Exchange, history: History) -> bool:
     """Tells whether the body names an unknown address, or another account's."""
-    hash_ = assigned_hash(exchange)
-    if not isinstance(hash_, str):
-        return False
-    is_others = exchange.identity.account == "own" and history.is_others(hash_)
-    return is_others or history.is_made_up(hash_)
+    is_unknown = history.is_made_up(str(assigned_hash(exchange)))
+    return is_unknown or names_hash_of_other(exchange, history)
 
 
 def says_whether_selected(exchange: Exchange, _history: History) -> bool:
@@ -172,9 +174,22 @@ def assignment_with_hash_is_accepted(exchange: Exchange, _history: History) -> C
     return expect_accepted(exchange)
 
 
-@check("avatar-email-unknown-hash", on=[SET_AVATAR], when=[names_strange_hash, may_manage, is_live])
-def assignment_for_strange_hash_is_refused(exchange: Exchange, _history: History) -> CheckResult:
-    """Setting an avatar for an unknown address, or another account's, is refused."""
+@check(
+    "avatar-email-unknown-hash", on=[SET_AVATAR], when=[names_hash_of_other, may_manage, is_live]
+)
+def assignment_for_other_account_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """Setting an avatar for another account's address is refused."""
+    return expect_refused(exchange)
+
+
+@check(
+    "avatar-email-unknown-hash",
+    on=[SET_AVATAR],
+    when=[names_strange_hash, may_manage, is_live],
+    is_choice=True,
+)
+def assignment_for_strange_hash_is_forbidden(exchange: Exchange, _history: History) -> CheckResult:
+    """Setting an avatar for an unknown address, or another account's, is forbidden."""
     return expect_status(exchange, 403)
 
 

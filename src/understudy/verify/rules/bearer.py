@@ -46,6 +46,11 @@ def lacks_a_scope(exchange: Exchange, history: History) -> bool:
     return not has_the_scopes(exchange, history)
 
 
+def lacks_scope_to_change(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token lacks the scope to change profiles and avatars."""
+    return not exchange.identity.may(MANAGE_PROFILE)
+
+
 def token_is_invalid(exchange: Exchange, _history: History) -> bool:
     """Tells whether the token was never issued, or has expired."""
     return exchange.identity.kind == "invalid"
@@ -83,15 +88,33 @@ def account_needs_oauth_token(exchange: Exchange, _history: History) -> CheckRes
     return expect_refused(exchange)
 
 
-@check("scope-per-operation", on=ME, when=[has_profile, scopes_are_known, lacks_a_scope])
-def missing_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+@check(
+    "scope-per-operation", on=CHANGES, when=[has_profile, scopes_are_known, lacks_scope_to_change]
+)
+def change_without_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A token that may not edit changes nothing (interface, Scopes)."""
+    return expect_refused(exchange)
+
+
+@check(
+    "scope-per-operation",
+    on=ME,
+    when=[has_profile, scopes_are_known, lacks_a_scope],
+    is_choice=True,
+)
+def missing_scope_is_told(exchange: Exchange, _history: History) -> CheckResult:
     """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
     return expect(is_right, "403 insufficient_scope", f"status {exchange.status}, code {code!r}")
 
 
-@check("scope-per-operation", on=ME, when=[has_profile, scopes_are_known, has_the_scopes])
+@check(
+    "scope-per-operation",
+    on=ME,
+    when=[has_profile, scopes_are_known, has_the_scopes],
+    is_choice=True,
+)
 def scopes_suffice(exchange: Exchange, _history: History) -> CheckResult:
     """A token with the operation's scopes is not refused for want of one."""
     is_lacking = exchange.json_object.get("code") == "insufficient_scope"

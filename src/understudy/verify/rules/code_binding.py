@@ -161,6 +161,7 @@ def code_of_other_client_is_refused(exchange: Exchange, history: History) -> Che
     "code-bound-to-client",
     on=[TOKEN],
     when=[*FITTING, other_client_tried, code_is_unspent, code_is_fresh],
+    is_choice=True,
 )
 def attempt_of_other_client_spends_nothing(exchange: Exchange, history: History) -> CheckResult:
     """A code that another client tried is still good for its own."""
@@ -178,7 +179,12 @@ def other_redirect_uri_is_refused(exchange: Exchange, _history: History) -> Chec
     return expect_no_token(exchange, "the redirect URI of the authorization request")
 
 
-@check("pkce-honoured", on=[TOKEN], when=[*_UNSPENT, has_no_challenge, has_verifier])
+@check(
+    "pkce-honoured",
+    on=[TOKEN],
+    when=[*_UNSPENT, has_no_challenge, has_verifier],
+    is_choice=True,
+)
 def verifier_without_challenge_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A verifier is refused where there was no challenge."""
     return expect_no_token(exchange, "no verifier without a challenge")

@@ -46,7 +46,20 @@ def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
 
 
 @check(
-    *("profile-patch-seven-fields", "profile-patch-unknown-members"),
+    "profile-patch-seven-fields",
+    on=[OWN_PROFILE],
+    when=[last_update_named_others, *BEFORE_AND_AFTER],
+)
+def other_members_are_read_unchanged(exchange: Exchange, history: History) -> CheckResult:
+    """After an update that names other members than the seven, those read as before (rule 3)."""
+    before, asked = proven(profile_before_update(exchange, history)), last_update(exchange, history)
+    others = [name for name in changes_in(proven(asked)) if name not in EDITABLE]
+    changed = differing(exchange, before, others)
+    return expect(not changed, "no other field changed", changed, before, asked)
+
+
+@check(
+    "profile-patch-unknown-members",
     on=[OWN_PROFILE],
     when=[last_update_named_others, *BEFORE_AND_AFTER],
 )

@@ -39,6 +39,9 @@ from understudy.verify.qr_pictures import (
 )
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
+COMMON: Final = 480
+"""Pixels up to which a deployment is held to the size that was asked for: bounds are not shown."""
+
 LARGE: Final = "320"
 """Pixels at which every code can be read."""
 
@@ -75,6 +78,13 @@ def has_campaign(exchange: Exchange, _history: History) -> bool:
 def asks_for_clear_size(exchange: Exchange, _history: History) -> bool:
     """Tells whether a size was asked for that is one whole number within the bounds."""
     return "size" in exchange.request.query and requested_size(exchange) is not None
+
+
+def asks_for_common_size(exchange: Exchange, history: History) -> bool:
+    """Tells whether a size was asked for that no deployment has a reason to bound."""
+    if not asks_for_clear_size(exchange, history):
+        return False
+    return DEFAULT_SIZE <= proven(requested_size(exchange)) <= COMMON
 
 
 def asks_for_no_size(exchange: Exchange, _history: History) -> bool:
@@ -138,9 +148,19 @@ def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
     return expect(campaign.items() <= carried.items(), f"{campaign} in the URL", carried)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[asks_for_clear_size, is_drawn])
-def size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
+@check("qr-size-exact", on=[QR_CODE], when=[asks_for_common_size, is_drawn])
+def common_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
     """A code has just as many pixels as were asked for."""
+    return _expect_requested_size(exchange)
+
+
+@check("qr-size-exact", on=[QR_CODE], when=[asks_for_clear_size, is_drawn], is_choice=True)
+def every_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
+    """So has a very small or large one, which another deployment may bound."""
+    return _expect_requested_size(exchange)
+
+
+def _expect_requested_size(exchange: Exchange) -> CheckResult:
     size = requested_size(exchange)
     return expect_equal(picture_of(exchange).size, (size, size), "the size in pixels")
 

@@ -77,6 +77,11 @@ def icon_exists(exchange: Exchange, _history: History) -> bool:
     return exchange.request.query.get("type") in ICONS
 
 
+def icon_has_stated_name(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the type is one whose word the interface gives."""
+    return exchange.request.query.get("type") in {"none", "user"}
+
+
 def icon_does_not_exist(exchange: Exchange, _history: History) -> bool:
     """Tells whether the type is a word that does not exist."""
     icon = exchange.request.query.get("type", "")
@@ -100,7 +105,12 @@ def known_version_is_drawn(exchange: Exchange, _history: History) -> CheckResult
     return expect_status(exchange, 200)
 
 
-@check("qr-version-values", on=[QR_CODE], when=[is_get, has_one_parameter, version_does_not_exist])
+@check(
+    "qr-version-values",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, version_does_not_exist],
+    is_choice=True,
+)
 def unknown_version_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A version that does not exist is refused."""
     return expect_refused(exchange)
@@ -117,13 +127,29 @@ def icons_differ(exchange: Exchange, history: History) -> CheckResult:
     return expect(not alike, "another centre", "the same centre", *others)
 
 
-@check("qr-type-values", on=[QR_CODE], when=[is_get, has_one_parameter, icon_exists])
-def known_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """The three types are drawn."""
+@check("qr-type-values", on=[QR_CODE], when=[is_get, has_one_parameter, icon_has_stated_name])
+def stated_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
+    """The types user and none are drawn."""
     return expect_status(exchange, 200)
 
 
-@check("qr-type-values", on=[QR_CODE], when=[is_get, has_one_parameter, icon_does_not_exist])
+@check(
+    "qr-type-values",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, icon_exists],
+    is_choice=True,
+)
+def every_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
+    """The type of the service's own logo is drawn; its word is the deployment's to give."""
+    return expect_status(exchange, 200)
+
+
+@check(
+    "qr-type-values",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, icon_does_not_exist],
+    is_choice=True,
+)
 def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A type that does not exist is refused."""
     return expect_refused(exchange)

@@ -5,13 +5,14 @@ from typing import Final
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.checks import CheckResult, check, expect
-from understudy.verify.conditions import succeeded, was_refused
+from understudy.verify.conditions import status_is, succeeded, was_refused
 from understudy.verify.granting import form_of, password_form, post
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.token_requests import CLIENT, CODE, is_token_endpoint
 from understudy.verify.shapes import fault
+from understudy.verify.token_history import gives_token
 
 STATUSES: Final = frozenset({400, 405, 413})
 """Of an error; an unknown client is told so by 400 or 401."""
@@ -29,6 +30,16 @@ def is_cross_origin(exchange: Exchange, _history: History) -> bool:
     return bool(exchange.request.header("origin"))
 
 
+def holds_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response holds a token."""
+    return gives_token(exchange)
+
+
+def holds_no_token(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response holds no token."""
+    return not gives_token(exchange)
+
+
 @check("token-answer", on=[TOKEN], when=[succeeded])
 def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     """A token comes with blog_id, blog_url and the type bearer."""
@@ -44,9 +55,21 @@ def token_says_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "the scopes, separated by spaces", scope)
 
 
-@check("token-error-shape", on=[TOKEN, TOKEN_INFO], when=[was_refused, may_have_body])
-def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
-    """An error has error and error_description (RFC 6749, 5.2), and not the other API's code."""
+@check("token-error-shape", on=[TOKEN], when=[status_is(400, 401), may_have_body])
+def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
+    """An error is named under ``error`` in JSON (RFC 6749, 5.2)."""
+    is_named = isinstance(exchange.json_object.get("error"), str)
+    return expect(is_named, "error in a JSON object", f"members {sorted(exchange.json_object)}")
+
+
+@check(
+    "token-error-shape",
+    on=[TOKEN, TOKEN_INFO],
+    when=[was_refused, may_have_body],
+    is_choice=True,
+)
+def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
+    """An error has a description too, a fitting status, and not the other API's code."""
     told = exchange.json_object
     error, text = told.get("error"), told.get("error_description")
     statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
@@ -56,9 +79,19 @@ def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "error and error_description, with 400 or 401", actual)
 
 
-@check("token-not-cached", on=[TOKEN])
-def response_is_not_cached(exchange: Exchange, _history: History) -> CheckResult:
-    """No response of the token endpoint is stored (RFC 6749, 5.1)."""
+@check("token-not-cached", on=[TOKEN], when=[holds_token])
+def token_is_not_stored(exchange: Exchange, _history: History) -> CheckResult:
+    """A response that holds a token is not stored (RFC 6749, 5.1)."""
+    return _expect_not_stored(exchange)
+
+
+@check("token-not-cached", on=[TOKEN], when=[holds_no_token], is_choice=True)
+def error_is_not_stored(exchange: Exchange, _history: History) -> CheckResult:
+    """No other response of the token endpoint is stored either."""
+    return _expect_not_stored(exchange)
+
+
+def _expect_not_stored(exchange: Exchange) -> CheckResult:
     control, pragma = exchange.response.header("cache-control"), exchange.response.header("pragma")
     is_right = "no-store" in control and "no-cache" in pragma
     actual = f"Cache-Control: {control!r}, Pragma: {pragma!r}"

@@ -1,0 +1,74 @@
+"""What binds another deployment: what is stated or implied, and not what we chose."""
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from understudy.api.bundled_target import TARGET
+from understudy.errors import StartupError
+
+ELSEWHERE = replace(TARGET, ours=False)
+
+
+class Rewriting(httpx.BaseTransport):
+    """A deployment that rewrites some responses of another."""
+
+    def __init__(self, inner, rewrite):
+        self.inner = inner
+        self.rewrite = rewrite
+
+    def handle_request(self, request):
+        response = self.inner.handle_request(request)
+        return self.rewrite(request, response) or response
+
+
+def forbidden_avatars(request, response):
+    """Refuses other accounts' avatars with 403 instead of 404."""
+    if "/me/avatars/" in str(request.url) and response.status_code == 404:
+        return httpx.Response(403, json={"error": "Not yours."})
+    return None
+
+
+def deletable_avatars(request, response):
+    """Lets anybody delete any avatar."""
+    if request.method == "DELETE" and response.status_code == 404:
+        return httpx.Response(204)
+    return None
+
+
+@pytest.fixture
+def judged(wire, verify_on):
+    def judge(rewrite, rule, target=ELSEWHERE):
+        outcome = verify_on(Rewriting(wire, rewrite), target, rules=(rule,))
+        [found] = [each for each in outcome.rules if each.rule.id == rule]
+        return found.status, len(outcome.findings), len(outcome.notes)
+
+    return judge
+
+
+RULE = "foreign-avatars-invisible"
+
+
+def test_a_breach_of_an_implied_rule_is_a_finding_everywhere(judged):
+    status, findings, _ = judged(deletable_avatars, RULE)
+    assert (status, findings) == ("failed", 1)
+
+
+def test_another_choice_where_the_source_leaves_one_is_a_note_elsewhere(judged):
+    status, findings, notes = judged(forbidden_avatars, RULE)
+    assert (status, findings, notes > 0) == ("passed", 0, True)
+
+
+def test_another_choice_is_a_finding_at_the_mock(judged):
+    status, findings, _ = judged(forbidden_avatars, RULE, TARGET)
+    assert (status, findings > 0) == ("failed", True)
+
+
+def test_a_target_can_accept_the_breach_of_a_rule(judged):
+    status, findings, notes = judged(deletable_avatars, RULE, replace(ELSEWHERE, accept=(RULE,)))
+    assert (status, findings, notes > 0) == ("not_checked", 0, True)
+
+
+def test_a_target_that_accepts_no_rule_of_ours_is_told_so(verify):
+    with pytest.raises(StartupError, match="there is no rule 'foreign-avatar-invisible'"):
+        verify(replace(ELSEWHERE, accept=("foreign-avatar-invisible",)))
