@@ -83,6 +83,10 @@ bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
 	$(BIN)/python -m tests.quality.benchmarks.soak
 
+.PHONY: kills
+kills: install  ## kill 200 runs of verify at a random request, and compare the account
+	UNDERSTUDY_VERIFY_KILLS=200 $(BIN)/pytest -n0 -q tests/cli/test_verify_killed_at_random.py
+
 .PHONY: durability
 durability: install  ## kill the mock fifty times while it writes, and compare
 	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
