@@ -19,6 +19,12 @@ ResponseValidation = Literal["refuse", "warn", "off"]
 """What happens to an answer of ours that breaks the document."""
 
 
+GENERATED = ("x-mock-response", "generated")
+"""Marks a response that no handler gave, but the document's examples and schemas."""
+
+GENERATED_NOTE = "generated from the document: no handler was written for this operation"
+
+
 class Route:
     """Tells the exchange which operation Connexion found.
 
@@ -77,7 +83,8 @@ class Dispatcher:
             return
         if self._response_validation != "off":
             answer = self._validated(context, endpoint, answer)
-        await send_response(send, answer, context.extra_headers)
+        extra = endpoint.errors.headers(answer.status, context.extra_headers)
+        await send_response(send, answer, extra)
 
     def _validated(
         self, context: RequestContext, endpoint: Endpoint, answer: HandlerResponse
@@ -101,7 +108,9 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     binding = endpoint.binding
     if binding.handler is None:
         seed = context.world.identifiers.seed
-        return sample_response(endpoint.operation, endpoint.schemas, seed)
+        context.notes.append(GENERATED_NOTE)
+        generated = sample_response(endpoint.operation, endpoint.schemas, seed)
+        return generated._replace(headers=(*generated.headers, GENERATED))
     authorization = context.headers.get(b"authorization")
     call = Call(
         context.world,

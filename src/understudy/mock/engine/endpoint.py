@@ -6,6 +6,7 @@ from functools import lru_cache
 from understudy.mock.engine.access import Access, access
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
+from understudy.mock.engine.declared_errors import DeclaredErrors
 from understudy.mock.engine.handlers import Binding, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
 from understudy.mock.engine.response_validation import ResponseValidator
@@ -28,7 +29,8 @@ class Endpoint:
         is_page: Whether the pages answer it.
         parameters: Read and judge one parameter each.
         body: Reads and judges the body; None where the operation takes none.
-        judge: Holds answers to the document.
+        judge: Validates responses by the document.
+        errors: Puts error responses into the shape that the document declares.
     """
 
     api: Api
@@ -41,6 +43,7 @@ class Endpoint:
     parameters: tuple[ParameterReader, ...]
     body: BodyReader | None
     judge: ResponseValidator
+    errors: DeclaredErrors
 
 
 @lru_cache(maxsize=16)
@@ -87,6 +90,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
             judge=ResponseValidator(operation, schemas),
+            errors=DeclaredErrors(operation, schemas),
         )
         for operation, binding in zip(found, bindings, strict=True)
     )

@@ -47,9 +47,13 @@ class Errors:
             context.refused(problem)
             if context.status:
                 return  # it is on its way; the server closes the connection
-            await send_response(send, self._answer(context, problem), context.extra_headers)
+            response = self._response(context, problem)
+            extra = context.extra_headers
+            if context.endpoint is not None:
+                extra = context.endpoint.errors.headers(response.status, extra)
+            await send_response(send, response, extra)
 
-    def _answer(self, context: RequestContext, problem: Problem) -> HandlerResponse:
+    def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
             return problem_response(problem.status, problem.title, problem.message)
         if isinstance(problem, MethodNotAllowed) and not problem.message:
@@ -61,7 +65,11 @@ class Errors:
             problem = NotFound(msg, code="unknown_path")
         endpoint = context.endpoint
         api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
-        return api.error_response(problem)
+        response = api.error_response(problem)
+        if endpoint is None or endpoint.is_page:
+            return response
+        seed = context.world.identifiers.seed
+        return endpoint.errors.response(response, problem.message, seed)
 
     def _api_of(self, path: str) -> Api:
         """Returns whose error shape a path wears that led to no operation."""

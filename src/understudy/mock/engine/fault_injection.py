@@ -23,6 +23,7 @@ from understudy.mock.engine.preferences import (
 )
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import field_value, send_response
+from understudy.mock.engine.windows import WINDOW, QuotaDecision
 from understudy.mock.engine.worlds import World
 
 ABORT = "understudy.abort"
@@ -179,12 +180,19 @@ def _replacement(
         is_made_up=preferences.dynamic,
     )
     is_error = status is not None and status >= FIRST_ERROR
-    if declared is None or (is_error and preferences.example is None):
+    has_example = preferences.example is not None or _has_example(endpoint, status)
+    if declared is None or (is_error and not has_example):
         if status is None:
             msg = f"The document has no example {preferences.example!r} for this operation."
             raise MockRefusal(400, "No such example", msg)
         return _error(context, endpoint, status)
-    return declared
+    headers = _quota_headers(context, endpoint, declared.status)
+    return declared._replace(headers=(*declared.headers, *headers))
+
+
+def _has_example(endpoint: Endpoint, status: int | None) -> bool:
+    response = None if status is None else endpoint.operation.response(status)
+    return response is not None and any(m.examples for m in response.content.values())
 
 
 def _error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
@@ -192,16 +200,19 @@ def _error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerR
     if status < FIRST_ERROR:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
-    headers: Headers = ()
-    if status == TooManyRequests.status:
-        quota = endpoint.api.quota(context.principal)
-        reset = int(context.started.timestamp()) + 3600
-        headers = (
-            ("x-ratelimit-limit", str(quota)),
-            ("x-ratelimit-remaining", "0"),
-            ("x-ratelimit-reset", str(reset)),
-        )
+    headers = _quota_headers(context, endpoint, status)
     return endpoint.api.error_response(problem)._replace(status=status, headers=headers)
+
+
+def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> Headers:
+    """Returns the headers of a used-up quota for a 429, and none for another status."""
+    if status != TooManyRequests.status:
+        return ()
+    quota = endpoint.api.quota(context.principal)
+    headers = QuotaDecision(
+        allowed=False, limit=quota, remaining=0, reset=context.started + WINDOW
+    ).headers
+    return endpoint.errors.headers(status, headers)
 
 
 def _changed(

@@ -27,8 +27,7 @@ class ResponseValidator:
         self._takes_any_success = "2XX" in operation.responses or not self._successes
         self.media_types = frozenset(
             media_type
-            for status, response in operation.responses.items()
-            if status.startswith("2")
+            for response in operation.responses.values()
             for media_type in response.content
         )
 

@@ -1,0 +1,103 @@
+"""Puts an error response into the shape that the document in force declares for it.
+
+An API has one error shape of its own; a document that declares another status or another schema for
+an operation's errors is followed, so that a generated client can read them.
+"""
+
+import re
+from typing import Any
+
+from understudy.errors import Headers
+from understudy.mock.engine.call import HandlerResponse
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import DeclaredResponse, Operation
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+_MESSAGE_NAMES = ("error", "message", "detail", "error_description", "msg", "description", "title")
+"""Names of the member that says what is wrong, the most usual first."""
+
+_BAD_REQUEST = 400
+_UNPROCESSABLE = 422
+_NOT_LETTERS = re.compile("[^a-z]")
+
+
+class DeclaredErrors:
+    """What the document declares of one operation's errors, and of its headers.
+
+    Args:
+        operation: What the document says of it.
+        schemas: The document's validators.
+    """
+
+    def __init__(self, operation: Operation, schemas: Schemas) -> None:
+        self._operation = operation
+        self._schemas = schemas
+        self._header_names = {
+            status: {_letters(header.name): header.name.lower() for header in response.headers}
+            for status, response in operation.responses.items()
+            if response.headers
+        }
+
+    def response(self, response: HandlerResponse, message: str, seed: int) -> HandlerResponse:
+        """Returns an error response as the document declares it.
+
+        Args:
+            response: In the API's own shape; kept where the document has nothing against it.
+            message: What was wrong.
+            seed: Of what is generated to fill the document's shape.
+        """
+        status = self._status(response.status)
+        response = response._replace(status=status)
+        declared = self._operation.response(status)
+        media_type, schema = _json_schema(declared)
+        if schema is None or self._schemas.validator(schema).is_valid(response.body):
+            return response
+        body = self._filled(response, schema, message, seed)
+        return response._replace(body=body, media_type=media_type)
+
+    def headers(self, status: int, headers: Headers) -> Headers:
+        """Returns headers by the names that the document declares for them.
+
+        Documents differ in dashes and in ``X-``: ``RateLimit-Limit`` is ``X-Rate-Limit-Limit``.
+        """
+        if not self._header_names or not headers:
+            return headers
+        texts = (str(status), f"{status // 100}XX", "default")
+        names = next((self._header_names[t] for t in texts if t in self._header_names), {})
+        return tuple((names.get(_letters(name), name), value) for name, value in headers)
+
+    def _status(self, status: int) -> int:
+        """Returns the status, or 422 for a 400 where the document declares only that."""
+        declared = self._operation.responses
+        if status == _BAD_REQUEST and str(_UNPROCESSABLE) in declared and "400" not in declared:
+            return _UNPROCESSABLE
+        return status
+
+    def _filled(self, response: HandlerResponse, schema: Node, message: str, seed: int) -> Any:
+        """Returns a body that keeps to the schema and says what was wrong, or the API's own."""
+        is_valid = self._schemas.validator(schema).is_valid
+        body = Sampler(self._schemas, seed).value(schema)
+        if not isinstance(body, dict):
+            return body if is_valid(body) else response.body
+        own = response.body if isinstance(response.body, dict) else {}
+        said = next((name for name in _MESSAGE_NAMES if name in body), None)
+        changes = [{name: value} for name, value in own.items() if name in body]
+        changes += [{"status": response.status}] if "status" in body else []
+        changes += [{said: message}] if said is not None else []
+        for change in changes:
+            changed = {**body, **change}
+            body = changed if is_valid(changed) else body
+        return body if is_valid(body) else response.body
+
+
+def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:
+    """Returns the JSON media type of a declared response, and its schema."""
+    for media_type, media in declared.content.items() if declared else ():
+        if media_type.endswith(("/json", "+json")):
+            return media_type, media.schema
+    return "", None
+
+
+def _letters(name: str) -> str:
+    return _NOT_LETTERS.sub("", name.lower()).removeprefix("x")
