@@ -119,7 +119,7 @@ def test_nothing_is_written_over_unless_one_says_so(init):
 
 
 def test_nothing_is_written_where_nobody_answers_to_the_end(init):
-    assert init("https://staging.example/v3").exit_code == 1
+    assert init("https://staging.example/v3").exit_code == 2
     assert not Path("new.toml").exists()
 
 

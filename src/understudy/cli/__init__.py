@@ -7,6 +7,7 @@ Modules of this package import what is heavy inside functions, so that every com
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from understudy.cli.cleanup import cleanup
 from understudy.cli.exec_ import exec_
@@ -39,6 +40,9 @@ class Commands(click.Group):
         """
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            _name_variable(error)
+            raise
         except StartupError as error:
             raise Unusable(str(error)) from error
         except ModuleNotFoundError as error:
@@ -46,6 +50,16 @@ class Commands(click.Group):
             if missing is error:
                 raise
             raise Unusable(str(missing)) from error
+
+
+def _name_variable(error: click.BadParameter) -> None:
+    """Lets an error name the environment variable that the value came from, not the option."""
+    parameter, ctx = error.param, error.ctx
+    if parameter is None or ctx is None or parameter.name is None:
+        return
+    if ctx.get_parameter_source(parameter.name) is ParameterSource.ENVIRONMENT:
+        named = parameter.envvar or f"{ctx.auto_envvar_prefix}_{parameter.name.upper()}"
+        error.param_hint = named if isinstance(named, str) else named[0]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -13,6 +13,7 @@ import click
 import orjson
 
 from understudy.cli.mock_options import client
+from understudy.cli.serve import serve
 from understudy.errors import StartupError
 
 PATIENCE = 60
@@ -26,7 +27,7 @@ class _Split(click.Command):
         """Splits the arguments.
 
         Raises:
-            UsageError: There is no command.
+            UsageError: There is no command, or `serve` does not take an option.
         """
         if {"--help", "-h"} & set(args[: args.index("--")] if "--" in args else args):
             return super().parse_args(ctx, ["--help"])
@@ -35,6 +36,7 @@ class _Split(click.Command):
         if not command:
             msg = "There is no command; write it after --, as in: understudy exec -- npm test"
             raise click.UsageError(msg, ctx)
+        serve.make_context(ctx.info_name, list(options), parent=ctx.parent)
         ctx.params = {"options": options, "command": command}
         return []
 
@@ -64,8 +66,8 @@ def exec_(options: list[str], command: list[str]) -> None:
 
 def _start(ready: Path, options: list[str]) -> "subprocess.Popen[bytes]":
     free = ["--port", "0", "--auth-port", "0", "--log", "off", "--ready-file", str(ready)]
-    serve = [sys.executable, "-m", "understudy", "serve", *free, *options]
-    return subprocess.Popen(serve, stdout=subprocess.DEVNULL)
+    serving = [sys.executable, "-m", "understudy", "serve", *free, *options]
+    return subprocess.Popen(serving, stdout=subprocess.DEVNULL)
 
 
 def _addresses(mock: "subprocess.Popen[bytes]", ready: Path) -> Mapping[str, str]:

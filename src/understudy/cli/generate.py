@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from understudy.cli.option_types import URL
+
 FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv")
 
 
@@ -39,10 +41,13 @@ FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "
     help="File to write, or directory for bruno; standard output by default.",
 )
 @click.option(
-    "--base-url", help="Base URL of the resource API.  [default: the target's, or the mock's]"
+    "--base-url",
+    type=URL,
+    help="Base URL of the resource API.  [default: the target's, or the mock's]",
 )
 @click.option(
     "--auth-url",
+    type=URL,
     help="Base URL of the authorization server.  [default: the target's, or the mock's]",
 )
 @click.option(

@@ -65,7 +65,27 @@ def ask_for_target(path: Path) -> None:
     Raises:
         StartupError: There is one already that is to stay, or it cannot be written.
     """
-    if path.exists() and not click.confirm(f"{path} is there already. Write it anew?"):
+    try:
+        answers = _answers(path)
+    except click.Abort:
+        click.echo(err=True)
+        msg = f"The questions were not answered to the end, so {path} was not written."
+        raise StartupError(msg) from None
+    try:
+        path.write_text(written(answers))
+    except OSError as error:
+        raise unwritable(path, "--target", error) from error
+    _tell_what_is_next(path, answers)
+
+
+def _answers(path: Path) -> Answers:
+    """Asks every question that makes sense.
+
+    Raises:
+        StartupError: There is a file already that is to stay, or it cannot be written.
+        Abort: The input ended.
+    """
+    if path.exists() and not click.confirm(f"{path} already exists. Overwrite it?"):
         msg = f"{path} stays as it is; give --target another name."
         raise StartupError(msg)
     expect_writable(path, "--target")
@@ -78,11 +98,7 @@ def ask_for_target(path: Path) -> None:
         for question in section.questions:
             _ask(answers, section.table, question)
         click.echo()
-    try:
-        path.write_text(written(answers))
-    except OSError as error:
-        raise unwritable(path, "--target", error) from error
-    _tell_what_is_next(path, answers)
+    return answers
 
 
 def _ask(answers: Answers, table: str, question: Question) -> None:

@@ -43,10 +43,27 @@ def journal(url: str, world: str | None, admin_token: str | None, **options: Any
     page = mock.call("GET", "/requests", params={**wanted, "limit": options["limit"]})
     for entry in reversed(page["requests"]):
         _show(entry, is_json=options["is_json"])
+    if not page["requests"] and not options["follow"]:
+        click.echo(_nothing(mock, wanted), err=True)
     if options["follow"]:
         for entry in mock.follow():
             if _is_wanted(entry, wanted):
                 _show(entry, is_json=options["is_json"])
+
+
+def _nothing(mock: Any, wanted: dict[str, str]) -> str:
+    """Returns why nothing is shown: there were no requests, or none of them matches."""
+    if not wanted:
+        return "The mock has received no request yet."
+    filters = " ".join(f"--{name} {text}" for name, text in wanted.items())
+    hint = ""
+    if "person" in wanted:
+        from understudy.errors import nearest
+
+        people = [person["slug"] for person in mock.call("GET", "/worlds/default")["people"]]
+        if wanted["person"] not in people:
+            hint = nearest(wanted["person"], people)
+    return f"No request matches {filters}{hint or '.'}"
 
 
 def _is_wanted(entry: Any, wanted: dict[str, str]) -> bool:

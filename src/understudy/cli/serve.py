@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-PORT = click.IntRange(0, 65535)
+from understudy.cli.option_types import PORT, URL
 
 
 def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -16,27 +16,6 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     from understudy.openapi.bundled import openapi_directory
 
     return choose(switches(load_rules(openapi_directory() / "rules.yaml")), texts)
-
-
-def _address(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    """Checks an option that is a URL.
-
-    Raises:
-        BadParameter: It is not an http or https URL with a host.
-    """
-    if text is None:
-        return None
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(text)
-        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        is_address = False
-    if not is_address:
-        msg = f"{text!r} is not an address; write it as https://mock.example"
-        raise click.BadParameter(msg)
-    return text
 
 
 def _lower_case(
@@ -165,7 +144,7 @@ def _lower_case(
 @click.option(
     "--public-url",
     metavar="URL",
-    callback=_address,
+    type=URL,
     show_envvar=True,
     help="Address at which clients reach the resource API, for links behind a proxy or tunnel."
     "  [default: as each client names it]",
@@ -173,7 +152,7 @@ def _lower_case(
 @click.option(
     "--public-auth-url",
     metavar="URL",
-    callback=_address,
+    type=URL,
     show_envvar=True,
     help="Address at which clients reach the authorization server."
     "  [default: the host of the mock, with --auth-port]",

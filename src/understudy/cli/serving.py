@@ -21,7 +21,9 @@ from understudy.mock.app import Mock
 from understudy.mock.engine import server
 from understudy.mock.engine.hosts import is_local
 from understudy.mock.engine.request_context import Addresses
+from understudy.mock.fixtures import loading
 from understudy.mock.settings import Settings
+from understudy.openapi.loader import load
 
 
 def run(settings: Settings) -> None:
@@ -30,6 +32,13 @@ def run(settings: Settings) -> None:
     Raises:
         StartupError: A setting, a document or a fixture is not as it must be.
     """
+    _expect_files(settings)
+    if settings.port == settings.auth_port != 0 and not settings.single_port:
+        msg = (
+            f"--port and --auth-port are both {settings.port}; give them two ports, "
+            "or add --single-port."
+        )
+        raise StartupError(msg)
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")
     authorization = resource
@@ -59,6 +68,18 @@ def run(settings: Settings) -> None:
         beside=[_reloading(mock)] if settings.reload else [],
     )
     _run(serving)
+
+
+def _expect_files(settings: Settings) -> None:
+    """Refuses a document or fixtures that are not there, before a port in use could be blamed.
+
+    Raises:
+        StartupError: One of them is not there.
+    """
+    if settings.document is not None and not settings.document.is_file():
+        load(settings.document)
+    if settings.fixtures is not None and not settings.fixtures.is_dir():
+        loading.load(settings.fixtures)
 
 
 def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from understudy.cli.option_types import URL
+
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
 
@@ -50,8 +52,10 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     type=click.Path(path_type=Path),
     help="Target file: what to judge, and what is permitted.  [default: the mock]",
 )
-@click.option("--base-url", help="Base URL of the resource API, instead of the file's.")
-@click.option("--auth-url", help="Base URL of the authorization server, instead of the file's.")
+@click.option("--base-url", type=URL, help="Base URL of the resource API, instead of the file's.")
+@click.option(
+    "--auth-url", type=URL, help="Base URL of the authorization server, instead of the file's."
+)
 @click.option(
     "--document",
     type=click.Path(path_type=Path),

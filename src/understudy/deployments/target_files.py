@@ -1,5 +1,6 @@
 """Reads target files (TOML), strictly: a misspelt permission must not silently be the default."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
 
-from understudy.deployments.target import Target
+from understudy.deployments.target import MODES, Target
 from understudy.errors import StartupError, nearest
 
 
@@ -43,8 +44,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     try:
         target = convert(_resolved(raw, environment, where), Target)
     except ValidationError as error:
-        msg = f"{where}: {error}."
-        raise StartupError(msg) from error
+        raise StartupError(_invalid(raw, error, where)) from error
     for name in ("base_url", "auth_url"):
         url = getattr(target, name)
         if url is not None and urlsplit(url).scheme not in {"http", "https"}:
@@ -62,11 +62,34 @@ def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -
     known = {f: kind.__annotations__[f] for f in kind.__struct_fields__}
     for key, value in raw.items():
         if key not in known:
-            hint = nearest(key, list(known)) or f"; there are {', '.join(known)}"
-            msg = f"{where}: there is no key {key!r}{hint}."
+            hint = nearest(key, list(known)) or f"; there are {', '.join(known)}."
+            msg = f"{where}: there is no key {key!r}{hint}"
             raise StartupError(msg)
         if isinstance(value, dict) and isinstance(known[key], type):
             _expect_known_keys(value, known[key], f"{where}: [{key}]")
+
+
+_INVALID = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>[a-z_.]+)[^`]*`")
+"""How msgspec says what is wrong with a value, and where it is."""
+
+_EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "array": "a list"}
+
+
+def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
+    """Returns what is wrong with a value, in the words of the file."""
+    match = _INVALID.fullmatch(str(error))
+    if match is None:
+        return f"{where}: {error}."
+    *tables, key = match["path"].split(".")
+    value: Any = raw
+    for name in (*tables, key):
+        value = value[name]
+    named = f"[{tables[0]}] {key}" if tables else key
+    if key == "mode":
+        return f"{where}: {named} = {value!r} is not a mode; write {', '.join(MODES)}."
+    expected = re.search(r"Expected `(\w+)", match["what"])
+    wanted = _EXPECTED.get(expected[1], expected[1]) if expected else match["what"]
+    return f"{where}: {named} = {value!r} must be {wanted}."
 
 
 def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:

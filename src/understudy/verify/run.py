@@ -137,8 +137,8 @@ def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
     for name in wanted:
         if name not in rules:
-            hint = nearest(name, list(rules)) or "; `understudy rules` lists them"
-            msg = f"--rules {name}: there is no such rule{hint}."
+            hint = nearest(name, list(rules)) or "; `understudy rules` lists them."
+            msg = f"--rules {name}: there is no such rule{hint}"
             raise StartupError(msg)
     return {name: rules[name] for name in rules if not wanted or name in wanted}
 
@@ -203,7 +203,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     known = catalogue()
     for name in target.accept:
         if name not in known:
-            msg = f"accept: there is no rule {name!r}{nearest(name, list(known))}."
+            msg = f"accept: there is no rule {name!r}{nearest(name, list(known)) or '.'}"
             raise StartupError(msg)
     validators = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:

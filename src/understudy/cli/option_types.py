@@ -1,0 +1,47 @@
+"""Types of option values, with messages that say what would be right."""
+
+from typing import Any
+
+import click
+
+_DIGITS, _PORTS = 5, 2**16
+
+
+class Port(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2
+    """A TCP port; 0 asks for a free one."""
+
+    name = "port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Returns the port as a number."""
+        text = str(value)
+        if not (
+            text.isascii() and text.isdecimal() and len(text) <= _DIGITS and int(text) < _PORTS
+        ):
+            self.fail(f"{text!r} is not a port; use a number from 0 to 65535.", param, ctx)
+        return int(text)
+
+
+class Url(click.ParamType):  # type: ignore[type-arg]  # as above
+    """An http or https URL with a host."""
+
+    name = "url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the URL as it was given."""
+        # urllib takes 5 ms to import, which commands without a URL need not wait for.
+        from urllib.parse import urlsplit
+
+        text = str(value)
+        try:
+            parts = urlsplit(text)
+            is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        except ValueError:
+            is_url = False
+        if not is_url:
+            self.fail(f"{text!r} is not a URL; write it as https://host/path.", param, ctx)
+        return text
+
+
+PORT = Port()
+URL = Url()

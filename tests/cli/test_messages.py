@@ -1,0 +1,86 @@
+"""What is said when a command is used wrongly: the value, what would be right, the next step."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from understudy.cli import main
+
+TARGET = 'base_url = "http://127.0.0.1:9/v3"\n'
+
+
+def run(*words: object, **environment: str) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words], env={"CI": "", **environment})
+
+
+MISTAKES = {
+    "a port": (["serve", "--port", "abc"], "'abc' is not a port; use a number from 0 to 65535."),
+    "a large port": (["serve", "--auth-port", "70000"], "'70000' is not a port; use a number"),
+    "equal ports": (
+        ["serve", "--port", "24000", "--auth-port", "24000"],
+        "--port and --auth-port are both 24000; give them two ports, or add --single-port.",
+    ),
+    "no document": (["serve", "--document", "none.yaml"], "none.yaml"),
+    "no fixtures": (["serve", "--fixtures", "nowhere"], "nowhere is not a directory"),
+    "an address": (["generate", "--base-url", "foo"], "'foo' is not a URL; write it as https://"),
+    "a report": (["verify", "--report", "junit"], "'junit' names no file; write junit=FILE"),
+    "a format": (
+        ["verify", "--report", "junt=a"],
+        "there is no report format 'junt'; did you mean",
+    ),
+    "a rule": (["verify", "--rules", "qr-defalt-size"], "did you mean 'qr-default-size'?\n"),
+    "no such rule": (
+        ["verify", "--rules", "zzz"],
+        "zzz: there is no such rule; `understudy rules`",
+    ),
+    "an option of serve": (["exec", "--nope", "--", "true"], "Usage: main exec [OPTIONS]"),
+    "an id": (["explain", "abc"], "'abc' is not the id of a request; `understudy journal` shows"),
+}
+
+
+@pytest.mark.parametrize(("words", "text"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_said_with_what_would_be_right(words: list[str], text: str):
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert text in refused.stderr
+    assert "Traceback" not in refused.output
+
+
+KEYS = {
+    'mode = "write"': "mode = 'write' is not a mode; write observe, own, full.",
+    '[budget]\nanonymous = "lots"': "[budget] anonymous = 'lots' must be a whole number.",
+    "[known]\nslug = 7": "[known] slug = 7 must be a text.",
+    '[permit]\nuploads = "yes"': "[permit] uploads = 'yes' must be true or false.",
+    'bas_url = "x"': "there is no key 'bas_url'; did you mean 'base_url'?\n",
+}
+
+
+@pytest.mark.parametrize(("text", "says"), KEYS.items())
+def test_a_wrong_value_of_a_target_is_said_with_its_key(tmp_path: Path, text: str, says: str):
+    path = tmp_path / "target.toml"
+    path.write_text(f"{text}\n" if text.startswith("bas_") else f"{TARGET}{text}\n")
+    refused = run("verify", "--target", path)
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith(says if says.endswith("\n") else f"{says}\n")
+
+
+def test_a_wrong_variable_is_named_and_not_the_option():
+    refused = run("serve", UNDERSTUDY_PORT="abc")
+    assert refused.exit_code == 2
+    assert "Invalid value for UNDERSTUDY_PORT: 'abc' is not a port" in refused.stderr
+
+
+def test_questions_that_are_not_answered_to_the_end_write_nothing(tmp_path: Path):
+    path = tmp_path / "target.toml"
+    refused = CliRunner().invoke(main, ["verify", "--init", "--target", str(path)], input="\n")
+    assert refused.exit_code == 2
+    assert f"not answered to the end, so {path} was not written." in refused.stderr
+    assert not path.exists()
+
+
+def test_no_suggestion_ends_with_two_stops():
+    sources = Path(__file__).parents[2] / "src"
+    doubled = re.compile(r"nearest\([^)]*\)\)?\}\.|\{hint\}\.\"")
+    assert [path.name for path in sources.rglob("*.py") if doubled.search(path.read_text())] == []
