@@ -6,13 +6,16 @@ from typing import Any
 
 import click
 
+from understudy.cli import completion
 from understudy.cli.option_types import URL
 
 FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv")
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("operations", nargs=-1, metavar="[OPERATION]...")
+@click.argument(
+    "operations", nargs=-1, metavar="[OPERATION]...", shell_complete=completion.operations
+)
 @click.option(
     "--count", type=click.IntRange(1), default=50, help="Number of cases for each operation."
 )

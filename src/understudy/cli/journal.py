@@ -6,6 +6,7 @@ from typing import Any
 import click
 import orjson
 
+from understudy.cli import completion
 from understudy.cli.mock_options import client, mock_options
 from understudy.cli.status_colours import COLOURS
 from understudy.errors import StartupError
@@ -14,10 +15,18 @@ from understudy.errors import StartupError
 @click.command()
 @mock_options
 @click.option("--follow", is_flag=True, help="Print each new request as it arrives, until Ctrl-C.")
-@click.option("--operation", metavar="ID", help="Only requests of this operationId.")
+@click.option(
+    "--operation",
+    metavar="ID",
+    shell_complete=completion.operations,
+    help="Only requests of this operationId.",
+)
 @click.option("--status", help="Only responses of this status, or of a class such as 4XX.")
 @click.option(
-    "--person", metavar="SLUG", help="Only requests that were authenticated as this person."
+    "--person",
+    metavar="SLUG",
+    shell_complete=completion.people,
+    help="Only requests that were authenticated as this person.",
 )
 @click.option(
     "--limit",

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from understudy.cli import completion
 from understudy.cli.option_types import PORT, URL
 
 
@@ -76,6 +77,7 @@ def _lower_case(
     "choices",
     multiple=True,
     callback=_choices,
+    shell_complete=completion.choices,
     envvar="UNDERSTUDY_CHOOSE",
     show_envvar=True,
     metavar="SWITCH=OPTION",
@@ -83,6 +85,7 @@ def _lower_case(
 )
 @click.option(
     "--auto-approve",
+    shell_complete=completion.people,
     metavar="SLUG",
     show_envvar=True,
     help="Person who approves every authorization at once, so that tests need no browser.",

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from understudy.cli import completion
 from understudy.cli.option_types import URL
 
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
@@ -64,6 +65,7 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
 @click.option(
     "--rules",
     callback=_rules,
+    shell_complete=completion.rules,
     metavar="ID,…",
     help="Judge only these rules; `understudy rules` lists them.",
 )

@@ -1,0 +1,71 @@
+"""Completes values in a shell: switches, rules, operations and people of the bundled files.
+
+``eval "$(_UNDERSTUDY_COMPLETE=bash_source understudy)"`` switches it on; zsh and fish likewise.
+"""
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+Items = list[CompletionItem]
+
+
+def _matching(incomplete: str, values: Iterable[tuple[str, str]]) -> Items:
+    """Returns the values that begin like what was typed, each with its help."""
+    return [
+        CompletionItem(value, help=" ".join(text.split()))
+        for value, text in values
+        if value.startswith(incomplete)
+    ]
+
+
+def choices(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Completes ``--choose``: every switch with each of its options."""
+    from understudy.interface.rules import load_rules, switches
+    from understudy.openapi.bundled import openapi_directory
+
+    known = switches(load_rules(openapi_directory() / "rules.yaml"))
+    values = (
+        (f"{name}={option}", f"default: {switch.default}")
+        for name, switch in known.items()
+        for option in switch.options
+    )
+    return _matching(incomplete, values)
+
+
+def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Completes ``--rules``: ids with their statements, after a comma too."""
+    from understudy.interface.rules import load_rules
+    from understudy.openapi.bundled import openapi_directory
+
+    before, comma, last = incomplete.rpartition(",")
+    catalogue = load_rules(openapi_directory() / "rules.yaml")
+    values = ((f"{before}{comma}{rule.id}", rule.statement) for rule in catalogue)
+    return _matching(f"{before}{comma}{last}", values)
+
+
+def operations(_ctx: click.Context, _argument: click.Parameter, incomplete: str) -> Items:
+    """Completes the operationIds of the bundled documents."""
+    from understudy.openapi import operations as reader
+    from understudy.openapi.bundled import openapi_directory
+    from understudy.openapi.loader import load
+
+    documents = (
+        load(openapi_directory() / f"{name}.yaml") for name in ("service", "authorization")
+    )
+    values = (
+        (operation.operation_id, f"{operation.method} {operation.path}")
+        for document in documents
+        for operation in reader.operations(document)
+    )
+    return _matching(incomplete, values)
+
+
+def people(ctx: click.Context, _option: click.Parameter, incomplete: str) -> Items:
+    """Completes the slugs of the fixtures in use."""
+    from understudy.openapi.bundled import fixtures_directory
+
+    directory = ctx.params.get("fixtures") or fixtures_directory()
+    values = ((path.stem, "") for path in sorted((directory / "people").glob("*.yaml")))
+    return _matching(incomplete, values)
