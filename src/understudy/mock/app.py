@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope, Send
 
@@ -39,6 +40,9 @@ from understudy.openapi.loader import Document, load
 
 CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
 """What no page of another origin may call: one takes the client secret (interface, Code grant, 4)."""
+
+GUARDED = ("/oauth2/",)
+"""Paths that are guarded against DNS rebinding as pages are."""
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 
@@ -160,7 +164,10 @@ class Mock:
             else (resource, web, administration),
             worlds=self.worlds,
             elsewhere=pages(
-                resource.base_path, page_groups if is_single else page_groups[:1], approver
+                resource.base_path,
+                page_groups if is_single else page_groups[:1],
+                approver,
+                self._page_hosts(),
             ),
             choose=self._choose,
             response_validation=self._settings.response_validation or own,
@@ -170,6 +177,8 @@ class Mock:
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
             admin_hosts=frozenset(self._settings.admin_hosts),
+            guarded=GUARDED,
+            page_hosts=self._page_hosts(),
         )
         self._resource = stack(common)
         if is_single:
@@ -179,10 +188,16 @@ class Mock:
             replace(
                 common,
                 apis=(authserver, web, administration),
-                elsewhere=pages(resource.base_path, page_groups[1:], approver),
+                elsewhere=pages(resource.base_path, page_groups[1:], approver, self._page_hosts()),
                 addresses=self._addresses_of_authorization(),
             )
         )
+
+    def _page_hosts(self) -> frozenset[str]:
+        """Returns the host names that the pages may be reached under, beside loopback ones."""
+        urls = (self._settings.public_url, self._settings.public_auth_url)
+        public = (urlsplit(url).hostname or "" for url in urls if url)
+        return frozenset((*self._settings.admin_hosts, *public))
 
     def _addresses_of_resource(self) -> Addresses:
         """Returns the addresses as the resource API's server gives them to clients."""

@@ -36,7 +36,14 @@ def world() -> World:
     return world
 
 
-def request(world: World, path: str, method: str = "GET", accept: str = BROWSER) -> dict[str, Any]:
+def request(
+    world: World,
+    path: str,
+    method: str = "GET",
+    accept: str = BROWSER,
+    host: str = "127.0.0.1:8080",
+    client: str = "127.0.0.1",
+) -> dict[str, Any]:
     """Returns the scope of a request as it reaches the pages."""
     scope: dict[str, Any] = {
         "type": "http",
@@ -45,7 +52,8 @@ def request(world: World, path: str, method: str = "GET", accept: str = BROWSER)
         "scheme": "http",
         "path": path,
         "query_string": b"",
-        "headers": [(b"host", b"mock.example.com"), (b"accept", accept.encode())],
+        "headers": [(b"host", host.encode()), (b"accept", accept.encode())],
+        "client": (client, 50000),
     }
     RequestContext(scope, dict(scope["headers"]), world)
     return scope

@@ -10,7 +10,7 @@ from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, Email, Link, Person, Profile, VerifiedAccount
 from understudy.mock.store.tokens import TOKENS, Token
 
-SITE = "http://mock.example.com"
+SITE = "http://127.0.0.1:8080"
 
 
 def put(world: World, slug: str, profile: Profile, visibility: str = "public") -> None:

@@ -11,6 +11,9 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 
 PasswordCheck = Literal["wrong", "password", "application_password"]
 
+UNKNOWN_ACCOUNT = ""
+"""Key of the failed attempts at all accounts that do not exist."""
+
 
 def find_account(world: World, username: str) -> Person | None:
     """Returns the person with this user name (the slug) or e-mail address, or None."""
@@ -24,8 +27,9 @@ def check_password(world: World, username: str, password: str) -> PasswordCheck:
     Raises:
         TooManyRequests: There were too many failed attempts.
     """
-    attempts = hold_off(world, FAILED_SIGN_INS, username.strip().lower())
     person = find_account(world, username)
+    # counted by account and not by typed name: an account has several, and typed names no end
+    attempts = hold_off(world, FAILED_SIGN_INS, person.slug if person else UNKNOWN_ACCOUNT)
     expected = person.password if person else ""
     of_application = (person.application_password if person else None) or ""
     # both are compared for unknown accounts too, so that the time reveals nothing

@@ -33,7 +33,7 @@ def approve(world: World, request: AuthorizationRequest, person: str) -> str:
 @upholds("code-in-query", "code-time-limited", "code-lifetime", "code-unguessable", "pkce-honoured")
 def _code(world: World, request: AuthorizationRequest, person: str) -> str:
     code = AuthorizationCode(
-        code=world.identifiers.hexadecimal(CODE_DIGITS),
+        code=world.mark + world.identifiers.hexadecimal(CODE_DIGITS),
         client_id=request.return_address.application.client_id,
         redirect_uri=request.return_address.redirect_uri,
         person=person,

@@ -87,10 +87,13 @@ class AuthorizationRequest:
 
 @upholds("authorize-empty-parameter")
 def parameters_of(query: bytes) -> Parameters:
-    """Returns the parameters of a query string; an empty one counts as omitted (RFC 6749, 3.1)."""
+    """Returns the parameters of a query string; an empty one counts as omitted (RFC 6749, 3.1).
+
+    An empty code_challenge does not: omitting it would turn PKCE off in silence (RFC 9700, 4.8.2).
+    """
     text = query.decode("ascii", "surrogateescape")
-    pairs = parse_qsl(text, keep_blank_values=False, errors="surrogateescape")
-    return tuple(pairs)
+    pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+    return tuple((name, value) for name, value in pairs if value or name == "code_challenge")
 
 
 @upholds("authorize-client-known", "redirect-uri-registered", "redirect-uri-exact")
@@ -146,6 +149,9 @@ def validate(parameters: Parameters, address: ReturnAddress) -> AuthorizationReq
     challenge = values.get("code_challenge")
     if method not in {"S256", "plain"}:
         description = f"code_challenge_method {method!r} is not known; send S256."
+        raise RefusedRedirect(INVALID_REQUEST, description)
+    if challenge is None and "code_challenge_method" in values:
+        description = "code_challenge is missing; code_challenge_method was sent without it."
         raise RefusedRedirect(INVALID_REQUEST, description)
     if challenge is not None and not _CHALLENGE.fullmatch(challenge):
         description = "code_challenge must have 43 to 128 characters out of A-Z a-z 0-9 - . _ ~."

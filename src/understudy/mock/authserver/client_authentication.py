@@ -11,6 +11,9 @@ from understudy.mock.engine.call import Call
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS
 
+UNKNOWN_CLIENT = ""
+"""Key of the failed attempts at all clients that do not exist: typed names have no end."""
+
 
 @upholds("token-client-credentials", "token-credentials-in-form", "token-constant-time")
 def authenticate(call: Call, client_id: str | None, client_secret: str | None) -> Application:
@@ -24,8 +27,9 @@ def authenticate(call: Call, client_id: str | None, client_secret: str | None) -
         client_id, client_secret = _basic(call.authorization or "")
     if client_id is None or client_secret is None:
         raise _missing(call, client_id)
-    attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, client_id)
     application = call.world.get(APPLICATIONS, client_id)
+    key = client_id if application else UNKNOWN_CLIENT
+    attempts = hold_off(call.world, FAILED_CLIENT_AUTHENTICATIONS, key)
     expected = application.client_secret if application else ""
     is_correct = hmac.compare_digest(expected.encode(), client_secret.encode())
     if application is None or not is_correct:

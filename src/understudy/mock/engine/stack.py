@@ -21,6 +21,7 @@ from understudy.mock.engine.journaling import (
     expect_bounded_head,
     expect_world,
 )
+from understudy.mock.engine.page_guard import guarding_paths, page_test
 from understudy.mock.engine.rate_limit import enforce_quota
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.request_validation import validate
@@ -46,6 +47,8 @@ class SiteConfig:
         addresses: The addresses of the two servers; empty for the one that is served.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         admin_token: Lets callers from other machines use the admin API.
+        guarded: Prefixes of paths that are guarded like pages against foreign host names.
+        page_hosts: Host names that pages may be reached under, beside loopback ones.
     """
 
     apis: Sequence[Api]
@@ -59,6 +62,8 @@ class SiteConfig:
     addresses: Addresses = HERE
     admin_hosts: frozenset[str] = frozenset()
     admin_token: str | None = None
+    guarded: Sequence[str] = ()
+    page_hosts: frozenset[str] = frozenset()
 
 
 def stack(site: SiteConfig) -> ASGIApp:
@@ -72,16 +77,18 @@ def stack(site: SiteConfig) -> ASGIApp:
         found.setdefault(api.base_path, []).extend(endpoints(api))
     operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
     paths = Paths(operations, site.apis[0].base_path)
+    is_page = page_test(paths, site.apis)
     layers: list[Middleware] = [
         lambda app: JournalMiddleware(
             app, site.worlds, paths, (site.records, site.log), site.addresses
         ),
-        lambda app: Cors(app, site.closed),
+        lambda app: Cors(app, site.closed, is_page),
         lambda app: Errors(app, paths, site.apis),
         lambda app: Steps(
             app,
             expect_bounded_head,
             guarding(site.admin_token, site.admin_hosts),
+            guarding_paths(site.guarded, site.page_hosts),
             expect_world,
             choosing(site.choose),
         ),

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
+from understudy.mock.engine.page_guard import expect_own_host
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.public_profile import find_visible
@@ -20,13 +21,19 @@ _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
 """First path segments of the authorization server's pages, whose forms are posted."""
 
 
-def pages(base_path: str, groups: Sequence[PageGroup], auto_approve: str | None = None) -> ASGIApp:
+def pages(
+    base_path: str,
+    groups: Sequence[PageGroup],
+    auto_approve: str | None = None,
+    hosts: frozenset[str] = frozenset(),
+) -> ASGIApp:
     """Returns the pages of one site as an ASGI application.
 
     Args:
         base_path: Base path of the resource API; no path below it is a page.
         groups: The groups of pages shown here; the site's front page is that of the first.
         auto_approve: Slug of the person who approves every authorization without a page.
+        hosts: Host names that browsers on this machine may use, beside loopback ones.
     """
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
@@ -35,6 +42,7 @@ def pages(base_path: str, groups: Sequence[PageGroup], auto_approve: str | None 
         is_form = "authorization" in groups and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
             _expect_page(exchange, path, base_path)
+        expect_own_host(exchange, hosts)
         from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - needed only where a page is shown
 
         await respond(_application(base_path, tuple(groups), auto_approve), exchange, send)

@@ -2,6 +2,7 @@
 
 from flask import Blueprint, abort, render_template
 
+from understudy.mock.engine.hosts import is_local
 from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.pages import public_profile
 from understudy.mock.pages.wsgi_bridge import address, base_url, exchange
@@ -19,7 +20,9 @@ def front_page() -> str:
     """Shows the addresses of the mock, its people and its tokens."""
     world, now = exchange().world, exchange().started
     people = [person for _, person in world.items(PEOPLE)]
-    tokens = [(token, is_valid(token, now)) for _, token in world.items(TOKENS)]
+    is_open = is_local(exchange().client)  # tokens let anybody in who reads them
+    records = world.items(TOKENS) if is_open else ()
+    tokens = [(token, is_valid(token, now)) for _, token in records]
     valid = [token for token, valid in tokens if valid]
     return render_template(
         "front.html",
@@ -28,6 +31,7 @@ def front_page() -> str:
         people_count=len(people),
         tokens=tokens[:SHOWN],
         tokens_count=len(tokens),
+        tokens_are_shown=is_open,
     )
 
 

@@ -28,7 +28,8 @@ def session_of(exchange: RequestContext) -> Session:
 def begin(exchange: RequestContext, person: str | None = None) -> Session:
     """Creates a session; signing in always creates a new one (session fixation)."""
     identifiers = exchange.world.identifiers
-    key, csrf = identifiers.hexadecimal(_DIGITS), identifiers.hexadecimal(_DIGITS)
+    mark = exchange.world.mark  # two worlds of one seed must not share sessions
+    key, csrf = (mark + identifiers.hexadecimal(_DIGITS) for _ in range(2))
     session = Session(key, csrf, person)
     exchange.world.put(SESSIONS, key, session)
     return session

@@ -124,10 +124,10 @@ def consent() -> Response | tuple[str, int]:
             400,
             "This decision was sent before, or belongs to another session. Start again from the application.",
         )
-    current.world.remove(CONSENTS, ticket)
     decision = request.form.get("decision")
     if decision not in {"approve", "deny"}:
         abort(400, "decision must be approve or deny.")
+    current.world.remove(CONSENTS, ticket)
     return _respond(pending.query, person=session.person, is_approved=decision == "approve")
 
 
@@ -193,9 +193,9 @@ def _ask(authorization: AuthorizationRequest, query: bytes) -> Response:
 @upholds("consent-names-scopes", "authorize-page-not-framed")
 def _consent_page(session: Session, authorization: AuthorizationRequest, query: bytes) -> Response:
     current = exchange()
-    ticket = current.world.identifiers.hexadecimal(32)
+    ticket = current.world.mark + current.world.identifiers.hexadecimal(32)
     current.world.put(CONSENTS, ticket, Consent(session.key, query))
-    allow_form_redirect(_origin(authorization.return_address.redirect_uri))
+    allow_form_redirect(_form_action_source(authorization.return_address.redirect_uri))
     page = make_response(
         render_template(
             "consent.html",
@@ -252,9 +252,11 @@ def _printable(query: bytes) -> str:
     return quote(query, safe=string.punctuation.replace("#", ""))
 
 
-def _origin(url: str) -> str:
+def _form_action_source(url: str) -> str:
+    """Returns the address as a source of a policy, which has no notation for IPv6 (CSP 3, 2.3.1)."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
+    has_name = parts.netloc and not parts.netloc.startswith("[")
+    return f"{parts.scheme}://{parts.netloc}" if has_name else f"{parts.scheme}:"
 
 
 def _note_risks(current: RequestContext, authorization: AuthorizationRequest) -> None:

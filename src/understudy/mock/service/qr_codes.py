@@ -41,7 +41,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
     drawing = (checked_size(size), checked_version(version), centre_icon(type_))
     picture = await asyncio.to_thread(_drawn, text, *drawing)
-    headers = (("x-profile-status", _status(person)),)
+    headers = (("x-profile-status", _status(person)), ("x-content-type-options", "nosniff"))
     return HandlerResponse(picture, media_type="image/png", headers=headers)
 
 

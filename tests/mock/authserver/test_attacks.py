@@ -1,0 +1,139 @@
+"""Attacks on the authorization server that worked once, and on the pages beside it."""
+
+import pytest
+from tests.mock.authserver.conftest import (
+    AUTHORIZATION,
+    CALLBACK,
+    CREDENTIALS,
+    EXCHANGE,
+    PASSWORD,
+    RESOURCE,
+    answered,
+    hidden,
+)
+
+from understudy.mock.authserver.throttling import FAILURES
+
+ORIGIN = {"Origin": "http://attacker.example"}
+WORLD = f"{AUTHORIZATION}/__world/twin"
+
+
+@pytest.fixture
+def twin(browser):
+    """Makes a second world of the same seed."""
+    browser.post(f"{RESOURCE}/__admin/worlds", json={"name": "twin"})
+    yield WORLD
+    browser.delete(f"{RESOURCE}/__admin/worlds/twin")
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/apps", "/oauth2/authorize", "/static/copy.js"])
+def test_no_page_is_read_by_another_origin(browser, path):
+    assert "access-control-allow-origin" not in browser.get(path, headers=ORIGIN).headers
+
+
+@pytest.mark.parametrize("path", ["/", "/ada", "/static/pages.css"])
+def test_no_page_of_the_resource_api_is_read_by_another_origin(browser, path):
+    response = browser.get(f"{RESOURCE}{path}", headers=ORIGIN)
+    assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/v3/profiles/ada", "/v3/nothing", "/avatar/ada", "/profiles/ada"]
+)
+def test_the_resource_api_is_read_by_every_origin(browser, path):
+    response = browser.get(f"{RESOURCE}{path}", headers=ORIGIN)
+    assert response.headers["access-control-allow-origin"] == "*"
+
+
+def test_a_preview_at_a_public_address_may_call_the_local_mock(browser):
+    asked = {
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Private-Network": "true",
+    }
+    response = browser.options(f"{RESOURCE}/v3/profiles/ada", headers={**ORIGIN, **asked})
+    assert response.headers["access-control-allow-private-network"] == "true"
+
+
+@pytest.mark.parametrize("path", ["/apps", "/sign-in", "/oauth2/authorize", "/oauth2/token-info"])
+def test_a_rebound_name_gets_neither_pages_nor_endpoints(browser, path):
+    response = browser.get(path, headers={"Host": "attacker.example"})
+    assert response.status_code == 403
+    assert "Host 'attacker.example' is not a loopback host name" in response.text
+
+
+def test_a_code_of_one_world_is_unknown_in_another(browser, twin):
+    code = answered(browser.get(f"{twin}/oauth2/authorize", params={**_request(), "state": "a"}))
+    assert browser.code() != code["code"]
+    form = {**EXCHANGE, "code": code["code"]}
+    assert browser.post("/oauth2/token", data=form).json()["error"] == "invalid_grant"
+    assert browser.post(f"{twin}/oauth2/token", data=form).status_code == 200
+
+
+def test_sessions_of_two_worlds_differ(browser, another_browser, twin):
+    browser.get("/sign-in")
+    another_browser.get(f"{twin}/sign-in")
+    assert set(browser.cookies.values()).isdisjoint(another_browser.cookies.values())
+
+
+@pytest.mark.parametrize("names", [("ada", " ADA ", "ada@example.com", "Ada@Example.com")])
+def test_guesses_count_by_account_and_not_by_typed_name(browser, names):
+    guesses = [{**PASSWORD, "username": names[n % len(names)], "password": "x"} for n in range(12)]
+    statuses = [browser.post("/oauth2/token", data=guess).status_code for guess in guesses]
+    assert statuses == [400] * FAILURES + [429] * (12 - FAILURES)
+
+
+def test_guesses_at_names_that_do_not_exist_are_counted_together(browser):
+    for number in range(FAILURES + 1):
+        guess = {**CREDENTIALS, "client_id": f"unknown-{number}", "grant_type": "password"}
+        last = browser.post("/oauth2/token", data=guess)
+    assert last.status_code == 429
+    assert browser.post("/oauth2/token", data=PASSWORD).status_code == 200
+
+
+def test_a_wrong_decision_leaves_the_ticket_valid(browser):
+    browser.sign_in()
+    page = browser.authorize()
+    assert browser.decide(page, "perhaps").status_code == 400
+    assert "code" in answered(browser.decide(page))
+    assert browser.post("/consent", data=hidden(page)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "changes", [{"code_challenge": ""}, {"code_challenge_method": "S256"}, {"code_challenge": "x"}]
+)
+def test_pkce_is_never_turned_off_in_silence(browser, changes):
+    answer = answered(browser.authorize(**changes, mock_approve="ada"))
+    assert answer["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("uri", "source"),
+    [
+        ("http://[::1]:3000/callback", "http:"),
+        ("com.example.app:/callback", "com.example.app:"),
+        ("http://a_b.example.com/callback", "http://a_b.example.com"),
+    ],
+)
+def test_the_consent_form_may_lead_to_every_registered_address(browser, uri, source):
+    browser.patch(f"{RESOURCE}/__admin/applications/server-app", json={"redirect_uris": [uri]})
+    browser.sign_in()
+    policy = browser.authorize(redirect_uri=uri).headers["content-security-policy"]
+    assert f"form-action 'self' {source};" in policy
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://127.0.0.1:99999/", "http://a'b/", 'http://a"b/', "http://a;b/", "http://a%20b/"]
+)
+def test_an_address_that_would_break_a_policy_is_not_registered(browser, uri):
+    url = f"{RESOURCE}/__admin/applications/server-app"
+    assert browser.patch(url, json={"redirect_uris": [uri]}).status_code == 400
+
+
+def _request() -> dict[str, str]:
+    return {
+        "client_id": "server-app",
+        "redirect_uri": CALLBACK,
+        "response_type": "code",
+        "scope[0]": "auth",
+        "mock_approve": "ada",
+    }
