@@ -45,6 +45,7 @@ _EXTRAS = {
     "openapi_core": "verify",
     "pytest": "pytest",
     "schemathesis": "verify",
+    "trustme": "tls",
     "zxingcpp": "verify",
 }
 """Top-level module to the extra of pyproject.toml that installs it."""

@@ -20,6 +20,10 @@ PATIENCE = 60
 """Seconds that the mock may take to start, with many people on a slow machine."""
 
 
+_AUTHORITY_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+"""Where OpenSSL and Python's and Node's clients look for authorities to trust."""
+
+
 class _Split(click.Command):
     """Parses what is before ``--`` as options of ``serve``, and what is after it as a command."""
 
@@ -85,6 +89,9 @@ def _addresses(mock: "subprocess.Popen[bytes]", ready: Path) -> Mapping[str, str
 
 
 def _environment(addresses: Mapping[str, str]) -> dict[str, str]:
+    authority = addresses.get("certificate_authority")
+    if authority is not None:
+        os.environ |= dict.fromkeys(_AUTHORITY_VARIABLES, str(Path(authority).resolve()))
     site = urlsplit(addresses["base_url"])
     url = f"{site.scheme}://{site.netloc}"
     world = client(url).call("GET", "/worlds/default")

@@ -145,6 +145,14 @@ def _lower_case(
     help="Host name that callers of the admin API may use too, such as mock.test; repeatable.",
 )
 @click.option(
+    "--tls",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    show_envvar=True,
+    help="Serve https with cert.pem and key.pem of this directory; made there, with ca.pem to"
+    " trust, if it has none.",
+)
+@click.option(
     "--public-url",
     metavar="URL",
     type=URL,

@@ -15,6 +15,7 @@ import click
 import orjson
 
 from understudy.cli.banner import banner
+from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
@@ -24,6 +25,9 @@ from understudy.mock.engine.request_context import Addresses
 from understudy.mock.fixtures import loading
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
+
+WILDCARDS = frozenset({"0.0.0.0", "::"})
+"""The addresses that stand for every interface."""
 
 
 def run(settings: Settings) -> None:
@@ -44,7 +48,9 @@ def run(settings: Settings) -> None:
     authorization = resource
     if not settings.single_port:
         authorization = server.bind(settings.host, settings.auth_port, "--auth-port")
-    site_url, auth_url = server.url_of(resource), server.url_of(authorization)
+    tls = _certificate(settings)
+    scheme = "https" if tls else "http"
+    site_url, auth_url = server.url_of(resource, scheme), server.url_of(authorization, scheme)
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
     if settings.admin_token is None and not is_local(settings.host):
@@ -52,6 +58,8 @@ def run(settings: Settings) -> None:
     mock = Mock(settings, record, _addresses(settings.host, site_url, auth_url))
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
+    if tls and tls.authority:
+        addresses["certificate_authority"] = str(tls.authority)
 
     def ready(_stop: Callable[[], None]) -> None:
         _settle_memory()
@@ -66,8 +74,24 @@ def run(settings: Settings) -> None:
         {authorization: mock.authorization, resource: mock.resource},
         ready=ready,
         beside=[_reloading(mock)] if settings.reload else [],
+        certificate=tls and (tls.chain, tls.key),
     )
     _run(serving)
+
+
+def _certificate(settings: Settings) -> Certificate | None:
+    """Returns the certificate for https, for every name that the settings give the mock.
+
+    Raises:
+        StartupError: There is none, and none can be made.
+    """
+    if settings.tls is None:
+        return None
+    public = (settings.public_url, settings.public_auth_url)
+    names = [urlsplit(url).hostname or "" for url in public if url]
+    if settings.host not in WILDCARDS:
+        names.append(settings.host)
+    return certificate(settings.tls, [*names, *settings.admin_hosts])
 
 
 def _expect_files(settings: Settings) -> None:
@@ -88,7 +112,7 @@ def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
     Clients reach a mock that listens on every interface by any of its names, so that links follow
     the name that each of them uses.
     """
-    if host not in {"0.0.0.0", "::"}:
+    if host not in WILDCARDS:
         return Addresses(site_url, auth_url)
     return Addresses(*(f":{urlsplit(url).port}" for url in (site_url, auth_url)))
 

@@ -1,5 +1,6 @@
 """Calls the admin API of a running mock, for the command line and the pytest plugin."""
 
+import ssl
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +28,9 @@ class AdminClient:
         self.url = url.rstrip("/") + (f"/__world/{world}" if world else "")
         self.token = token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx.Client(headers=headers, timeout=30, trust_env=False)
+        # a default context trusts $SSL_CERT_FILE too, such as the authority of `serve --tls`
+        verify = ssl.create_default_context() if url.startswith("https:") else True
+        self._client = httpx.Client(headers=headers, timeout=30, trust_env=False, verify=verify)
 
     def call(self, method: str, path: str, **options: Any) -> Any:
         """Calls an operation.

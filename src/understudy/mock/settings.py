@@ -36,6 +36,7 @@ class Settings:
         public_url: Address at which clients reach the resource API; None to follow their Host.
         public_auth_url: Address at which clients reach the authorization server; None for the port
             that it listens on.
+        tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
         ready_file: Gets one JSON line once the mock answers.
     """
@@ -60,4 +61,5 @@ class Settings:
     public_url: str | None = None
     public_auth_url: str | None = None
     admin_hosts: tuple[str, ...] = ()
+    tls: Path | None = None
     ready_file: Path | None = None

@@ -10,6 +10,7 @@ import errno
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -48,12 +49,12 @@ def bind(host: str, port: int, option: str) -> socket.socket:
     return listener
 
 
-def url_of(listener: socket.socket) -> str:
+def url_of(listener: socket.socket, scheme: str = "http") -> str:
     """Returns the address a browser on this machine reaches a socket at."""
     host, port = listener.getsockname()[:2]
     if host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 class _Listener(uvicorn.Server):
@@ -69,6 +70,7 @@ async def serve(
     *,
     ready: Callable[[Callable[[], None]], None],
     beside: Sequence[Callable[[], Awaitable[None]]] = (),
+    certificate: tuple[Path, Path] | None = None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, and then stops at once.
 
@@ -76,10 +78,13 @@ async def serve(
         applications: What answers at each socket.
         ready: Called once every socket answers, with what stops them all.
         beside: Tasks that run as long as the servers do.
+        certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """
     for application in applications.values():
         await _warm_up(application)
-    listeners = [_Listener(_configuration(application)) for application in applications.values()]
+    listeners = [
+        _Listener(_configuration(application, certificate)) for application in applications.values()
+    ]
 
     def stop() -> None:
         for listener in listeners:
@@ -100,9 +105,12 @@ async def serve(
         task.cancel()
 
 
-def _configuration(application: ASGIApp) -> uvicorn.Config:
+def _configuration(application: ASGIApp, certificate: tuple[Path, Path] | None) -> uvicorn.Config:
+    chain, key = certificate or (None, None)
     return uvicorn.Config(
         application,
+        ssl_certfile=chain,
+        ssl_keyfile=key,
         http=HttpConnection,
         interface="asgi3",
         lifespan="off",
