@@ -79,6 +79,22 @@ def test_a_plan_is_printed_and_nothing_is_sent(call):
     assert "about " in done.output
 
 
+def test_a_plan_says_what_observing_means_and_that_tokens_are_a_permission_of_their_own(
+    call, tmp_path
+):
+    path = tmp_path / "t.toml"
+    text = 'base_url = "http://127.0.0.1:9/v3"\nmode = "observe"\n[permit]\ntokens = {tokens}\n'
+    path.write_text(text.format(tokens="true"))
+    issuing = call("verify", "--target", str(path), "--plan").output
+    assert "mode observe: nothing is written to the resource API" in issuing
+    assert "[permit] tokens = true: codes and tokens are issued, which remain" in issuing
+    path.write_text(text.format(tokens="false"))
+    assert (
+        "tokens = false: no token is issued"
+        in call("verify", "--target", str(path), "--plan").output
+    )
+
+
 def test_rules_that_could_have_been_checked_and_were_not_are_3(call):
     done = call(*QUICK, "--max-requests", "1", "--fail-on", "not-checked")
     assert done.exit_code == 3, done.output

@@ -50,7 +50,10 @@ class Progress:
         elif isinstance(event, Found):
             self._findings += 1
         elif event.exchange.number % EVERY == 0:
+            left = f"{event.left} anonymous requests left this hour"
+            if event.allowed is not None:
+                left = f"{event.allowed} requests left"
             self._status.update(
-                f"{self._phase}: {event.settled} rules settled, {self._findings} findings, "
-                f"{event.exchange.number} requests, {event.left} left without a token"
+                f"{self._phase}: {event.settled * 100 // event.rules}% of the rules judged, "
+                f"{self._findings} findings, {event.exchange.number} requests, {left}"
             )

@@ -16,6 +16,7 @@ from understudy.cli.progress import Progress
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
+from understudy.deployments.permits import described
 from understudy.errors import StartupError
 from understudy.verify.baseline import load_baseline, unaccepted
 from understudy.verify.outcome import Outcome
@@ -93,12 +94,13 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
         StartupError: A file is not as it must be, or there is no such rule.
     """
     console = Console(highlight=False)
-    total = 0
+    total = issuing = 0
     deployment = open_deployment(options.where, environment)
     deployment.close()
     for probe, reason in chosen(deployment, options.rules):
         if reason is None:
             total += probe.cost
+            issuing += probe.cost * ("tokens" in probe.needs)
             console.print(
                 f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
             )
@@ -107,7 +109,10 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
                 f"    not sent  {probe.name}: {reason}", style="dim", markup=False, soft_wrap=True
             )
     target = deployment.target
-    console.print(f"about {total} requests to {target.base_url}, mode {target.writes}")
+    for line in described(target):
+        console.print(line, markup=False, soft_wrap=True)
+    tokens = f", {issuing} of them to have tokens issued or used" if issuing else ""
+    console.print(f"about {total} requests to {target.base_url}{tokens}", soft_wrap=True)
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:

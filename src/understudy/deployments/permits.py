@@ -23,6 +23,30 @@ HARMLESS = frozenset({"none", "invalid", "api_key"})
 """Kinds of credentials that belong to no account, so a write with them changes no account."""
 
 
+def described(target: Target) -> list[str]:
+    """Returns what a target permits, one line for each permission."""
+    modes = {
+        "observe": "mode observe: nothing is written to the resource API",
+        "own": "mode own: the account of the access token is changed and restored",
+        "full": "mode full: whatever the credentials allow is changed; what can be undone is undone",
+    }
+    is_issuing = target.permit.tokens
+    tokens = "codes and tokens are issued, which remain" if is_issuing else "no token is issued"
+    lines = [
+        modes[target.writes],
+        f"[permit] tokens = {str(is_issuing).lower()}: {tokens}; the mode does not decide this",
+    ]
+    permissions = {
+        "uploads": (target.permit.uploads, "avatars are uploaded and deleted"),
+        "exhaust_rate_limit": (target.permit.exhaust_rate_limit, "an hour's requests are used up"),
+        "clock": (target.permit.clock, "the mock's clock is moved and restored"),
+    }
+    lines += [
+        f"[permit] {key} = true: {text}" for key, (is_on, text) in permissions.items() if is_on
+    ]
+    return lines
+
+
 def fault(
     request: Request,
     place: Place,

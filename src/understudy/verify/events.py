@@ -21,12 +21,16 @@ class Exchanged:
     Attributes:
         exchange: The exchange.
         settled: The number of rules with a check result so far.
+        rules: The number of rules to judge.
+        allowed: Requests that --max-requests still allows; None without that limit.
         left: Counted requests without a token that are left in the hour.
     """
 
     exchange: Exchange
     settled: int
+    rules: int
     left: int
+    allowed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

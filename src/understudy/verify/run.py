@@ -167,7 +167,10 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
         run.exchanges.append(exchange)
         for finding in judged(evaluator, exchange):
             run.tell(Found(finding))
-        run.tell(Exchanged(exchange, evaluator.settled, gateway.left(None)))
+        most = deployment.allowance.requests
+        allowed = None if most is None else most - gateway.sent
+        settled, rules = evaluator.settled, len(evaluator.rules)
+        run.tell(Exchanged(exchange, settled, rules, gateway.left(None), allowed))
 
     gateway.listeners.append(evaluate)
     return run
