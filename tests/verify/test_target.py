@@ -42,8 +42,14 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
         ("base_url", "is not valid TOML"),
         ('base_ulr = "http://a"', "did you mean 'base_url'"),
         ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),
-        ('base_url = "http://a"\n[permit]\nuploads = "yes"', "Expected `bool`"),
-        ('base_url = "http://a"\nmode = "all"', "Invalid enum value 'all'"),
+        (
+            'base_url = "http://a"\n[permit]\nuploads = "yes"',
+            r"\[permit\] uploads = 'yes' must be ",
+        ),
+        (
+            'base_url = "http://a"\nmode = "all"',
+            "mode = 'all' is not a mode; write observe, own, full",
+        ),
         ('base_url = "staging"', "is not a URL"),
         ('base_url = "http://a"\n[budget]\ntoken = -1', "cannot be negative"),
         ("", "missing required field `base_url`"),
