@@ -39,6 +39,10 @@ mutants: install  ## run verify, and Schemathesis beside it, on every broken dep
 schedule: install  ## measure what each part of each probe settles and costs, after a change of one
 	$(BIN)/python -m tests.quality.schedule
 
+.PHONY: controls
+controls: install  ## judge conforming deployments with every switch at its other options
+	$(BIN)/python -m tests.quality.controls
+
 .PHONY: check
 check: lint types layers docs test  ## all that CI runs
 

@@ -15,6 +15,7 @@ from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.target import Target
+from understudy.openapi.loader import Document
 from understudy.verify.gateway import Gateway
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions, routes_of
@@ -54,9 +55,11 @@ def verify_on(mock: Any) -> Callable[..., Outcome]:
         transport: httpx.BaseTransport,
         target: Target = TARGET,
         allowance: Allowance = PATIENT,
+        document: Document | None = None,
         **options: Any,
     ) -> Outcome:
-        deployment = Deployment(target, transport, in_process.time_of(mock), allowance)
+        time = in_process.time_of(mock)
+        deployment = Deployment(target, transport, time, allowance, document=document)
         return carry_out(deployment, RunOptions(**options))
 
     return run

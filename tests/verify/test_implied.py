@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
+from understudy.openapi.loader import document_of
+from understudy.verify.shapes import bundled
 
 ELSEWHERE = replace(TARGET, ours=False)
 
@@ -72,3 +74,38 @@ def test_a_target_can_accept_the_breach_of_a_rule(judged):
 def test_a_target_that_accepts_no_rule_of_ours_is_told_so(verify):
     with pytest.raises(StartupError, match="there is no rule 'foreign-avatar-invisible'"):
         verify(replace(ELSEWHERE, accept=("foreign-avatar-invisible",)))
+
+
+def interests_by_text(document):
+    """Returns a document in which the id of an interest is a text."""
+    content = document.raw
+    schemas = content["components"]["schemas"]
+    interest = {
+        "type": "object",
+        "required": ["id", "name"],
+        "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
+    }
+    components = {**content["components"], "schemas": {**schemas, "Interest": interest}}
+    return document_of({**content, "components": components}, document.path)
+
+
+def textual_interests(_request, response):
+    """Gives the ids of interests as texts."""
+    if b'"interests"' not in response.content:
+        return None
+    profile = response.json()
+    interests = [{**interest, "id": str(interest["id"])} for interest in profile["interests"]]
+    kept = {name: text for name, text in response.headers.items() if name != "content-length"}
+    return httpx.Response(200, headers=kept, json={**profile, "interests": interests})
+
+
+@pytest.mark.parametrize(("is_published", "status"), [(False, "failed"), (True, "not_checked")])
+def test_the_document_in_force_decides_on_types(wire, verify_on, is_published, status):
+    document = interests_by_text(bundled("service.yaml")) if is_published else None
+    outcome = verify_on(
+        Rewriting(wire, textual_interests),
+        ELSEWHERE,
+        document=document,
+        rules=("interest-members",),
+    )
+    assert [found.status for found in outcome.rules] == [status]

@@ -254,7 +254,7 @@ class CaseSender:
         file = ("a.png", upload_images.png(), "image/png")
         try:
             avatar = self._probe_client.send(
-                "POST", "/me/avatars", "owner", files={"data": file}
+                "POST", "/me/avatars", "owner", files={self._probe_client.upload_field: file}
             ).json_object
         except UNAVAILABLE:
             avatar = {}

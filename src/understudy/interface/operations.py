@@ -54,6 +54,7 @@ class Routes:
         auth_url: Of the authorization server; None where there is none.
         resource: The operations below ``base_url``.
         authorization: Those below ``auth_url``.
+        upload_field: Name of the field that an upload sends its picture under.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class Routes:
         auth_url: str | None,
         resource: Sequence[Operation],
         authorization: Sequence[Operation],
+        upload_field: str = "data",
     ) -> None:
+        self.upload_field = upload_field
         self._sites: list[tuple[Site, str, list[tuple[str, re.Pattern[str], Operation]]]] = [
             ("resource", base_url.rstrip("/"), _patterns(resource))
         ]

@@ -29,6 +29,7 @@ class CheckResult(NamedTuple):
         actual: What was found instead, or as well.
         evidence: Earlier exchanges that the judgement rests on.
         is_choice: Whether it judges what the rule's source leaves open, and we chose.
+        is_shape: Whether it judges names, types and values that a document can declare otherwise.
     """
 
     holds: bool
@@ -36,6 +37,7 @@ class CheckResult(NamedTuple):
     actual: str = ""
     evidence: tuple[Exchange, ...] = ()
     is_choice: bool = False
+    is_shape: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]
@@ -56,6 +58,8 @@ class Check:
         is_of_limits: Whether it also judges a 429, which says nothing of any other rule.
         is_choice: Whether it judges what the rule's source leaves open, and we chose: then another
             deployment's other behaviour is a note, whatever the rule's status.
+        is_shape: Whether it judges names, types and values, which the document in force decides:
+            the interface calls the published definition the authority.
     """
 
     rules: tuple[str, ...]
@@ -64,6 +68,7 @@ class Check:
     judge: Judge
     is_of_limits: bool = False
     is_choice: bool = False
+    is_shape: bool = False
 
     @property
     def name(self) -> str:
@@ -97,6 +102,7 @@ def check(
     when: Sequence[Condition] = (),
     is_of_limits: bool = False,
     is_choice: bool = False,
+    is_shape: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Registers a check.
 
@@ -107,10 +113,13 @@ def check(
             it, so what is cheap to tell comes first.
         is_of_limits: Whether a 429 means something to it.
         is_choice: Whether it judges what the rule's source leaves open, and we chose.
+        is_shape: Whether it judges what a document can declare otherwise.
     """
 
     def register(judge: Judge) -> Judge:
-        CHECKS.append(Check(rules, frozenset(on), tuple(when), judge, is_of_limits, is_choice))
+        CHECKS.append(
+            Check(rules, frozenset(on), tuple(when), judge, is_of_limits, is_choice, is_shape)
+        )
         return judge
 
     return register
@@ -185,7 +194,7 @@ def judged(
         result = registered.judge(exchange, history)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return InternalError(registered.rules, f"{type(error).__name__}: {error}")
-    return result._replace(is_choice=registered.is_choice)
+    return result._replace(is_choice=registered.is_choice, is_shape=registered.is_shape)
 
 
 def _reached(registered: Check, exchange: Exchange, history: History) -> int:

@@ -73,6 +73,24 @@ class DocumentValidator:
             )
         return self._errors[key]
 
+    def declares(self, exchange: Exchange, operation: Operation) -> bool:
+        """Tells whether the document allows a response and names the members of its body."""
+        response = operation.response(exchange.status)
+        media = response.content.get(exchange.response.media_type) if response else None
+        if media is None or media.schema is None or self.judge(exchange, operation).validator:
+            return False
+        return self._names_members(media.schema)
+
+    def _names_members(self, schema: Node) -> bool:
+        place = self._document.follow(schema)
+        items = place.child("items")
+        if items is not None:
+            return self._names_members(items)
+        parts = place.child("allOf")
+        if parts is not None:
+            return any(self._names_members(part) for _, part in parts.children())
+        return place.child("properties") is not None
+
     def _error(self, exchange: Exchange, operation: Operation) -> str:
         response = operation.response(exchange.status)
         if response is None:

@@ -60,6 +60,8 @@ class Evaluator:
         is_held_to_assumptions: Whether an assumption that fails is a finding.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
+        has_own_document: Whether the document in force is another than ours, and so decides on
+            names, types and values.
         broken: What the last exchange was found to break, known or not.
     """
 
@@ -68,6 +70,7 @@ class Evaluator:
     routes: Routes
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
+    has_own_document: bool = False
     said: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
     differences: dict[str, None] = field(default_factory=dict)
@@ -199,8 +202,17 @@ class Evaluator:
         """Tells whether a result does not bind the target: it is assumed here, or accepted there."""
         is_assumed = rule.status == "assumed" or result.is_choice
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
+        is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
         is_accepted = rule.id in self.history.target.accept
         return is_accepted or (is_assumed and not self.is_held_to_assumptions)
+
+    def _is_declared(self, exchange: Exchange) -> bool:
+        """Tells whether the deployment's own document declares a response as it is."""
+        operation = self.routes.operation(exchange.operation)
+        validator = self.documents.get(exchange.site)
+        if operation is None or validator is None or not self.has_own_document:
+            return False
+        return validator.declares(exchange, operation)
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
         """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""

@@ -48,10 +48,12 @@ class History:
         exchanges: All exchanges.
         last_write: Number of the last exchange that may have changed a resource; issuing a token
             changes none.
+        upload_field: Name of the field that an upload sends its picture under.
     """
 
     target: Target
     exchanges: list[Exchange] = field(default_factory=list)
+    upload_field: str = "data"
     last_write: int = 0
     _by_operation: dict[str, list[Exchange]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
@@ -63,6 +65,10 @@ class History:
     def known(self) -> Known:
         """The people that the target names."""
         return self.target.known
+
+    def emptied(self) -> "History":
+        """Returns the history of the same deployment before any exchange."""
+        return History(self.target, upload_field=self.upload_field)
 
     def add(self, exchange: Exchange) -> None:
         """Adds an exchange."""

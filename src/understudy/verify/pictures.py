@@ -25,8 +25,8 @@ def picture(form: str = "PNG", size: tuple[int, int] = (96, 96)) -> bytes:
 
 
 def upload(client: ProbeClient, content: bytes, who: str = "owner", **query: str) -> Exchange:
-    """Uploads a picture under the interface's field name."""
-    files = {"data": ("understudy.png", content, "image/png")}
+    """Uploads a picture under the field name of the document in force."""
+    files = {client.upload_field: ("understudy.png", content, "image/png")}
     return client.send("POST", "/me/avatars", who, query=query, files=files)
 
 

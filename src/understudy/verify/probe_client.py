@@ -47,6 +47,11 @@ class ProbeClient:
         """The target's application."""
         return self.target.application
 
+    @property
+    def upload_field(self) -> str:
+        """Name of the field that an upload sends its picture under, by the document in force."""
+        return self.gateway.routes.upload_field
+
     def get(self, path: str, who: str = "anonymous", query: Pairs = (), **more: Any) -> Exchange:
         """Reads something of the resource API."""
         return self.send("GET", path, who, query=query, **more)

@@ -25,6 +25,7 @@ from understudy.verify.history import History
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
+from understudy.verify.upload_fields import upload_field
 
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""
@@ -213,10 +214,24 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         authorization = bundled("authorization.yaml")
         validators["authorization"] = DocumentValidator(authorization, target.auth_url)
     routes = routes_of(target, document)
-    return Evaluator(catalogue(rules), History(target), routes, validators, target.ours)
+    history = History(target, upload_field=routes.upload_field)
+    return Evaluator(
+        catalogue(rules),
+        history,
+        routes,
+        validators,
+        target.ours,
+        has_own_document=document is not bundled("service.yaml"),
+    )
 
 
 def routes_of(target: Target, document: Document) -> Routes:
     """Returns the routes that find a request's operation."""
     authorization = operations(bundled("authorization.yaml"))
-    return Routes(target.base_url, target.auth_url, operations(document), authorization)
+    return Routes(
+        target.base_url,
+        target.auth_url,
+        operations(document),
+        authorization,
+        upload_field(document),
+    )

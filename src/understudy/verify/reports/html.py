@@ -162,7 +162,7 @@ def _rules(outcome: Outcome, status: Status) -> str:
 
 
 def _row(found: RuleOutcome) -> str:
-    mark = " (assumed)" if found.rule.status == "assumed" else ""
+    mark = "" if found.rule.status == "stated" else f" ({found.rule.status})"
     times = (
         "never" if not found.checks else "once" if found.checks == 1 else f"{found.checks} times"
     )

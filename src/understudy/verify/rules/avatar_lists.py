@@ -53,13 +53,13 @@ def asks_for_unknown_rating(exchange: Exchange, _history: History) -> bool:
     return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
 
 
-@check("avatar-members", on=[UPLOAD_AVATAR, UPDATE_AVATAR], when=[succeeded])
+@check("avatar-members", on=[UPLOAD_AVATAR, UPDATE_AVATAR], when=[succeeded], is_shape=True)
 def avatar_is_whole(exchange: Exchange, _history: History) -> CheckResult:
     """An upload or an update returns an avatar with its six members, each of its type."""
     return expect_fit([exchange.body], "Avatar")
 
 
-@check("avatar-members", on=[LIST_AVATARS], when=[succeeded, lists_anything])
+@check("avatar-members", on=[LIST_AVATARS], when=[succeeded, lists_anything], is_shape=True)
 def listed_avatars_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """Each avatar of the list has its six members, each of its type."""
     return expect_fit(
@@ -67,7 +67,7 @@ def listed_avatars_are_whole(exchange: Exchange, _history: History) -> CheckResu
     )
 
 
-@check("rating-values", on=AVATARS, when=[holds_avatars])
+@check("rating-values", on=AVATARS, when=[holds_avatars], is_shape=True)
 def ratings_are_known(exchange: Exchange, _history: History) -> CheckResult:
     """A rating is G, PG, R or X."""
     ratings = [avatar.get("rating") for avatar in avatars_in(exchange)]

@@ -78,15 +78,15 @@ def _form_of(content: bytes) -> tuple[str, bool]:
     return form, size[0] == size[1]
 
 
-def file_in(exchange: Exchange) -> File | None:
-    """Returns the file that an upload sends under the interface's field name, if it is not empty."""
+def file_in(exchange: Exchange, history: History) -> File | None:
+    """Returns the file that an upload sends under the document's field name, if it is not empty."""
     file = _only_file(exchange.request.header("content-type"), exchange.request.body)
-    return file if file is not None and file.field == "data" and file.size else None
+    return file if file is not None and file.field == history.upload_field and file.size else None
 
 
-def sends_one_file(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the body is multipart with one file under the interface's field name."""
-    return file_in(exchange) is not None
+def sends_one_file(exchange: Exchange, history: History) -> bool:
+    """Tells whether the body is multipart with one file under the document's field name."""
+    return file_in(exchange, history) is not None
 
 
 def query_is_in_order(exchange: Exchange, history: History) -> bool:
@@ -97,9 +97,9 @@ def query_is_in_order(exchange: Exchange, history: History) -> bool:
     return (not hash_ or is_own) and choice in {"true", "false"}
 
 
-def is_of_taken_type(exchange: Exchange, _history: History) -> bool:
+def is_of_taken_type(exchange: Exchange, history: History) -> bool:
     """Tells whether the file is a PNG, JPEG or GIF."""
-    return proven(file_in(exchange)).form in TAKEN
+    return proven(file_in(exchange, history)).form in TAKEN
 
 
 def is_of_other_type(exchange: Exchange, history: History) -> bool:
@@ -107,14 +107,14 @@ def is_of_other_type(exchange: Exchange, history: History) -> bool:
     return not is_of_taken_type(exchange, history)
 
 
-def is_small(exchange: Exchange, _history: History) -> bool:
+def is_small(exchange: Exchange, history: History) -> bool:
     """Tells whether the file is small enough for every deployment."""
-    return proven(file_in(exchange)).size <= LARGEST
+    return proven(file_in(exchange, history)).size <= LARGEST
 
 
-def is_square(exchange: Exchange, _history: History) -> bool:
+def is_square(exchange: Exchange, history: History) -> bool:
     """Tells whether the picture is square."""
-    return proven(file_in(exchange)).is_square
+    return proven(file_in(exchange, history)).is_square
 
 
 def is_not_square(exchange: Exchange, history: History) -> bool:

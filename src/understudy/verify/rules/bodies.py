@@ -49,14 +49,14 @@ def body_is_json(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_json, "a body of JSON", _shown(exchange))
 
 
-@check("error-members", on=RESOURCE, when=[is_error, is_json_object])
+@check("error-members", on=RESOURCE, when=[is_error, is_json_object], is_shape=True)
 def error_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
     """An error has its message, and a code that is a text."""
     error = fault(exchange.body, "Error")
     return expect(not error, "error as a text, and code as one", error)
 
 
-@check("error-shape", when=[is_of_resource_api, is_error])
+@check("error-shape", when=[is_of_resource_api, is_error], is_shape=True)
 def error_is_json_with_a_message(exchange: Exchange, _history: History) -> CheckResult:
     """Whatever the resource API refuses, it says why under ``error`` in JSON."""
     message = exchange.json_object.get("error")

@@ -70,7 +70,7 @@ def own_addresses_are_associated(exchange: Exchange, history: History) -> CheckR
     return expect_equal(exchange.json_object.get("associated"), wanted, "associated")
 
 
-@check("associated-response-members", on=[ASSOCIATED_EMAIL], when=[succeeded])
+@check("associated-response-members", on=[ASSOCIATED_EMAIL], when=[succeeded], is_shape=True)
 def response_says_true_or_false(exchange: Exchange, _history: History) -> CheckResult:
     """The response has a boolean named ``associated``."""
     error = fault(exchange.body, "AssociatedResponse")

@@ -40,7 +40,7 @@ def lacks_a_value(exchange: Exchange, _history: History) -> bool:
     )
 
 
-@check("hash-lower-case-hex", on=PROFILES, when=[profile_has("hash")])
+@check("hash-lower-case-hex", on=PROFILES, when=[profile_has("hash")], is_shape=True)
 def hash_is_lower_case_hex(exchange: Exchange, _history: History) -> CheckResult:
     """The hash of a profile is 64 hexadecimal digits in lower case."""
     value = profile_in(exchange)["hash"]
@@ -63,7 +63,7 @@ def optional_members_are_omitted(exchange: Exchange, _history: History) -> Check
     return expect(not empty, "a member that does not apply is left out", f"empty or null: {empty}")
 
 
-@check("profile-required-members", on=PROFILES, when=[succeeded])
+@check("profile-required-members", on=PROFILES, when=[succeeded], is_shape=True)
 def required_members_are_there(exchange: Exchange, _history: History) -> CheckResult:
     """A profile has all twelve required members, each of its type."""
     lacking = [name for name in REQUIRED if name not in exchange.json_object]
@@ -78,7 +78,7 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
     )
 
 
-@check("unset-required-strings-empty", on=PROFILES, when=[lacks_a_value])
+@check("unset-required-strings-empty", on=PROFILES, when=[lacks_a_value], is_shape=True)
 def unset_texts_are_empty(exchange: Exchange, _history: History) -> CheckResult:
     """A required text that is not set is an empty text."""
     wrong = [name for name in REQUIRED_TEXTS if not isinstance(profile_in(exchange).get(name), str)]
@@ -94,7 +94,7 @@ def profile_url_is_absolute(exchange: Exchange, _history: History) -> CheckResul
     return expect(is_absolute, "an absolute URL", url)
 
 
-@check("profile-optional-types", on=PROFILES, when=[has_optional_member])
+@check("profile-optional-types", on=PROFILES, when=[has_optional_member], is_shape=True)
 def optional_members_have_their_types(exchange: Exchange, _history: History) -> CheckResult:
     """Optional members have the interface's types."""
     profile = profile_in(exchange)
@@ -113,7 +113,7 @@ def _type_error(name: str, value: Any) -> str:
     return fault(value, "Profile", "properties", name)
 
 
-@check("last-edit-utc", on=PROFILES, when=[profile_has("last_profile_edit")])
+@check("last-edit-utc", on=PROFILES, when=[profile_has("last_profile_edit")], is_shape=True)
 def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     """The time of the last edit is a date and time in UTC (ISO 8601)."""
     value = profile_in(exchange)["last_profile_edit"]
@@ -121,7 +121,9 @@ def last_edit_is_in_utc(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "a date and time in UTC", value)
 
 
-@check("registration-date-shapes", on=PROFILES, when=[profile_has("registration_date")])
+@check(
+    "registration-date-shapes", on=PROFILES, when=[profile_has("registration_date")], is_shape=True
+)
 def registration_date_is_a_date(exchange: Exchange, _history: History) -> CheckResult:
     """The registration date is a date, or a date and time; the interface has both."""
     value = profile_in(exchange)["registration_date"]

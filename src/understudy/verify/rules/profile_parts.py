@@ -50,37 +50,37 @@ def has_wallets(exchange: Exchange, _history: History) -> bool:
     return bool(_wallets(exchange))
 
 
-@check("verified-account-members", on=PROFILES, when=[lists("verified_accounts")])
+@check("verified-account-members", on=PROFILES, when=[lists("verified_accounts")], is_shape=True)
 def verified_accounts_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """A verified account has its five members, each of its type."""
     return expect_fit(items_of(profile_in(exchange), "verified_accounts"), "VerifiedAccount")
 
 
-@check("link-members", on=PROFILES, when=[has_links])
+@check("link-members", on=PROFILES, when=[has_links], is_shape=True)
 def links_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """A link has a label and a URL."""
     return expect_fit(_links(exchange), "Link")
 
 
-@check("interest-members", on=PROFILES, when=[lists("interests")])
+@check("interest-members", on=PROFILES, when=[lists("interests")], is_shape=True)
 def interests_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """An interest has an integer and a name."""
     return expect_fit(items_of(profile_in(exchange), "interests"), "Interest")
 
 
-@check("language-members", on=PROFILES, when=[lists("languages")])
+@check("language-members", on=PROFILES, when=[lists("languages")], is_shape=True)
 def languages_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """A language has its four members, each of its type."""
     return expect_fit(items_of(profile_in(exchange), "languages"), "Language")
 
 
-@check("gallery-image-members", on=PROFILES, when=[lists("gallery")])
+@check("gallery-image-members", on=PROFILES, when=[lists("gallery")], is_shape=True)
 def gallery_images_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """An image of the gallery has a URL; its text alternative is a text."""
     return expect_fit(items_of(profile_in(exchange), "gallery"), "GalleryImage")
 
 
-@check("payments-members", on=PROFILES, when=[profile_has("payments")])
+@check("payments-members", on=PROFILES, when=[profile_has("payments")], is_shape=True)
 def payments_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """Payments hold links or wallets, in lists."""
     payments = profile_in(exchange)["payments"]
@@ -89,13 +89,13 @@ def payments_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     return expect(not error and is_known, "links and crypto_wallets", error or payments)
 
 
-@check("crypto-wallet-members", on=PROFILES, when=[has_wallets])
+@check("crypto-wallet-members", on=PROFILES, when=[has_wallets], is_shape=True)
 def wallets_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """A wallet has a label and an address."""
     return expect_fit(_wallets(exchange), "CryptoWalletAddress")
 
 
-@check("contact-info-strings", on=PROFILES, when=[profile_has("contact_info")])
+@check("contact-info-strings", on=PROFILES, when=[profile_has("contact_info")], is_shape=True)
 def contact_details_are_texts(exchange: Exchange, _history: History) -> CheckResult:
     """Contact details are texts under the six names of the interface."""
     return expect_fit([profile_in(exchange)["contact_info"]], "ContactInfo")

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NoReturn
 from hypothesis.stateful import RuleBasedStateMachine
 
 from understudy.deployments.exchange import Exchange
-from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RuleBroken, Run
 
@@ -23,9 +22,8 @@ class Machine(RuleBasedStateMachine):
     def __init__(self, run: Run, name: str) -> None:
         super().__init__()
         self.run = run
-        run.evaluator.history = History(
-            run.deployment.target
-        )  # earlier exchanges would blur the cause
+        # earlier exchanges would blur the cause
+        run.evaluator.history = run.evaluator.history.emptied()
         self.client = ProbeClient(run.gateway, f"scenario {name}")
         self.steps: list[Exchange] = []
 
