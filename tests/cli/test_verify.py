@@ -95,6 +95,15 @@ def test_a_plan_says_what_observing_means_and_that_tokens_are_a_permission_of_th
     )
 
 
+def test_github_gets_annotations_and_a_job_summary(call, tmp_path):
+    summary = tmp_path / "summary.md"
+    environment = {"GITHUB_STEP_SUMMARY": str(summary)}
+    done = call(*QUICK, "--report", "github", env=environment)
+    assert done.exit_code == 0, done.output
+    assert "## understudy verify:" in summary.read_text()
+    assert "2 rules passed, 0 failed" in summary.read_text()
+
+
 def test_rules_that_could_have_been_checked_and_were_not_are_3(call):
     done = call(*QUICK, "--max-requests", "1", "--fail-on", "not-checked")
     assert done.exit_code == 3, done.output

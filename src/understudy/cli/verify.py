@@ -37,8 +37,11 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     from understudy.errors import nearest
 
     name, _, path = text.partition("=")
+    if name == "github" and not path:
+        return name, Path()
     if name not in formats:
-        hint = nearest(name, list(formats)) or f"; formats are {', '.join(formats)}"
+        known = (*formats, "github")
+        hint = nearest(name, list(known)) or f"; formats are {', '.join(known)}"
         msg = f"there is no report format {name!r}{hint}"
         raise click.BadParameter(msg)
     if not path:
@@ -75,7 +78,8 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     multiple=True,
     callback=_reports,
     metavar="FORMAT=FILE",
-    help="Write a report: json, junit, html, sarif, har or gitlab. Repeatable.",
+    help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`, without a"
+    " file: annotations and the job summary. Repeatable.",
 )
 @click.option("--seed", default=0, help="Seed for generated cases.")
 @click.option("--max-requests", type=click.IntRange(1), help="Send at most this many requests.")

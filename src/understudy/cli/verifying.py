@@ -22,10 +22,14 @@ from understudy.verify.baseline import load_baseline, unaccepted
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
-from understudy.verify.reports.gitlab import github_lines
+from understudy.verify.reports.github import annotations
+from understudy.verify.reports.markdown import markdown
 from understudy.verify.reports.terminal import print_outcome
 from understudy.verify.run import RunOptions, catalogue
 from understudy.verify.runner import chosen
+
+GITHUB = "github"
+"""The report that needs no file: GitHub reads it from the log, and from its own summary file."""
 
 FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
 """Exit codes."""
@@ -41,6 +45,7 @@ class VerifyOptions:
         cases: Generated cases of each operation; None for the default.
         workers: Threads for generated cases.
         reports: Format and file of each report.
+        is_github: True to print annotations, and to write the job summary where there is one.
         fail_on: What makes the exit code other than 0; the environment's default if empty.
         baseline: File of accepted findings.
         har: Recorded traffic to judge instead of sending.
@@ -53,6 +58,7 @@ class VerifyOptions:
     cases: int | None = None
     workers: int = 1
     reports: tuple[tuple[str, Path], ...] = ()
+    is_github: bool = False
     fail_on: frozenset[str] = frozenset()
     baseline: Path | None = None
     har: Path | None = None
@@ -78,7 +84,8 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         rules=options["rules"],
         cases=options["cases"],
         workers=options["workers"],
-        reports=options["reports"],
+        reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
+        is_github=any(name == GITHUB for name, _ in options["reports"]),
         fail_on=frozenset(options["fail_on"]),
         baseline=options["baseline"],
         har=options["har"],
@@ -136,8 +143,10 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     print_outcome(console, outcome, secrets, is_verbose=options.is_verbose)
     for name, path in options.reports:
         _write(path, name, FORMATS[name](outcome, secrets))
-    if environment.get("GITHUB_ACTIONS"):
-        console.print("\n".join(github_lines(outcome)), soft_wrap=True, markup=False)
+    if options.is_github or environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
+    if options.is_github and environment.get("GITHUB_STEP_SUMMARY"):
+        _append(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
     fail_on = options.fail_on or default_fail_on(environment)
     today = machine_time().date()
     return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
@@ -194,6 +203,14 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     if outcome.stopped or ("not-checked" in wanted and is_open):
         return UNCHECKED
     return 0
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(path, "GITHUB_STEP_SUMMARY", error) from error
 
 
 def _write(path: Path, name: str, text: str) -> None:

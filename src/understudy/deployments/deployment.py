@@ -30,6 +30,7 @@ class Deployment:
         document: The OpenAPI document of its resource API; None for the bundled one, or for the one
             that the deployment publishes.
         journal: File that a cleanup after a kill reads; None if nothing survives this process.
+        target_file: The file that the target was read from; None without one.
         ledger: File that keeps the count of the hour's requests over runs; None to count in memory.
     """
 
@@ -40,6 +41,13 @@ class Deployment:
     document: Document | None = None
     journal: Path | None = None
     ledger: Path | None = None
+    target_file: Path | None = None
+
+    @property
+    def document_file(self) -> Path | None:
+        """The file of the document in force; None for the bundled or the published one."""
+        named = self.target.document
+        return None if named is None or self.is_published else Path(named)
 
     @property
     def is_published(self) -> bool:
@@ -77,6 +85,7 @@ def deployment_of(
         document=named_document(target),
         journal=target_file and target_file.with_suffix(".journal"),
         ledger=_ledger(target, target_file, time),
+        target_file=target_file,
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 from understudy.deployments.exchange import Exchange
@@ -68,6 +69,8 @@ class Outcome:
         stopped: Why the run ended early; empty where it did not.
         not_restored: One line for each change that could not be undone.
         exchanges: All exchanges, for archives.
+        document_file: The file of the document in force; None where it is not the user's.
+        target_file: The target file; None without one.
         remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
     """
@@ -89,6 +92,8 @@ class Outcome:
     not_run: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    document_file: Path | None = None
+    target_file: Path | None = None
 
     def count(self, status: Status) -> int:
         """Returns the number of rules with this status."""

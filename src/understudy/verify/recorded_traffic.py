@@ -38,6 +38,8 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),
+        document_file=deployment.document_file,
+        target_file=deployment.target_file,
         requests=0,
         counted={},
         coverage=evaluator.coverage,

@@ -231,6 +231,8 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         notes=tuple(finding for finding in evaluator.findings if finding.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),
+        document_file=run.deployment.document_file,
+        target_file=run.deployment.target_file,
         requests=gateway.sent,
         counted=counted,
         coverage=evaluator.coverage,

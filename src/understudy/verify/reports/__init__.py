@@ -8,6 +8,7 @@ from understudy.verify.reports.gitlab import gitlab
 from understudy.verify.reports.html import html
 from understudy.verify.reports.json import json
 from understudy.verify.reports.junit import junit
+from understudy.verify.reports.markdown import markdown
 from understudy.verify.reports.sarif import sarif
 from understudy.verify.reports.traffic_archive import traffic_archive
 
@@ -21,5 +22,6 @@ FORMATS: Final[Mapping[str, Callable[[Outcome, Secrets], str]]] = {
     "sarif": sarif,
     "har": traffic_archive,
     "gitlab": gitlab,
+    "markdown": markdown,
 }
 """The formats of ``--report``, in the order of its help text."""

@@ -1,4 +1,4 @@
-"""Reports findings to code hosts: GitLab's code quality report, GitHub's log annotations."""
+"""Makes GitLab's code quality report."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,9 +7,11 @@ import orjson
 
 from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
+from understudy.verify.reports.locations import Location, location
 from understudy.verify.reproducing import commands
 
-PLACE = {"path": "openapi/rules.yaml", "lines": {"begin": 1}}
+NO_FILE = Location("understudy-verify", 1)
+"""The place of a finding where the user has no file; GitLab requires one."""
 
 
 def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -27,17 +29,12 @@ def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
             "description": "\n".join([finding.summary, *commands(finding.steps, secrets)]),
             "fingerprint": fingerprint(finding),
             "severity": "info" if finding.is_note else "major",
-            "location": PLACE,
+            "location": _place(location(outcome, finding) or NO_FILE),
         }
         for finding in (*outcome.findings, *outcome.notes)
     ]
     return orjson.dumps(entries, option=orjson.OPT_INDENT_2).decode()
 
 
-def github_lines(outcome: Outcome) -> list[str]:
-    """Returns one workflow command for each finding, which GitHub shows as an annotation."""
-    return [
-        f"::{'notice' if finding.is_note else 'error'} title={finding.rule.id}::"
-        + finding.summary.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        for finding in (*outcome.findings, *outcome.notes)
-    ]
+def _place(place: Location) -> dict[str, object]:
+    return {"path": place.path, "lines": {"begin": place.line}}

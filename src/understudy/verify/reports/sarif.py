@@ -1,10 +1,13 @@
 """Makes the report for code scanning (SARIF 2.1.0, OASIS); no library for it is maintained."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
+from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
+from understudy.verify.reports.locations import location
 from understudy.verify.reproducing import commands
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -25,16 +28,7 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
             "ruleId": finding.rule.id,
             "level": "note" if finding.is_note else "error",
             "message": {"text": "\n".join([finding.summary, *commands(finding.steps, secrets)])},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        # code scanning wants a file: rules stand in this one
-                        "artifactLocation": {"uri": "openapi/rules.yaml"},
-                        "region": {"startLine": 1},
-                    },
-                    "logicalLocations": [{"fullyQualifiedName": finding.exchange.operation}],
-                }
-            ],
+            "locations": [_place(outcome, finding)],
             "partialFingerprints": {"understudy/v1": finding.fingerprint},
         }
         for finding in (*outcome.findings, *outcome.notes)
@@ -43,3 +37,13 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()
+
+
+def _place(outcome: Outcome, finding: Finding) -> dict[str, Any]:
+    """Returns the operation, and the line of the user's own file that it belongs to."""
+    logical = {"logicalLocations": [{"fullyQualifiedName": finding.exchange.operation}]}
+    place = location(outcome, finding)
+    if place is None:
+        return logical
+    physical = {"artifactLocation": {"uri": place.path}, "region": {"startLine": place.line}}
+    return {"physicalLocation": physical, **logical}
