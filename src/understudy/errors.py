@@ -41,6 +41,7 @@ class MissingExtra(StartupError):
 
 
 _EXTRAS = {
+    "faker": "people",
     "hypothesis": "verify",
     "openapi_core": "verify",
     "pytest": "pytest",

@@ -7,6 +7,8 @@ from functools import cache
 from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
+from understudy.openapi.sample_words import SampleWords
+
 _Make = Callable[[Any], str]
 
 _BY_FORMAT: Mapping[str, _Make] = {
@@ -91,7 +93,5 @@ def _day(fake: Any) -> date:
 
 
 @cache
-def _faker() -> Any:
-    from faker import Faker  # noqa: PLC0415 - 0.1 s at start, for what most runs never need
-
-    return Faker()
+def _faker() -> SampleWords:
+    return SampleWords()
