@@ -18,6 +18,7 @@ from understudy.limits import (
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.json_bodies import read_json
 from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.store.people import IMAGES, Image, expect_room_for_picture
 
 JSON = {"content-type": "application/json"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -125,3 +126,13 @@ def test_a_transient_record_makes_room_and_another_is_refused(monkeypatch) -> No
     world.put(lasting, "a", 2)
     with pytest.raises(LimitExceeded, match="records"):
         world.put(lasting, "c", 3)
+
+
+def test_a_world_keeps_pictures_up_to_so_many_bytes(monkeypatch) -> None:
+    small = Limit("picture-bytes", 10, "bytes of uploads in a world", 413)
+    monkeypatch.setattr("understudy.mock.store.people.PICTURE_BYTES", small)
+    world = World("w", {"images": {"fixture.png": Image(b"not counted", "image/png")}})
+    world.put(IMAGES, "a", Image(b"1234567", "image/png"))
+    expect_room_for_picture(world, b"890")
+    with pytest.raises(LimitExceeded, match="picture-bytes"):
+        expect_room_for_picture(world, b"8901")

@@ -162,6 +162,11 @@ class World:
             if key not in baseline and record is not None:
                 yield key, record
 
+    def added(self, collection: Collection[Record]) -> Iterator[Record]:
+        """Yields the records that were added to the baseline, or changed."""
+        changed = self._overlay.get(collection.name, _EMPTY)
+        return (record for record in changed.values() if record is not None)
+
     def changed(self, collection: Collection[Any]) -> int:
         """Returns how many records of a collection differ from the baseline."""
         return len(self._overlay.get(collection.name, _EMPTY))

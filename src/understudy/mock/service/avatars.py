@@ -19,6 +19,7 @@ from understudy.mock.store.people import (
     Email,
     Image,
     Person,
+    expect_room_for_picture,
 )
 
 IMAGE_ID_DIGITS = 32
@@ -68,6 +69,7 @@ async def upload_avatar(
     person = replace(person, avatars=(*person.avatars, avatar))
     if _selects_new_avatar(person.emails[index], select_avatar):
         person = _with_selected(person, index, avatar.image_id)
+    expect_room_for_picture(call.world, image.content)
     call.world.put(IMAGES, avatar.image_id, image)
     call.world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
     call.world.put(PEOPLE, person.slug, person)

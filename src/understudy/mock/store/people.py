@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from understudy.mock.engine.worlds import Collection
+from understudy.limits import PICTURE_BYTES
+from understudy.mock.engine.worlds import Collection, World
 
 Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
 
@@ -178,6 +179,17 @@ SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
 
 SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """image_id of an avatar to the slug of the person whose account it is in."""
+
+
+def expect_room_for_picture(world: World, content: bytes) -> None:
+    """Accepts a picture that a world is to keep.
+
+    Raises:
+        LimitExceeded: The world's pictures would be too large together.
+    """
+    kept = sum(len(image.content) for image in world.added(IMAGES))
+    PICTURE_BYTES.check(kept + len(content))
+
 
 IMAGES: Collection[Image] = Collection("images", Image)
 """Name of a fixture image, or image_id of an uploaded one, to its bytes."""
