@@ -24,7 +24,7 @@ def picture(coverage: Coverage) -> str:
             marks.append(_cell(coverage, operation, status, (LEFT + 2 * CELL * column, y)))
     label = "operations by statuses"
     body = "".join(marks)
-    return f'<figure><svg role=img aria-label="{label}" width={width} height={height}>{body}</svg></figure>'
+    return f'<figure tabindex=0 role=group aria-label="{label}"><svg role=img aria-label="{label}" width={width} height={height}>{body}</svg></figure>'
 
 
 def _cell(coverage: Coverage, operation: str, status: int, place: tuple[int, int]) -> str:

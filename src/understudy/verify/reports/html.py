@@ -19,26 +19,33 @@ from understudy.verify.reports.grouping import (
 from understudy.verify.reproducing import commands, snippet
 
 STYLE = """
-:root{color-scheme:light dark;--ok:#1a7f4b;--bad:#c3362b;--open:#777;--note:#a8690b;--line:#8884}
-body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.6rem;overflow-wrap:anywhere;margin-bottom:.25rem}h2{margin:2.5rem 0 .5rem}
-h3{margin:0;font:600 1rem ui-monospace,monospace}p{margin:.25rem 0}
+:root{color-scheme:light dark;--ground:#f7f6f3;--surface:#fff;--sunken:#f0eee9;--ink:#1d1f1e;
+--muted:#5c625f;--line:#e2e0da;--good:#125548;--bad:#9a3412;--note:#7a4b00;--on-cell:#fff;
+--unseen:#e2e0da;--mono:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+@media (prefers-color-scheme:dark){:root{--ground:#111413;--surface:#191d1b;--sunken:#202523;
+--ink:#eaedec;--muted:#a3aba7;--line:#2c3230;--good:#8fd6c4;--bad:#f4ab8d;--note:#e5c07b;
+--on-cell:#0b2620;--unseen:#2c3230}}
+body{font:15px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink);margin:0}
+main{max-width:70rem;margin:0 auto;padding:2rem 1rem}
+h1{font-size:1.6rem;overflow-wrap:anywhere;margin:0 0 .25rem}h2{margin:2.5rem 0 .5rem}
+h3{margin:0;font:600 1rem var(--mono)}p{margin:.25rem 0}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;
 border-bottom:1px solid var(--line);vertical-align:top}td:first-child{overflow-wrap:anywhere}
-pre{background:#8881;padding:.6rem .75rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere;
-font:13px/1.45 ui-monospace,monospace;border-radius:4px}
-.rule{border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:4px;
-padding:.75rem 1rem;margin:1rem 0}.note{border-left-color:var(--note)}
+pre{background:var(--sunken);padding:.6rem .75rem;margin:.4rem 0;white-space:pre-wrap;
+overflow-wrap:anywhere;font:13px/1.45 var(--mono);border-radius:8px}
+.rule{background:var(--surface);border:1px solid var(--line);border-left:4px solid var(--bad);
+border-radius:14px;padding:.75rem 1rem;margin:1rem 0}.note{border-left-color:var(--note)}
 .seen{border-top:1px solid var(--line);margin-top:.75rem;padding-top:.6rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem;margin:.25rem 0}
-dt{color:var(--open)}dd{margin:0;overflow-wrap:anywhere}summary{cursor:pointer}
+dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}summary{cursor:pointer}
 .bar{display:flex;height:.6rem;border-radius:.3rem;overflow:hidden;margin:.75rem 0}
-.bar i{min-width:3px}.bar .passed{background:var(--ok)}.bar .failed{background:var(--bad)}
-.bar .not_checked{background:#8886}
-.passed{color:var(--ok)}.failed{color:var(--bad)}.not_checked{color:var(--open)}
-.cell{fill:#1a7f4b}.cell.refused{fill:#a8690b}.cell.error{fill:#c3362b}.none{fill:#8883}
+.bar i{min-width:3px}.bar .passed{background:var(--good)}.bar .failed{background:var(--bad)}
+.bar .not_checked{background:var(--line)}
+.passed{color:var(--good)}.failed{color:var(--bad)}.not_checked{color:var(--muted)}
+.cell{fill:var(--good)}.cell.refused{fill:var(--note)}.cell.error{fill:var(--bad)}
+.none{fill:var(--unseen)}
 figure{margin:1rem 0;overflow-x:auto}svg text{font:12px system-ui,sans-serif;fill:currentColor}
-svg .count{fill:#fff;text-anchor:middle}
+svg .count{fill:var(--on-cell);text-anchor:middle}
 """
 
 WORDS: Final[Mapping[Status, str]] = {
@@ -56,6 +63,7 @@ def html(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8>",
         '<meta name=viewport content="width=device-width">',
         f"<title>understudy verify: {counts}</title><style>{STYLE}</style>",
+        "<body><main>",
         _head(outcome, counts),
         _findings(outcome, secrets),
         _notes(outcome, secrets),
@@ -63,7 +71,7 @@ def html(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         *(_rules(outcome, status) for status in WORDS),
         "<h2>Coverage</h2>",
         _coverage(outcome.coverage),
-        "</html>",
+        "</main></body></html>",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -84,7 +92,7 @@ def _head(outcome: Outcome, counts: str) -> str:
     return (
         f"<h1>{escape(outcome.target)}</h1>"
         + "".join(f"<p>{escape(line)}</p>" for line in summary)
-        + f"<div class=bar>{bar}</div>"
+        + f'<div class=bar role=img aria-label="{escape(counts)}">{bar}</div>'
         + "".join(f"<p class=failed>{escape(line)}</p>" for line in alarms)
     )
 

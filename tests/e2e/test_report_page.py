@@ -1,0 +1,63 @@
+"""The page that ``verify --report html=FILE`` writes: axe-core finds no violation, light or dark."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.quality.mutants import generous, own_profile
+from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.verify.packages import MODULES, package
+
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.deployment import Deployment
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports import FORMATS
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
+
+REGISTERED = (generous, own_profile)
+RULES = ("qr-default-size", "code-single-use", "profile-patch-partial", "token-constant-time")
+
+
+def judged() -> Outcome:
+    """Returns a run with findings, with rules that passed, and with one that was not checked."""
+    mutant = next(one for one in MUTANTS if one.name == "a_code_works_twice")
+    mock = in_process.mock()
+    with closing(in_process.InProcess(mock)) as inner:
+        edge = Edge(inner, mutant.make())
+        deployment = Deployment(TARGET, edge, in_process.time_of(mock))
+        return carry_out(deployment, RunOptions(RULES))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with ThreadPoolExecutor(1) as thread:  # this one has the event loop of the browser's driver
+        outcome = thread.submit(judged).result()
+    assert outcome.findings
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(FORMATS["html"](outcome, TARGET.secrets()))
+    return path
+
+
+@pytest.fixture
+def page(chromium: Browser, report: Path) -> Iterator[Page]:
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    for details in page.locator("details").all():
+        details.evaluate("element => element.open = true")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_core_finds_no_violation(page: Page, scheme: Literal["light", "dark"]) -> None:
+    package("axe-core")
+    page.emulate_media(color_scheme=scheme)
+    page.add_script_tag(content=(MODULES / "axe-core" / "axe.min.js").read_text())
+    violations = page.evaluate("async () => (await axe.run()).violations")
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
