@@ -50,6 +50,8 @@ def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespac
     console.print(f"\nverify, an hour's {requests} requests, seeds: {asked.seeds}")
     for line in curve.curve(trial.sightings for trial in ran):
         console.print(line)
+    noted = sum(trial.is_only_noted for trial in ran)
+    console.print(f"only noted, as assumptions that bind no other deployment: {noted}")
     if asked.schemathesis:
         console.print(
             f"\nschemathesis run, {requests} requests to each of two addresses,"
@@ -62,10 +64,10 @@ def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespac
 
 def _is_whole(console: Console, trials: Sequence[curve.Trial], asked: argparse.Namespace) -> bool:
     """Tells whether every mutant was caught and every check tripped; where all ran."""
-    missed = [trial.mutant for trial in trials if not trial.is_caught]
+    missed = [trial.mutant for trial in trials if not (trial.is_caught or trial.is_only_noted)]
     is_all = not asked.only and asked.every == 1
     idle = curve.untripped(trials, _sections()) if is_all else []
-    console.print(f"\nnot caught with every seed: {', '.join(missed) or 'none'}")
+    console.print(f"\nneither caught nor noted with every seed: {', '.join(missed) or 'none'}")
     if is_all:
         console.print(f"rules whose check nothing trips: {', '.join(idle) or 'none'}")
     return not missed and not idle

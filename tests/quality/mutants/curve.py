@@ -21,6 +21,8 @@ class Trial:
         found: The rules found broken with the first seed, each with the number of its request.
         peers: For each seed of Schemathesis after how many requests a check of it failed, or None.
         crashed: What the mutant's own code failed on; then nothing else is known of it.
+        noted: After how many requests one of those was noted with the first seed, as an assumption
+            that does not bind another deployment; None where it never was.
     """
 
     mutant: str
@@ -30,11 +32,17 @@ class Trial:
     found: Mapping[str, int] = field(default_factory=dict)
     peers: tuple[int | None, ...] = ()
     crashed: str = ""
+    noted: int | None = None
 
     @property
     def is_caught(self) -> bool:
         """Tells whether a rule that it breaks was found broken, whatever the seed."""
         return bool(self.sightings) and None not in self.sightings
+
+    @property
+    def is_only_noted(self) -> bool:
+        """Tells whether a rule that it breaks was noted, and none found broken."""
+        return not self.is_caught and self.noted is not None
 
     def __str__(self) -> str:
         kind = "m" if self.is_mechanical else " "
@@ -43,7 +51,8 @@ class Trial:
         number = self.sightings[0]
         caught = [rule for rule in self.found if rule in self.rules]
         others = [rule for rule in self.found if rule not in self.rules]
-        text = f"{kind} {self.mutant}: {f'request {number}' if self.is_caught else 'NOT CAUGHT'}"
+        missed = f"only noted, request {self.noted}" if self.is_only_noted else "NOT CAUGHT"
+        text = f"{kind} {self.mutant}: {f'request {number}' if self.is_caught else missed}"
         text += f": {', '.join(caught)}" if caught else ""
         text += f", also {', '.join(others)}" if others else ""
         text += f"; Schemathesis: {self.peers[0] or 'not'}" if self.peers else ""

@@ -14,6 +14,7 @@ from tests.quality.mutants.edge import MUTANTS, Mutant
 from tests.quality.mutants.generated import sighting
 from tests.quality.mutants.verifying import verified
 
+from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
 
 Asked = TypeVar("Asked")
@@ -72,7 +73,8 @@ def _tried(mutant: Mutant, wish: Wish) -> Trial:
         mutant.is_mechanical,
         mutant.rules,
         sightings=tuple(number for number, _ in runs),
-        found=_numbered(runs[0][1]),
+        found=_numbered(runs[0][1].findings),
+        noted=_first(mutant, runs[0][1].notes),
         peers=tuple(peers),
     )
 
@@ -80,27 +82,32 @@ def _tried(mutant: Mutant, wish: Wish) -> Trial:
 def _judged(mutant: Mutant, seed: int) -> tuple[int | None, Outcome]:
     """Returns after how many requests a mutant was caught by a rule that it breaks.
 
+    It is judged as somebody else's deployment, where what is assumed is noted and no finding.
     The first seed's run goes on to its end, for the matrix; of the others the number is all that counts.
     """
     is_short = seed > 0
-    outcome = verified(mutant, seed=seed, is_hour=True, is_short=is_short)
+    outcome = verified(mutant, seed=seed, is_hour=True, is_short=is_short, is_ours=False)
     number = first_sighting(mutant, outcome)
     if number is not None:
         return number, outcome
-    outcome = verified(mutant, seed=seed, is_short=is_short)
+    outcome = verified(mutant, seed=seed, is_short=is_short, is_ours=False)
     number = first_sighting(mutant, outcome)
     return None if number is None else max(number, BEYOND), outcome
 
 
 def first_sighting(mutant: Mutant, outcome: Outcome) -> int | None:
     """Returns the number of the first request that showed a rule broken which the mutant breaks."""
-    found = _numbered(outcome)
+    return _first(mutant, outcome.findings)
+
+
+def _first(mutant: Mutant, findings: Sequence[Finding]) -> int | None:
+    found = _numbered(findings)
     return min((found[rule] for rule in mutant.rules if rule in found), default=None)
 
 
-def _numbered(outcome: Outcome) -> dict[str, int]:
+def _numbered(findings: Sequence[Finding]) -> dict[str, int]:
     numbers: dict[str, int] = {}
-    for finding in outcome.findings:
+    for finding in findings:
         number = finding.exchange.number
         numbers[finding.rule.id] = min(number, numbers.get(finding.rule.id, number))
     return dict(sorted(numbers.items()))

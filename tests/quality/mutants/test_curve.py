@@ -59,3 +59,10 @@ def test_the_matrix_in_short_counts_what_a_section_owns():
         "| Grants | 2 | 1 | 1 | 1 |",
         "| Fields | 2 | 1 | 2 | 1 |",
     ]
+
+
+def test_a_mutant_that_breaks_an_assumption_alone_is_noted_and_not_caught():
+    trial = Trial("it answers 201", False, ("status",), (None,), noted=12)
+    assert (trial.is_caught, trial.is_only_noted) == (False, True)
+    assert str(trial) == "  it answers 201: only noted, request 12"
+    assert not Trial("it is seen", False, ("status",), (4,), noted=12).is_only_noted

@@ -89,8 +89,8 @@ class Impatient:
         self._rules = set(rules)
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, PhaseStarted) and event.name == "put back":
-            self._rules.clear()  # what is put back is put back whole, whatever it shows
+        if isinstance(event, PhaseStarted) and event.name == "undo":
+            self._rules.clear()  # what is undone is undone whole, whatever it shows
         if not isinstance(event, Found) or event.finding.is_note:
             return
         if event.finding.rule.id in self._rules:
@@ -105,6 +105,7 @@ def verified(
     is_hour: bool = False,
     is_whole: bool = False,
     is_short: bool = False,
+    is_ours: bool = True,
 ) -> Outcome:
     """Returns what verify finds on a mutant, or on the unbroken mock.
 
@@ -115,6 +116,7 @@ def verified(
         is_whole: Whether generated cases and scenarios follow the probes.
         is_hour: Whether the published budget of one hour has to do.
         is_short: Whether to stop at the first rule broken that the mutant is meant to break.
+        is_ours: Whether assumptions bind it, as they do the mock; elsewhere they are noted.
 
     Raises:
         Crashed: The mutant's own code failed.
@@ -122,7 +124,7 @@ def verified(
     permit = replace(TARGET.permit, exhaust_rate_limit=not is_hour)
     with deployed(mutant, seed) as wire:
         deployment = Deployment(
-            target=replace(TARGET, permit=permit),
+            target=replace(TARGET, permit=permit, ours=is_ours),
             transport=wire,
             time=in_process.time_of(MOCK),
             allowance=Allowance() if is_hour else PATIENT,
