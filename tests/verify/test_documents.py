@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import orjson
@@ -12,6 +13,7 @@ from tests.verify.conftest import Wire
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.errors import StartupError
+from understudy.openapi.loader import document_of
 from understudy.verify.document_checks import DocumentErrors, DocumentValidator
 from understudy.verify.run import routes_of
 from understudy.verify.shapes import bundled
@@ -154,3 +156,12 @@ def test_what_only_our_document_says_of_anothers_authorization_server_is_a_note(
     assert {found.status for found in outcome.rules} == {"passed"}
     ours = verify(rules=rules)
     assert [finding.actual for finding in ours.findings] == ["the header Cache-Control is missing"]
+
+
+def test_a_document_of_another_service_is_said_to_be_one(wire, verify_on):
+    content = bundled("service.yaml").raw
+    shop = {"/orders": {"get": {"responses": {"200": {"description": "All orders."}}}}}
+    other = document_of({**content, "paths": shop}, Path("shop.yaml"))
+    with pytest.raises(StartupError, match=r"shop\.yaml: 0 of its 1 operations .* use --cases"):
+        verify_on(wire, replace(TARGET, ours=False), document=other)
+    assert wire.seen == []

@@ -10,7 +10,8 @@ from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
-from understudy.interface.operations import Routes
+from understudy.interface.operations import DOCUMENT as DEFINITION
+from understudy.interface.operations import RESOURCE, Routes, key_of
 from understudy.interface.rules import Rule, load_rules
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
@@ -157,6 +158,8 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     if deployment.is_published:
         reading = gateway_of(deployment, document, ledger)
         document = read_published(reading)
+    if not options.phases:
+        require_interface(document)
     gateway = gateway_of(deployment, document, ledger)
     gateway.budget.sent = reading.sent if reading is not None else 0
     evaluator = evaluator_of(deployment.target, document, options.rules)
@@ -196,6 +199,21 @@ def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Ga
     routes = routes_of(deployment.target, document)
     transport, time = deployment.transport, deployment.time
     return Gateway(deployment.target, routes, transport, time, ledger, deployment.allowance)
+
+
+def require_interface(document: Document) -> None:
+    """Refuses a document of another service, of which no rule could judge anything.
+
+    Raises:
+        StartupError: None of its operations is one of the interface's.
+    """
+    keys = [key_of(operation.method, operation.path) for operation in operations(document)]
+    if not set(keys) & (set(RESOURCE) - {DEFINITION}):
+        msg = (
+            f"{document.path}: 0 of its {len(keys)} operations are of this interface;"
+            " use --cases to judge by the document alone."
+        )
+        raise StartupError(msg)
 
 
 def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Evaluator:
