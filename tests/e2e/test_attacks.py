@@ -93,7 +93,7 @@ def test_a_name_that_was_bound_to_this_machine_is_no_name_of_it(page: Page, mock
     answer = page.goto(f"http://rebound.localhost:{port}/__admin/worlds")
     assert answer is not None
     assert answer.status == 403
-    assert "no name of this machine" in answer.text()
+    assert "is not a loopback host name" in answer.text()
 
 
 @pytest.mark.usefixtures("attack")

@@ -50,7 +50,8 @@ def test_an_application_lives_and_dies(ada):
     ada.get_by_label("Name", exact=True).fill("Harbour Log")
     ada.get_by_role("button", name="Rename").click()
     expect(ada.get_by_role("heading", name="Harbour Log")).to_be_visible()
-    ada.get_by_role("button", name="Delete").click()
+    ada.get_by_text("Delete", exact=True).click()
+    ada.get_by_role("button", name="Delete the application").click()
     expect(ada.get_by_text("Harbour Log")).to_have_count(0)
 
 
@@ -70,7 +71,7 @@ def test_a_grant_is_listed_and_revoked_and_bad_manners_are_told(ada, client, moc
     ada.goto(f"{mock.auth_url}/apps/{client.application['client_id']}")
     expect(ada.get_by_text(re.compile("PKCE"))).to_be_visible()
     ada.get_by_role("button", name="Revoke the grant of ada").click()
-    expect(ada.get_by_text("Nobody yet.")).to_be_visible()
+    expect(ada.get_by_text("No grants yet.")).to_be_visible()
 
 
 def test_a_secret_is_copied_by_a_button(ada, context, mock):

@@ -26,7 +26,7 @@ def consent_to(page: Page, decision: str, person: re.Pattern[str] = PICKED) -> N
 def test_a_page_signs_a_person_in(page, client, flow):
     visit(page, client)
     page.get_by_role("button", name=f"by a {flow}").click()
-    expect(page.get_by_text("Trail Journal would like to know who you are.")).to_be_visible()
+    expect(page.get_by_text("Trail Journal asks you to sign in.")).to_be_visible()
     consent_to(page, "Approve")
     expect(page.locator("#who")).to_contain_text("Hello, Ada")
     picture = page.get_by_alt_text("Your avatar")
@@ -48,14 +48,15 @@ def test_the_keyboard_alone_will_do_and_a_wrong_password_may_be_mended(page, cli
     page.keyboard.press("Enter")
     for password in ("wrong", "ada-password"):
         expect(page).to_have_title(re.compile("Sign in"))
-        page.get_by_label("User name").focus()
-        page.keyboard.type("ada")
-        page.keyboard.press("Tab")
-        page.keyboard.type(password)
+        if password == "wrong":
+            page.get_by_label("User name").focus()
+            page.keyboard.type("ada")
+            page.keyboard.press("Tab")
+        page.keyboard.type(password)  # the name is kept, and the password has the focus
         page.keyboard.press("Enter")
         if password == "wrong":
             expect(page.get_by_role("alert")).to_have_text(re.compile("password is wrong"))
-    expect(page.get_by_role("heading", name="Trail Journal asks for access")).to_be_visible()
+    expect(page.get_by_role("heading", name="Trail Journal requests access")).to_be_visible()
     page.get_by_role("button", name="Approve").focus()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Deny")).to_be_focused()
@@ -71,7 +72,7 @@ def test_who_is_signed_in_is_asked_only_for_consent_and_may_be_somebody_else(pag
         if page.get_by_role("button", name="Approve").count() == 0:
             page.get_by_role("button", name=PICKED).first.click()
         expect(page.get_by_text("You are signed in as")).to_be_visible()
-    page.get_by_role("button", name="Be somebody else").click()
+    page.get_by_role("button", name="Use another account").click()
     consent_to(page, "Approve", re.compile("Omar|Tova|Maria"))
     expect(page.locator("#who")).not_to_contain_text("Ada")
     expect(page.locator("#who")).to_contain_text("Hello, ")

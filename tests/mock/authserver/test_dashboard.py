@@ -157,7 +157,7 @@ def test_deleting_an_application_ends_its_tokens(ada):
 
 
 def test_what_a_client_did_badly_is_told(ada, time):
-    assert "Nothing was seen." in ada.get(HERE).text
+    assert "No advice." in ada.get(HERE).text
     ada.code(state=None)
     time.advance(timedelta(minutes=10))
     ada.sign_in()
@@ -165,3 +165,25 @@ def test_what_a_client_did_badly_is_told(ada, time):
     assert "No state was sent" in text
     assert "No code_challenge was sent" in text
     assert "A code was never exchanged" in text
+
+
+def test_what_was_typed_survives_a_refusal(ada):
+    typed = {"name": "Bells & <Whistles>", "redirect_uris": f"{CALLBACK}\nnot-an-address"}
+    page = press(ada, "/apps", "/apps", **typed)
+    assert page.status_code == 400
+    assert 'value="Bells &amp; &lt;Whistles&gt;"' in page.text
+    assert f">{CALLBACK}\nnot-an-address</textarea>" in page.text
+
+
+def test_redirect_addresses_are_one_per_line(ada, mock):
+    uris = f"  {CALLBACK}\r\n\r\nhttp://127.0.0.1:3000/other  \n"
+    press(ada, "/apps", "/apps", name="Two", redirect_uris=uris)
+    made = [app for _, app in mock.world.items(APPLICATIONS) if app.name == "Two"]
+    assert made[0].redirect_uris == (CALLBACK, "http://127.0.0.1:3000/other")
+    page = press(ada, "/apps", "/apps", name="One line", redirect_uris=f"{CALLBACK} {CALLBACK}")
+    assert page.status_code == 400
+
+
+def test_an_address_that_is_refused_stays_in_its_field(ada):
+    page = press(ada, f"{HERE}/redirect-uris", add="javascript:alert(1)")
+    assert 'value="javascript:alert(1)"' in page.text

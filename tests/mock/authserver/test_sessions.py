@@ -120,3 +120,17 @@ def test_a_person_who_is_gone_is_signed_in_no_more(browser, mock):
     mock.world.remove(PEOPLE, "ada")
     assert "Sign in" in browser.authorize().text
     assert browser.get("/apps").status_code == 303
+
+
+def test_a_failed_sign_in_keeps_the_name_and_the_request(browser):
+    query = "client_id=server-app&state=s"
+    form = {**hidden(browser.get("/sign-in")), "query": query, "username": "ada", "password": "x"}
+    page = browser.post("/sign-in", data=form)
+    assert page.status_code == 401
+    assert 'autocomplete="username" value="ada"' in page.text
+    assert hidden(page)["query"] == query
+    assert "Trail Journal" in page.text
+
+
+def test_the_front_page_says_how_to_sign_in(browser):
+    assert "<code>ada</code> with the password <code>ada-password</code>" in browser.get("/").text

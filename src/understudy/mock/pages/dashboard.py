@@ -24,7 +24,7 @@ def overview() -> Response | Redirect:
     session = sessions.session_of(exchange())
     if session.person is None:
         return redirect(address("/sign-in"), 303)
-    return _page("apps.html", session, applications=_own_applications(session), error="")
+    return _overview(session)
 
 
 @blueprint.post("")
@@ -32,15 +32,13 @@ def create() -> Response | Redirect:
     """Registers an application, and shows its client secret and API key once."""
     session = _signed_in()
     world = exchange().world
-    uris = tuple(request.form.get("redirect_uris", "").split())
+    uris = _lines(request.form.get("redirect_uris", ""))
     try:
         application = applications.register(
             world, str(session.person), request.form.get("name", ""), uris
         )
     except BadRequest as problem:
-        page = _page(
-            "apps.html", session, applications=_own_applications(session), error=problem.message
-        )
+        page = _overview(session, problem.message)
         page.status_code = 400
         return page
     key = applications.api_key(world, application)
@@ -70,7 +68,7 @@ def rename(client_id: str) -> Response | Redirect:
 def change_redirect_uris(client_id: str) -> Response | Redirect:
     """Adds redirect addresses, or removes one."""
     application = _own_application(_signed_in(), client_id)
-    added, removed = request.form.get("add", "").split(), request.form.get("remove")
+    added, removed = _lines(request.form.get("add", "")), request.form.get("remove")
     kept = tuple(uri for uri in application.redirect_uris if uri != removed)
     return _changed(application, application.name, (*kept, *added))
 
@@ -116,6 +114,16 @@ def delete(client_id: str) -> Redirect:
     return redirect(address("/apps"), 303)
 
 
+def _overview(session: Session, error: str = "") -> Response:
+    own = _own_applications(session)
+    return _page("apps.html", session, applications=own, error=error, form=request.form)
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """Returns the redirect addresses of a form, one a line."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
 def _changed(
     application: Application, name: str, redirect_uris: tuple[str, ...]
 ) -> Response | Redirect:
@@ -154,6 +162,7 @@ def _app_page(session: Session, application: Application, error: str = "") -> Re
         application=application,
         api_key=applications.api_key(world, application),
         error=error,
+        form=request.form if error else {},
         grants=[
             replace(t, token=_digest(t.token)) for t in applications.grants(world, application)
         ],

@@ -34,6 +34,7 @@ from understudy.mock.authserver.authorization_request import (
 )
 from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
+from understudy.mock.engine.hosts import is_local
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
@@ -54,7 +55,13 @@ def front_page() -> str:
     """Shows the endpoints, and applications to try them with."""
     world = exchange().world
     registered = [application for _, application in world.items(APPLICATIONS)]
-    return render_template("authorization.html", applications=registered, example=_example)
+    people = (person for _, person in world.items(PEOPLE) if person.password)
+    return render_template(
+        "authorization.html",
+        applications=registered,
+        example=_example,
+        account=next(people, None) if is_local(exchange().client) else None,
+    )
 
 
 def _example(application: Application, flow: str) -> str:
@@ -91,7 +98,7 @@ def sign_in() -> Response | Redirect:
     slug = request.form.get("person") or _by_password(current)
     if slug is None or current.world.get(PEOPLE, slug) is None:
         error = "The user name or password is wrong."
-        return _sign_in_page(session, query, error, 401)
+        return _sign_in_page(session, query, error, 401, _application_of(query))
     sessions.end(current, session)
     session = sessions.begin(current, slug)
     # only paths of this site: a form never decides the host
@@ -186,7 +193,9 @@ def _ask(authorization: AuthorizationRequest, query: bytes) -> Response:
     current = exchange()
     session = sessions.session_of(current)
     if sessions.person_of(current, session) is None:
-        return _sign_in_page(session, _printable(query), application=authorization.return_address)
+        return _sign_in_page(
+            session, _printable(query), application=authorization.return_address.application
+        )
     return _consent_page(session, authorization, query)
 
 
@@ -216,18 +225,24 @@ def _sign_in_page(
     query: str,
     error: str = "",
     status: int = 200,
-    application: ReturnAddress | None = None,
+    application: Application | None = None,
 ) -> Response:
     people = [person for _, person in islice(exchange().world.items(PEOPLE), SHOWN)]
     page = render_template(
         "sign_in.html",
-        application=application and application.application,
+        application=application,
         csrf=session.csrf,
         error=error,
         people=people,
         query=query,
+        username=request.form.get("username", ""),
     )
     return sessions.keep(make_response(page, status), session)
+
+
+def _application_of(query: str) -> Application | None:
+    client_id = dict(parameters_of(query.encode("utf-8", "surrogateescape"))).get("client_id", "")
+    return exchange().world.get(APPLICATIONS, client_id)
 
 
 def _by_password(current: RequestContext) -> str | None:

@@ -1,0 +1,40 @@
+"""axe-core finds nothing wrong with any page, in light and dark."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.e2e.test_looks import PAGES, SCHEMES, opened
+from tests.verify.packages import package
+
+RUN = "axe.run(document, {resultTypes: ['violations']})"
+
+
+def violations(page: Page) -> list[tuple[str, Any]]:
+    page.evaluate((package("axe-core") / "axe.min.js").read_text())
+    found = page.evaluate(RUN)["violations"]
+    return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation(page: Page, mock, name: str) -> None:
+    opened(page, mock, name)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+
+
+def test_the_question_before_a_deletion_is_accessible(page: Page, mock) -> None:
+    opened(page, mock, "application")
+    page.get_by_text("Delete", exact=True).click()
+    assert violations(page) == []
+
+
+def test_the_jump_to_the_tokens_lands_at_their_heading(page: Page, mock) -> None:
+    page.goto(f"{mock.base_url.removesuffix('/v3')}/")
+    page.get_by_role("link", name="Tokens", exact=True).click()
+    page.wait_for_load_state("networkidle")  # pictures that load late must not move the heading
+    expect(page.get_by_role("heading", name="Tokens")).to_be_in_viewport()
+    box = page.get_by_role("heading", name="Tokens").bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 60
