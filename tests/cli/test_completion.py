@@ -36,3 +36,11 @@ def completed(line: str) -> list[str]:
 )
 def test_values_are_completed(line: str, offered: list[str]):
     assert completed(line) == offered
+
+
+def test_the_script_for_a_shell_is_printed():
+    environment = {**os.environ, "_UNDERSTUDY_COMPLETE": "zsh_source"}
+    done = subprocess.run(
+        [str(UNDERSTUDY)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "compdef _understudy_completion understudy" in done.stdout
