@@ -1,4 +1,4 @@
-"""The one module that knows all the parts, and puts them together."""
+"""Builds the mock from its parts; the only module that knows all of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -48,11 +48,11 @@ DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 
 
 class Mock:
-    """The mock of one run: its state, and what answers at its addresses.
+    """The mock of one run: its state, and the applications of its two addresses.
 
     Args:
-        settings: What it was asked for.
-        record: Where finished exchanges go.
+        settings: The options of the run.
+        record: Called with every finished request.
         addresses: Where the two sites answer, for their links to one another.
 
     Raises:
@@ -80,7 +80,9 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        self.worlds = Worlds(self.world, is_named=settings.require_world, capacity=settings.journal)
+        self.worlds = Worlds(
+            self.world, requires_name=settings.require_world, capacity=settings.journal
+        )
         if settings.state is not None:
             store = SqliteStore(
                 settings.state,
@@ -92,11 +94,11 @@ class Mock:
         self._build()
 
     async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers at the resource API's address: the API, its pictures and its pages."""
+        """Serves the resource API's address: the API, its pictures and its pages."""
         await self._resource(scope, receive, send)
 
     async def authorization(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers at the authorization server's address: its endpoints and its pages."""
+        """Serves the authorization server's address: its endpoints and its pages."""
         await self._authorization(scope, receive, send)
 
     @property
@@ -219,7 +221,7 @@ class Mock:
 
 
 def resource_error(problem: Problem) -> HandlerResponse:
-    """Returns a refusal in the interface's Error shape."""
+    """Returns a problem in the interface's Error shape."""
     return HandlerResponse(
         resource_operations.error_body(problem), problem.status, headers=problem.headers
     )
@@ -245,7 +247,7 @@ def resource_api(document: Document) -> Api:
 
 
 def web_api(document: Document) -> Api:
-    """Returns what the resource API's answers link to: pictures and icons."""
+    """Returns the API of what responses link to: pictures and icons."""
     return Api(
         document=document,
         base_path="",

@@ -1,4 +1,4 @@
-"""What a run of the mock was asked for, read once."""
+"""The settings of one run of the mock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,30 +15,30 @@ class Settings:
 
     Attributes:
         host: Address to listen on.
-        port: Of the resource API; 0 for a free one.
-        auth_port: Of the authorization server; 0 for a free one.
+        port: Port of the resource API; 0 for a free one.
+        auth_port: Port of the authorization server; 0 for a free one.
         single_port: Whether the authorization server answers at ``port`` too, and only there.
         document: The document in force instead of the bundled one.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
         choices: Switch name to option, where it differs from the default.
-        seed: Of identifiers and made-up answers: same seed and requests, same bytes.
-        auto_approve: Slug of who approves every authorization at once, so that no browser is needed.
-        holding: What becomes of an answer of ours that breaks the document; None refuses it under
+        seed: Seed for generated identifiers and responses: same seed and requests, same bytes.
+        auto_approve: Slug of the person who approves every authorization at once, without a browser.
+        response_validation: What happens to a response that breaks the document; None refuses it under
             the bundled document and warns under another.
         require_world: Whether every request must name its world.
-        journal: Exchanges that each world remembers.
-        state: Directory where the worlds outlast the process; in memory only if None.
+        journal: Exchanges that the journal of each world remembers.
+        state: Directory in which the worlds are persisted; None: they are in memory only.
         state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
             of refused.
-        admin_token: Lets callers who are not on this machine into the admin API.
+        admin_token: Lets callers from other machines use the admin API.
         public_url: Address at which clients reach the resource API; None to follow their Host.
         public_auth_url: Address at which clients reach the authorization server; None for the port
             that it listens on.
         tls: Directory of the certificate for https; None for http.
         admin_hosts: Host names that callers of the admin API may use, beside loopback ones.
-        ready_file: Gets one JSON line once the mock answers.
+        ready_file: File that gets one JSON line once the mock accepts requests.
     """
 
     host: str = "127.0.0.1"

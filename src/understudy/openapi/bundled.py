@@ -1,4 +1,4 @@
-"""Where the documents and fixtures lie: beside the sources in a checkout, inside an installation."""
+"""Locates the bundled documents and fixtures, in a checkout and in an installation."""
 
 from pathlib import Path
 

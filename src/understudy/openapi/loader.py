@@ -1,4 +1,4 @@
-"""Loads an OpenAPI 3.0 or 3.1 document and finds its way about in it.
+"""Loads OpenAPI 3.0 and 3.1 documents, and follows their references.
 
 Everything that was found is named by its JSON pointer (RFC 6901), so that a validator, a message and
 a report can all say where the document says so. References stay references: inlining them breaks on
@@ -182,7 +182,7 @@ _PLACES: tuple[tuple[tuple[str | int, ...], Any], ...] = (
     (("components",), dict),
     (("components", "securitySchemes"), dict),
 )
-"""What is read wherever it is needed, and so must be of its kind."""
+"""The parts that every reader relies on, and the type that each must have."""
 
 
 def _with_text_keys(value: Any) -> Any:

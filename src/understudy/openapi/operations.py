@@ -1,4 +1,4 @@
-"""The operations of a document, as values: what each accepts and what it answers."""
+"""The operations of a document, as values: what each accepts and how it responds."""
 
 import re
 from collections.abc import Mapping

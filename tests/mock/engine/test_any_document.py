@@ -61,7 +61,7 @@ def outcome(path: Path) -> str:
         return str(refusal)
     for endpoint in found:
         sample_response(endpoint.operation, endpoint.schemas, 0)
-        endpoint.judge.completed(HandlerResponse({}), 0)
+        endpoint.validator.completed(HandlerResponse({}), 0)
     return f"{path} serves"
 
 

@@ -11,12 +11,12 @@ from understudy.mock.engine.handlers import Handlers
 
 
 def get_clock(call: Call) -> HandlerResponse:
-    """Answers ``GET /clock``."""
-    return _said(call.world.clock)
+    """Responds to ``GET /clock``."""
+    return _as_json(call.world.clock)
 
 
 def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``PUT /clock``: sets the time, freezes it, or runs it at a rate.
+    """Responds to ``PUT /clock``: sets the time, freezes it, or runs it at a rate.
 
     Raises:
         BadRequest: The instant has no offset or is out of range, or both a rate and frozen are given.
@@ -37,7 +37,7 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
 
 
 def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``POST /clock/advance``: moves on, frozen or not.
+    """Responds to ``POST /clock/advance``: moves on, frozen or not.
 
     Raises:
         BadRequest: Time goes no further.
@@ -51,17 +51,17 @@ def advance_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
 
 
 def reset_clock(call: Call) -> HandlerResponse:
-    """Answers ``DELETE /clock``: goes with the machine's time again."""
+    """Responds to ``DELETE /clock``: goes with the machine's time again."""
     call.world.clock.reset()
     return _changed(call)
 
 
 def _changed(call: Call) -> HandlerResponse:
     call.world.note_change()
-    return _said(call.world.clock)
+    return _as_json(call.world.clock)
 
 
-def _said(clock: Clock) -> HandlerResponse:
+def _as_json(clock: Clock) -> HandlerResponse:
     return HandlerResponse(
         {"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate}
     )

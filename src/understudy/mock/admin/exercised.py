@@ -43,20 +43,20 @@ class ExercisedAdmin:
     def get_exercised(
         self, call: Call, *, worlds: str = "this", threshold: float | None = None
     ) -> HandlerResponse:
-        """Answers ``GET /exercised``; of every declared part, whether it was seen."""
+        """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
         seen = call.world.journal.exercised if worlds == "this" else self._worlds.exercised()
         operations = [_operation(declared, seen) for declared in self._declared]
         parts = [used for operation in operations for used in operation["parts"].values()]
         share = sum(parts) / len(parts) if parts else 0.0
-        said: dict[str, Any] = {
+        content: dict[str, Any] = {
             "share": round(share, 4),
             "exercised": sum(parts),
             "declared": len(parts),
             "operations": operations,
         }
         if threshold is not None:
-            said["reached"] = share >= threshold
-        return HandlerResponse(said)
+            content["reached"] = share >= threshold
+        return HandlerResponse(content)
 
 
 def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:

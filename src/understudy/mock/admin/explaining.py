@@ -31,13 +31,13 @@ class Explainer:
     def explain(self, context: RequestContext) -> dict[str, Any]:
         """Returns why an exchange went as it did."""
         ids = context.refusal.rules if context.refusal else _rules_of(context)
-        said: dict[str, Any] = {
+        content: dict[str, Any] = {
             "operation": _operation(context),
             "world": context.world.name,
             "identity": context.identity,
             "person": context.principal.person if context.principal else None,
             "about": _about(context),
-            "rules": self._said(ids),
+            "rules": self._as_json(ids),
             "switches": self._in_force(context, ids),
             "fault": context.fault,
             "notes": context.notes,
@@ -45,15 +45,15 @@ class Explainer:
         if context.refusal is not None:
             problem = context.refusal.problem
             breach = problem.breach
-            said["refusal"] = {
+            content["refusal"] = {
                 "status": problem.status,
                 "code": problem.code,
                 "message": problem.message,
                 "breach": breach and breach._asdict(),
             }
-        return said
+        return content
 
-    def _said(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
+    def _as_json(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
         rules = self._rules()
         found = [rules[name] for name in ids if name in rules]
         return [{"id": r.id, "statement": r.statement, "section": r.section} for r in found]

@@ -37,7 +37,7 @@ class FaultsAdmin:
         }
 
     def create_fault(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Answers ``POST /faults``.
+        """Responds to ``POST /faults``.
 
         Raises:
             BadRequest: It names an operation or a person that is not there, or does nothing.
@@ -52,7 +52,7 @@ class FaultsAdmin:
         self._check(call.world, fault)
         faults[fault.id] = fault
         call.world.note_change()
-        return HandlerResponse(_said(fault), 201)
+        return HandlerResponse(_as_json(fault), 201)
 
     def _check(self, world: World, fault: Fault) -> None:
         if fault.operation is not None and fault.operation not in self._operations:
@@ -73,21 +73,21 @@ class FaultsAdmin:
 
 
 def list_faults(call: Call) -> HandlerResponse:
-    """Answers ``GET /faults``."""
-    return HandlerResponse([_said(fault) for fault in call.world.faults.values()])
+    """Responds to ``GET /faults``."""
+    return HandlerResponse([_as_json(fault) for fault in call.world.faults.values()])
 
 
 def get_fault(call: Call, identifier: str) -> HandlerResponse:
-    """Answers ``GET /faults/{id}``.
+    """Responds to ``GET /faults/{id}``.
 
     Raises:
         NotFound: There is no such fault.
     """
-    return HandlerResponse(_said(_found(call.world, identifier)))
+    return HandlerResponse(_as_json(_found(call.world, identifier)))
 
 
 def delete_fault(call: Call, identifier: str) -> HandlerResponse:
-    """Answers ``DELETE /faults/{id}``.
+    """Responds to ``DELETE /faults/{id}``.
 
     Raises:
         NotFound: There is no such fault.
@@ -98,7 +98,7 @@ def delete_fault(call: Call, identifier: str) -> HandlerResponse:
 
 
 def delete_faults(call: Call) -> HandlerResponse:
-    """Answers ``DELETE /faults``: nothing goes wrong any more."""
+    """Responds to ``DELETE /faults``: nothing goes wrong any more."""
     call.world.faults.clear()
     call.world.note_change()
     return HandlerResponse(status=204)
@@ -120,6 +120,6 @@ def _next_id(faults: Mapping[str, Fault]) -> str:
     return f"fault-{number}"
 
 
-def _said(fault: Fault) -> dict[str, Any]:
-    said: dict[str, Any] = msgspec.to_builtins(fault)
-    return {**said, "met": fault.met, "struck": fault.struck}
+def _as_json(fault: Fault) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.to_builtins(fault)
+    return {**content, "met": fault.met, "struck": fault.struck}

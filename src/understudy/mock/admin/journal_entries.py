@@ -12,7 +12,7 @@ from understudy.mock.engine.request_context import RequestContext
 
 def logged(context: RequestContext) -> dict[str, Any]:
     """Returns an exchange with its secrets masked."""
-    said: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": context.number,
         "request": request(context),
         "response": response(context),
@@ -25,7 +25,7 @@ def logged(context: RequestContext) -> dict[str, Any]:
         "fault": context.fault,
         "notes": context.notes,
     }
-    return said
+    return content
 
 
 def operation_id(context: RequestContext) -> str | None:

@@ -40,7 +40,7 @@ class LimitsAdmin:
         }
 
     def list_choices(self, call: Call) -> HandlerResponse:
-        """Answers ``GET /choices``: every switch, and the option in force in this world."""
+        """Responds to ``GET /choices``: every switch, and the option in force in this world."""
         chosen = call.world.choices
         return HandlerResponse(
             [
@@ -56,7 +56,7 @@ class LimitsAdmin:
         )
 
     def change_choices(self, call: Call, *, body: Mapping[str, str]) -> HandlerResponse:
-        """Answers ``PATCH /choices``.
+        """Responds to ``PATCH /choices``.
 
         Raises:
             BadRequest: There is no such switch or option.
@@ -71,13 +71,13 @@ class LimitsAdmin:
 
 
 def list_limits(call: Call) -> HandlerResponse:
-    """Answers ``GET /limits``: who has used what of the hour, and whose limit was changed."""
+    """Responds to ``GET /limits``: who has used what of the hour, and whose limit was changed."""
     names = dict.fromkeys([*call.world.limits, *call.world.windows])
-    return HandlerResponse([_said(call.world, name) for name in names])
+    return HandlerResponse([_as_json(call.world, name) for name in names])
 
 
 def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``PUT /limits/{principal}``: lowers a limit, or uses up some of it.
+    """Responds to ``PUT /limits/{principal}``: lowers a limit, or uses up some of it.
 
     Raises:
         BadRequest: There is no such person.
@@ -90,11 +90,11 @@ def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Handler
         for name in _windows(call, principal):
             world.windows[name] = Window(world.clock.now(), body["used"])
     world.note_change()
-    return HandlerResponse(_said(world, principal))
+    return HandlerResponse(_as_json(world, principal))
 
 
 def delete_limit(call: Call, principal: str) -> HandlerResponse:
-    """Answers ``DELETE /limits/{principal}``: the interface's limit, and nothing used yet.
+    """Responds to ``DELETE /limits/{principal}``: the interface's limit, and nothing used yet.
 
     Raises:
         BadRequest: There is no such person.
@@ -126,7 +126,7 @@ def _expect_principal(world: World, principal: str) -> None:
     raise NotFound(msg)
 
 
-def _said(world: World, name: str) -> dict[str, Any]:
+def _as_json(world: World, name: str) -> dict[str, Any]:
     window = world.windows.get(name)
     is_open = window is not None and world.clock.now() < window.opened + WINDOW
     return {

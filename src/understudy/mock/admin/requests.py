@@ -65,7 +65,7 @@ class RequestsAdmin:
         since: str | None = None,
         limit: int | None = None,
     ) -> HandlerResponse:
-        """Answers ``GET /requests``, the newest first.
+        """Responds to ``GET /requests``, the newest first.
 
         Raises:
             BadRequest: There is no such operation, or ``since`` is no instant.
@@ -81,7 +81,7 @@ class RequestsAdmin:
         return HandlerResponse({"requests": listed, "meta": {"total": len(found)}})
 
     def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
-        """Answers ``POST /requests/count``.
+        """Responds to ``POST /requests/count``.
 
         Raises:
             BadRequest: There is no such operation, or an expression is none.
@@ -89,7 +89,7 @@ class RequestsAdmin:
         return HandlerResponse({"count": len(self._found(call, body))})
 
     async def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
-        """Answers ``POST /requests/find``, the oldest first.
+        """Responds to ``POST /requests/find``, the oldest first.
 
         Raises:
             BadRequest: There is no such operation, or an expression is none.
@@ -99,7 +99,7 @@ class RequestsAdmin:
         )
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
-        """Answers ``GET /requests/{id}``: the exchange, and why it went as it did.
+        """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
 
         Raises:
             NotFound: It is unknown, or forgotten.
@@ -114,7 +114,7 @@ class RequestsAdmin:
         return HandlerResponse({**logged(context), "explanation": self._explainer.explain(context)})
 
     def list_near_misses(self, call: Call) -> HandlerResponse:
-        """Answers ``GET /requests/unmatched/near-misses``: what was probably meant."""
+        """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
         return HandlerResponse(
             {
                 "nearMisses": [
@@ -157,7 +157,7 @@ class RequestsAdmin:
 
 
 def delete_requests(call: Call) -> HandlerResponse:
-    """Answers ``DELETE /requests``: the world forgets what was asked."""
+    """Responds to ``DELETE /requests``: the world forgets what was asked."""
     call.world.journal.forget()
     return HandlerResponse(status=204)
 
@@ -178,7 +178,7 @@ def _logged(contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
 
 
 def stream_requests(call: Call) -> HandlerResponse:
-    """Answers ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
+    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
     return HandlerResponse(_events(call), media_type="text/event-stream")
 
 

@@ -16,7 +16,7 @@ _DIGITS = 40
 
 
 def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-    """Answers ``POST /tokens``.
+    """Responds to ``POST /tokens``.
 
     Raises:
         BadRequest: There is no such person or scope.
@@ -38,11 +38,11 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         about="Made by a test.",
     )
     world.put(TOKENS, token.token, token)
-    return HandlerResponse(_said(token), 201)
+    return HandlerResponse(_as_json(token), 201)
 
 
 def delete_token(call: Call, *, token: str) -> HandlerResponse:
-    """Answers ``DELETE /tokens``: it counts no more.
+    """Responds to ``DELETE /tokens``: it counts no more.
 
     Raises:
         NotFound: There is no such token.
@@ -64,14 +64,14 @@ def _scopes(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _said(token: Token) -> dict[str, Any]:
-    said: dict[str, Any] = {
+def _as_json(token: Token) -> dict[str, Any]:
+    content: dict[str, Any] = {
         "token": token.token,
         "person": token.person,
         "kind": token.kind,
         "scopes": list(token.scopes),
     }
-    return said if token.expires is None else {**said, "expires": token.expires}
+    return content if token.expires is None else {**content, "expires": token.expires}
 
 
 HANDLERS: Handlers = {

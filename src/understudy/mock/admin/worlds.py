@@ -56,11 +56,11 @@ class WorldsAdmin:
         for number, world in enumerate(self._worlds):
             if number % _LISTED_AT_ONCE == 0:
                 await asyncio.sleep(0)
-            listed.append(self._said(call, world))
+            listed.append(self._as_json(call, world))
         return HandlerResponse(listed)
 
     def create_world(self, call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:
-        """Answers ``POST /worlds``.
+        """Responds to ``POST /worlds``.
 
         Raises:
             BadRequest: The name, a person or a choice is not as it must be.
@@ -74,7 +74,7 @@ class WorldsAdmin:
             self._start(wanted),
             idle=None if idle is None else timedelta(seconds=idle),
         )
-        return HandlerResponse({**self._said(call, world), **_inhabitants(world)}, 201)
+        return HandlerResponse({**self._as_json(call, world), **_inhabitants(world)}, 201)
 
     def _start(self, wanted: Mapping[str, Any]) -> Snapshot:
         """Returns what a new world is to begin with."""
@@ -95,16 +95,16 @@ class WorldsAdmin:
             raise BadRequest(msg) from error
 
     def get_world(self, call: Call, name: str) -> HandlerResponse:
-        """Answers ``GET /worlds/{name}``.
+        """Responds to ``GET /worlds/{name}``.
 
         Raises:
             NotFound: There is no such world.
         """
         world = self._worlds.get(name)
-        return HandlerResponse({**self._said(call, world), **_inhabitants(world)})
+        return HandlerResponse({**self._as_json(call, world), **_inhabitants(world)})
 
     def delete_world(self, _call: Call, name: str) -> HandlerResponse:
-        """Answers ``DELETE /worlds/{name}``.
+        """Responds to ``DELETE /worlds/{name}``.
 
         Raises:
             NotFound: There is no such world.
@@ -114,23 +114,23 @@ class WorldsAdmin:
         return HandlerResponse(status=204)
 
     def reset(self, call: Call) -> HandlerResponse:
-        """Answers ``POST /reset``: the world is as it began, its journal empty."""
+        """Responds to ``POST /reset``: the world is as it began, its journal empty."""
         call.world.become(self._worlds.beginning(call.world.name))
         call.world.journal.forget()
-        return HandlerResponse(self._said(call, call.world))
+        return HandlerResponse(self._as_json(call, call.world))
 
     def list_snapshots(self, _call: Call) -> HandlerResponse:
-        """Answers ``GET /snapshots``."""
+        """Responds to ``GET /snapshots``."""
         return HandlerResponse([_kept(name, kept) for name, kept in self._worlds.snapshots.items()])
 
     def create_snapshot(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
-        """Answers ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
+        """Responds to ``POST /snapshots``: keeps what the world is now; an older one is replaced."""
         kept = call.world.snapshot()
         self._worlds.keep_snapshot(body["name"], kept)
         return HandlerResponse(_kept(body["name"], kept), 201)
 
     def delete_snapshot(self, _call: Call, name: str) -> HandlerResponse:
-        """Answers ``DELETE /snapshots/{name}``.
+        """Responds to ``DELETE /snapshots/{name}``.
 
         Raises:
             NotFound: There is no such snapshot.
@@ -139,15 +139,15 @@ class WorldsAdmin:
         return HandlerResponse(status=204)
 
     def restore_snapshot(self, call: Call, name: str) -> HandlerResponse:
-        """Answers ``POST /snapshots/{name}/restore``: the world becomes what was kept.
+        """Responds to ``POST /snapshots/{name}/restore``: the world becomes what was kept.
 
         Raises:
             NotFound: There is no such snapshot.
         """
         call.world.become(self._worlds.snapshot(name))
-        return HandlerResponse(self._said(call, call.world))
+        return HandlerResponse(self._as_json(call, call.world))
 
-    def _said(self, call: Call, world: World) -> dict[str, Any]:
+    def _as_json(self, call: Call, world: World) -> dict[str, Any]:
         idle = self._worlds.idle(world)
         site = call.site_url.removesuffix(call.world.prefix) + world.prefix
         sign_in = call.authorization_url.removesuffix(call.world.prefix) + world.prefix

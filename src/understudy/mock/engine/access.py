@@ -1,4 +1,4 @@
-"""Who may call an operation, worked out at start from the document and from what we know better."""
+"""Who may call an operation: worked out at start, from the document and the handlers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ def access(
     *,
     is_ours: bool,
 ) -> Access:
-    """Works out who may call an operation.
+    """Determines who may call an operation.
 
     Args:
         operation: What the document says of it.
         schemes: The document's security schemes.
-        scopes: What our handler wants an OAuth token to have been granted, if it wants one.
-        is_ours: Whether we have a handler. Then the interface decides and not the document, as
+        scopes: The scopes that the handler requires of an OAuth token; None: it requires none.
+        is_ours: Whether there is a handler. Then the interface decides and not the document, as
             one published document requires the token that the interface makes optional.
     """
     if scopes is not None:

@@ -1,4 +1,4 @@
-"""The admin API's own handlers, and the guard before all of it (``openapi/admin.yaml``).
+"""The guard before the admin API, and its health check (``openapi/admin.yaml``).
 
 Mocks had advisories for this even on localhost: a page in the developer's browser can reach what
 listens there. So the guard lets in only this machine, under a name of this machine's, and nothing

@@ -1,4 +1,4 @@
-"""One document as it is served, and what the document itself does not say about serving it."""
+"""One document as it is served, with what the document itself does not say about serving it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from understudy.mock.engine.worlds import World
 from understudy.openapi.loader import Document
 
 Authenticate = Callable[[World, str, datetime], Principal | None]
-"""Looks a bearer token up: whom it speaks for, or None where it does not count (any more)."""
+"""Looks up a bearer token: returns whom it speaks for, or None where it is not valid."""
 
 
 ErrorResponse = Callable[[Problem], HandlerResponse]
 
 
-def nobody(_world: World, _token: str, _now: datetime) -> Principal | None:
+def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
     """Knows no token."""
     return None
 
@@ -29,28 +29,29 @@ class Api:
     """A document in force. Operations are named by method and path, as in ``Handlers``.
 
     Attributes:
-        document: What it says.
+        document: The OpenAPI document.
         base_path: Where it is served; paths without it are served too.
-        handlers: What answers; an operation without one is answered from the document.
-        error_answer: Puts a refusal into this API's error shape.
-        authenticate: Looks a bearer token up.
-        scopes: The operations that take OAuth tokens only, and what a token must be granted.
-        limited: The operations that the quota counts.
-        quota: Requests an hour for a principal, or for nobody in particular.
+        handlers: The handler of each operation; without one, the response is generated from the
+            document.
+        error_response: Puts a problem into this API's error shape.
+        authenticate: Looks up a bearer token.
+        scopes: The operations that take OAuth tokens only, and the scopes that each requires.
+        limited: The operations that count towards the quota.
+        quota: Requests an hour of a principal; None stands for anonymous clients.
         aliases: Names that stand for one and the same member of a body; whichever the document
             declares is the one that the handler sees.
         json_as_form: The operations that read JSON sent under a form's content type.
         pages: The operations that a person sees; the pages answer them, and judge the request
             themselves, as their refusals are pages too.
         policies: How the readings in force change what the engine does.
-        is_steering: Whether this is how the mock is steered: nothing goes wrong there on demand.
+        is_steering: Whether this is the admin API, in which no faults are injected.
     """
 
     document: Document
     base_path: str
     handlers: Handlers
     error_response: ErrorResponse
-    authenticate: Authenticate = nobody
+    authenticate: Authenticate = knows_no_token
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     limited: frozenset[tuple[str, str]] = frozenset()
     quota: Callable[[Principal | None], int] = lambda _: 0

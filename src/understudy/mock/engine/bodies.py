@@ -18,7 +18,7 @@ from understudy.mock.engine.forms import (
 )
 from understudy.mock.engine.json_bodies import read_json
 from understudy.mock.engine.parameters import ABSENT
-from understudy.mock.engine.validation_errors import breach, faults, say
+from understudy.mock.engine.validation_errors import breach, describe, validation_errors
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import RequestBody
 from understudy.openapi.schemas import Schemas
@@ -126,7 +126,7 @@ class BodyReader:
         if validator.is_valid(judged):
             return
         try:
-            found = faults(validator, judged)
+            found = validation_errors(validator, judged)
         except ValueError as error:  # the validator's own limit, some hundred levels
             msg = "The body is nested too deeply; send it flatter."
             raise BadRequest(msg, code="invalid_body") from error
@@ -134,7 +134,7 @@ class BodyReader:
             self._judge(value, schema, drop_unknown=False)
             return
         hint = self._hint(found[0], schema)
-        msg = f"{say(found[0])}{hint}"
+        msg = f"{describe(found[0])}{hint}"
         found_breach = breach(found[0], self._schemas)
         raise BadRequest(msg, code="invalid_body", breach=found_breach)
 

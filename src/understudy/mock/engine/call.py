@@ -1,4 +1,4 @@
-"""What a handler is given and what it gives back: values, and nothing of HTTP's machinery."""
+"""What a handler gets and returns: plain values, independent of the web framework."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,19 +27,19 @@ class Principal:
 
 @dataclass(slots=True)
 class Call:
-    """One call of an operation, after everything that can be checked from the document.
+    """One call of an operation, after everything that the document can check.
 
     Attributes:
-        world: The universe it happens in.
-        site_url: Where answers point to, without a path: ``http://127.0.0.1:8080``, or with the
+        world: The world that the request selected.
+        site_url: Base of the URLs in responses, without a path: ``http://127.0.0.1:8080``, or with the
             world's prefix. Taken from the request, so that it resolves for whoever asked.
         choices: Switch name to the option in force (``rules.yaml``).
-        principal: Whom it speaks for; None for nobody.
+        principal: Whom the request speaks for; None: an anonymous client.
         notes: Remarks for the journal, such as a parameter that was ignored.
         authorization: The Authorization header as it came; security has read it as a bearer, the
             token endpoint also looks for what does not belong there.
         undeclared_query: Names of query parameters that the document does not know.
-        authorization_url: Where people sign in, as ``site_url``.
+        authorization_url: Base URL of the authorization server, as ``site_url``.
         client: The client's address.
         body_members: Names of the members that the document in force declares for a JSON body.
     """
@@ -64,14 +64,14 @@ class Upload(NamedTuple):
 
 
 class HandlerResponse(NamedTuple):
-    """What a handler answers.
+    """The response of a handler.
 
     Attributes:
         status: The mock's choice; where the document in force declares explicit success codes and
             this is not among them, the first declared one is sent instead.
-        body: Something JSON can say, bytes of ``media_type``, an asynchronous iterator of such bytes
+        body: A value that JSON can express, bytes of ``media_type``, an asynchronous iterator of such bytes
             that goes on until the client leaves, or None for no content.
-        media_type: Of ``body``.
+        media_type: The media type of ``body``.
         headers: Further headers, names in lower case.
     """
 

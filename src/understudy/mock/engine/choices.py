@@ -1,4 +1,4 @@
-"""Lets a single request choose the other reading of an assumption, by a header."""
+"""Lets a single request choose options of switches, by a header."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from understudy.mock.engine.steps import Step
 HEADER = b"x-mock-choose"
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
-"""Reads ``name=option`` texts; raises StartupError for what no switch knows."""
+"""Reads ``name=option`` texts; raises StartupError for an unknown switch or option."""
 
 
 def choosing(choose: Choose) -> Step:

@@ -15,7 +15,7 @@ _CLOSED = (
 
 
 class Cors:
-    """Lets pages of any origin read answers, except at closed paths.
+    """Lets pages of any origin read responses, except at closed paths.
 
     Args:
         app: The next layer.
@@ -37,7 +37,7 @@ class Cors:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, with or without cross-origin headers."""
+        """Calls the next layer, with or without cross-origin headers."""
         context = context_of(scope)
         app = self._app
         if b"origin" in context.headers:

@@ -1,4 +1,4 @@
-"""Calls the handler of an operation and sends what it answers."""
+"""Calls the handler of an operation and sends its response."""
 
 import inspect
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from understudy.mock.engine.response_sending import problem_response, send_respo
 from understudy.openapi.skeleton import path_texts, routing_id
 
 ResponseValidation = Literal["refuse", "warn", "off"]
-"""What happens to an answer of ours that breaks the document."""
+"""What happens to a response of the mock that breaks the document."""
 
 
 GENERATED = ("x-mock-response", "generated")
@@ -26,7 +26,7 @@ GENERATED_NOTE = "generated from the document: no handler was written for this o
 
 
 class Route:
-    """Tells the exchange which operation Connexion found.
+    """Puts the operation that Connexion routed to into the request context.
 
     Args:
         app: The next layer.
@@ -42,7 +42,7 @@ class Route:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Looks the operation up and goes on."""
+        """Looks up the operation and calls the next layer."""
         context = context_of(scope)
         endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if endpoint is not None:
@@ -52,11 +52,11 @@ class Route:
 
 
 class Dispatcher:
-    """Answers what was routed; hands the rest to the pages.
+    """Responds to what was routed, and passes everything else on to the pages.
 
     Args:
-        elsewhere: Answers what no document knows.
-        holding: What happens to an answer of ours that breaks the document.
+        elsewhere: The application behind the paths that no document has.
+        response_validation: What happens to a response of the mock that breaks the document.
     """
 
     def __init__(self, elsewhere: ASGIApp, response_validation: ResponseValidation) -> None:
@@ -64,43 +64,43 @@ class Dispatcher:
         self._response_validation = response_validation
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request.
+        """Responds to a request.
 
         Raises:
-            Problem: The handler refused, or the request lacks what it cannot do without.
+            Problem: The handler raised it, or the request lacks an argument that the handler requires.
         """
         context = context_of(scope)
         endpoint = context.endpoint
         if endpoint is None or endpoint.is_page:
             await self._elsewhere(scope, receive, send)
             return
-        answer = await _call(context, endpoint)
-        status = endpoint.judge.status(answer.status)
-        if status != answer.status:
-            answer = answer._replace(status=status)
-        if isinstance(answer.body, AsyncIterator):
-            await stream_response(receive, send, answer)
+        response = await _call(context, endpoint)
+        status = endpoint.validator.status(response.status)
+        if status != response.status:
+            response = response._replace(status=status)
+        if isinstance(response.body, AsyncIterator):
+            await stream_response(receive, send, response)
             return
         if self._response_validation != "off":
-            answer = self._validated(context, endpoint, answer)
-        extra = endpoint.errors.headers(answer.status, context.extra_headers)
-        await send_response(send, answer, extra)
+            response = self._validated(context, endpoint, response)
+        extra = endpoint.errors.headers(response.status, context.extra_headers)
+        await send_response(send, response, extra)
 
     def _validated(
-        self, context: RequestContext, endpoint: Endpoint, answer: HandlerResponse
+        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
     ) -> HandlerResponse:
-        fault = endpoint.judge.fault(answer)
+        fault = endpoint.validator.fault(response)
         if fault is None:
-            return answer
+            return response
         operation = endpoint.operation
-        completed = endpoint.judge.completed(answer, context.world.identifiers.seed)
-        if endpoint.judge.fault(completed) is None:
+        completed = endpoint.validator.completed(response, context.world.identifiers.seed)
+        if endpoint.validator.fault(completed) is None:
             context.notes.append(f"completed from the document, which wants more: {fault}")
             return completed
         note = f"the answer to {operation.method} {operation.path} breaks the document: {fault}"
         context.notes.append(note)
         if self._response_validation == "warn":
-            return answer._replace(headers=(*answer.headers, ("x-mock-violation", "response")))
+            return response._replace(headers=(*response.headers, ("x-mock-violation", "response")))
         return problem_response(500, "The mock's own answer breaks the document", note)
 
 
@@ -130,8 +130,8 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     }
     missing = binding.needs - keywords.keys()
     if missing:
-        msg = f"{', '.join(sorted(missing))}: missing; the mock has no answer without it."
+        msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
         raise BadRequest(msg, code="missing_parameter")
     found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
-    answer: HandlerResponse = await found if inspect.iscoroutine(found) else found
-    return answer
+    response: HandlerResponse = await found if inspect.iscoroutine(found) else found
+    return response

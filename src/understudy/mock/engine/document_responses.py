@@ -1,7 +1,7 @@
-"""Answers for operations that nobody wrote a handler for: the document's examples, else its schemas.
+"""Responses of operations without a handler: from the document's examples, else from its schemas.
 
-Also completes an answer of ours that a newer document wants more of. What is made up is seeded by
-the place it is made up for, so the same document gives the same answer every time.
+Also adds the members that a newer document requires to the response of a handler. Generated values
+are seeded by their place in the document, so the same document gives the same response every time.
 """
 
 from itertools import chain
@@ -19,7 +19,7 @@ JSON = "application/json"
 
 
 def sample_response(operation: Operation, schemas: Schemas, seed: int) -> HandlerResponse:
-    """Answers an operation from the document alone: its first success, by example or by schema."""
+    """Returns the first success that the document declares, by example or by schema."""
     return declared_response(operation, schemas, seed) or HandlerResponse(None, 200)
 
 
@@ -32,15 +32,15 @@ def declared_response(
     example: str | None = None,
     is_made_up: bool = False,
 ) -> HandlerResponse | None:
-    """Answers an operation as its document declares.
+    """Returns a response of an operation as its document declares it.
 
     Args:
-        operation: What is answered.
+        operation: The operation that was called.
         schemas: The document's validators.
-        seed: Of what is made up.
-        status: The one to answer; the first success if left out.
-        example: Name of the example to answer with.
-        is_made_up: Whether the schema answers even where there are examples.
+        seed: Seed of generated values.
+        status: The status to respond with; None: the first success.
+        example: Name of the example to respond with.
+        is_made_up: Whether to generate the body from the schema even where there are examples.
 
     Returns:
         None where the document declares no such status or example.
@@ -74,11 +74,11 @@ def _declared(operation: Operation, status: int | None) -> tuple[int, DeclaredRe
 
 
 def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
-    """Returns a body with the required members it lacks made up, at every level.
+    """Returns a body with the required members that it lacks, generated at every level.
 
     Args:
-        body: What a handler answered; not changed.
-        schema: What the document in force wants.
+        body: The body that a handler returned; not changed.
+        schema: The schema that the document in force declares.
         schemas: The document's validators.
         seed: Same seed, same members.
     """

@@ -1,4 +1,4 @@
-"""An operation as it is served: all that can be worked out at start, so that a request only looks."""
+"""An operation as it is served, with everything that can be compiled at start."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,10 +25,10 @@ class Endpoint:
         schemas: The document's validators.
         binding: The handler, and how it wants its arguments.
         access: Who may call it.
-        is_limited: Whether the hour's quota counts it.
-        is_page: Whether the pages answer it.
-        parameters: Read and judge one parameter each.
-        body: Reads and judges the body; None where the operation takes none.
+        is_limited: Whether it counts towards the hourly quota.
+        is_page: Whether the pages respond to it.
+        parameters: The reader of each parameter.
+        body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
     """
@@ -42,13 +42,13 @@ class Endpoint:
     is_page: bool
     parameters: tuple[ParameterReader, ...]
     body: BodyReader | None
-    judge: ResponseValidator
+    validator: ResponseValidator
     errors: DeclaredErrors
 
 
 @lru_cache(maxsize=16)
 def endpoints(api: Api) -> tuple[Endpoint, ...]:
-    """Works out every operation of an API, once for both sites that serve it.
+    """Compiles every operation of an API, once for both servers.
 
     Raises:
         StartupError: The document or the handlers are not as they must be.
@@ -89,7 +89,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 aliases.get(shape(operation.method, operation.path), ()),
                 reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
-            judge=ResponseValidator(operation, schemas),
+            validator=ResponseValidator(operation, schemas),
             errors=DeclaredErrors(operation, schemas),
         )
         for operation, binding in zip(found, bindings, strict=True)

@@ -1,4 +1,4 @@
-"""Turns every refusal and every failure into an answer in the error shape of the API.
+"""Turns every problem and every failure into a response in the error shape of the API.
 
 One layer does it for all that lie within, Connexion's own refusals included, so that no client ever
 meets a framework's error page.
@@ -21,12 +21,12 @@ _log = logging.getLogger(__name__)
 
 
 class Errors:
-    """Answers what the layers within refuse.
+    """Responds to what the layers further in raise.
 
     Args:
         app: The next layer.
-        paths: Says what is allowed, and what was meant.
-        apis: Whose error shapes there are; the first one's serves where no other fits.
+        paths: Knows which methods a path allows, and which path was probably meant.
+        apis: The APIs with their error shapes; the first one's is used where no other fits.
     """
 
     def __init__(self, app: ASGIApp, paths: Paths, apis: Sequence[Api]) -> None:
@@ -35,7 +35,7 @@ class Errors:
         self._apis = apis
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, and answers what comes back as an exception."""
+        """Calls the next layer, and turns what it raises into a response."""
         context = context_of(scope)
         try:
             await self._app(scope, receive, send)
@@ -46,7 +46,7 @@ class Errors:
                 problem = _failure(error)
             context.refused(problem)
             if context.status:
-                return  # it is on its way; the server closes the connection
+                return  # the response has begun; the server closes the connection
             response = self._response(context, problem)
             extra = context.extra_headers
             if context.endpoint is not None:
@@ -72,7 +72,7 @@ class Errors:
         return endpoint.errors.response(response, problem.message, seed)
 
     def _api_of(self, path: str) -> Api:
-        """Returns whose error shape a path wears that led to no operation."""
+        """Returns the API whose error shape is used for a path without an operation."""
         template = self._paths.template(path)
         for api in self._apis:
             is_its_own = template is not None and template.removeprefix(api.base_path) in api.paths

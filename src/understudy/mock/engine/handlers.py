@@ -1,4 +1,4 @@
-"""Binds handlers to the operations of whatever document is in force, by method and path.
+"""Binds handlers to the operations of the document in force, by method and path.
 
 Not by operationId: published documents of one service differ in those, and in the names of their
 path parameters, so these are left out of the comparison and passed by position.
@@ -16,8 +16,8 @@ from understudy.errors import StartupError
 from understudy.openapi.operations import PATH_PARAMETER, Operation, path_shape
 
 Handler = Callable[..., Any]
-"""Takes a Call, path arguments by position, query arguments and the body by keyword; gives an
-Answer, or a coroutine of one."""
+"""Takes a Call, path arguments by position, query arguments and the body by keyword; returns a
+HandlerResponse, or a coroutine of one."""
 
 Handlers = Mapping[tuple[str, str], Handler]
 """Method and path template to handler."""
@@ -31,10 +31,10 @@ class Binding:
     """A handler as one operation calls it.
 
     Attributes:
-        handler: None where nobody wrote one.
+        handler: None where there is none.
         path_arguments: Names of the path parameters, in the order of the template.
         keywords: The document's parameter name and the handler's.
-        needs: What the handler cannot do without, as it writes it; a document in force may leave
+        needs: The arguments that the handler requires, by its own names; a document in force may leave
             optional what ours requires.
     """
 

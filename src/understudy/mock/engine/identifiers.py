@@ -1,17 +1,17 @@
-"""Identifiers that are unlike one another, and yet the same in every run with the same seed."""
+"""Generates identifiers that are distinct, and the same in every run with the same seed."""
 
 from random import Random  # noqa: TID251 - the one place that may
 
 
 class Identifiers:
-    """Hands out a world's identifiers.
+    """Generates a world's identifiers.
 
     Each is drawn from the seed and its number alone, so that a world can be taken up again where
     it was left by two integers.
 
     Args:
         seed: Same seed and same calls, same identifiers.
-        count: How many were handed out before.
+        count: How many were generated before.
     """
 
     __slots__ = ("count", "seed")

@@ -11,11 +11,11 @@ CAPACITY = 1000
 
 
 class Exercised(NamedTuple):
-    """What part of the contract a request touched.
+    """The part of the contract that a request used.
 
     Attributes:
         operation: operationId.
-        status: Of the answer.
+        status: The status of the response.
         identity: ``anonymous``, ``api_key`` or ``oauth``.
     """
 
@@ -25,7 +25,7 @@ class Exercised(NamedTuple):
 
 
 class Numbered(Protocol):
-    """What a journal takes."""
+    """An entry of a journal."""
 
     number: int
     """Its place, from 1; the journal gives it."""
@@ -36,7 +36,7 @@ class Numbered(Protocol):
 
     @property
     def exercised(self) -> Exercised | None:
-        """What it touched; None where that was nothing of the contract."""
+        """The part of the contract that it used; None: no operation."""
 
 
 Entry = TypeVar("Entry", bound=Numbered)
@@ -51,7 +51,7 @@ class Journal(Generic[Entry]):
 
     Attributes:
         total: How many there were, those it has forgotten among them.
-        exercised: How often each part of the contract was touched, since the last ``forget``.
+        exercised: How often each part of the contract was used since the last ``forget``.
         listeners: Called with each new entry.
     """
 
@@ -64,7 +64,7 @@ class Journal(Generic[Entry]):
         self._bytes = 0
 
     def add(self, entry: Entry) -> None:
-        """Adds an exchange, gives it its number, and tells whoever listens."""
+        """Adds an exchange, numbers it, and calls the listeners."""
         self.total += 1
         entry.number = self.total
         self._entries.append(entry)

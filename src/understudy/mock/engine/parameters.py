@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from understudy.errors import BadRequest
-from understudy.mock.engine.validation_errors import breach, faults, say
+from understudy.mock.engine.validation_errors import breach, describe, validation_errors
 from understudy.openapi.operations import Parameter
 from understudy.openapi.schemas import Schemas
 
@@ -104,8 +104,8 @@ class ParameterReader:
 
     def _refusal(self, value: Any) -> BadRequest:
         assert self._validator is not None
-        fault = faults(self._validator, value)[0]
-        msg = f"{self._label}: {say(fault)}"
+        fault = validation_errors(self._validator, value)[0]
+        msg = f"{self._label}: {describe(fault)}"
         found = breach(fault, self._schemas, f"{self.location} {self.name}")
         return BadRequest(msg, code="invalid_parameter", breach=found)
 

@@ -1,4 +1,4 @@
-"""One request on its way through the stack, and what the layers have found out about it so far."""
+"""The context of one request: what the middleware stack knows of it so far."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -35,15 +35,15 @@ class Addresses(NamedTuple):
 
 
 HERE = Addresses()
-"""Of a site that is asked for everything."""
+"""The addresses of a single server."""
 
 
 class RefusalReason(NamedTuple):
     """Why a request was refused.
 
     Attributes:
-        problem: What was answered.
-        rules: Ids of the rules that the code which refused holds, the closest first.
+        problem: The problem that became the response.
+        rules: Ids of the rules that the refusing code holds, the closest first.
     """
 
     problem: Problem
@@ -51,36 +51,37 @@ class RefusalReason(NamedTuple):
 
 
 class RequestContext:
-    """A request and its answer.
+    """A request and its response.
 
     Attributes:
-        world: The universe it happens in.
+        world: The world that the request selected.
         choices: Switch name to the option in force for this request.
-        started: The world's time when it came in.
+        started: The world's time when the request arrived.
         http_version: Such as ``1.1``.
         method: In upper case.
-        path: As it was asked for, without what named the world.
+        path: The requested path, without the prefix of the world.
         query: The raw query string.
         headers: The request's, names in lower case; a name sent twice keeps the last value.
-        sent_headers: The same as they came, one by one.
+        sent_headers: All header fields, in the order they were sent.
         repeated_headers: The names that were sent twice.
-        site_url: Where answers point to: scheme and host as the client named them, and the world.
-        resource_url: Where people's pages and pictures lie: here, unless this is another site.
-        authorization_url: Where people sign in.
-        client: The client's address, to count what nobody in particular asks.
+        site_url: Base of URLs that lead back here: scheme and host as the client named them, and the
+            world's prefix.
+        resource_url: Base of the URLs of people's pages and pictures.
+        authorization_url: Base URL of the authorization server.
+        client: The client's address, by which anonymous requests are counted.
         endpoint: The operation it calls; None until routed, and where nothing matched.
         path_arguments: The texts of the path parameters, by the document's names.
         body: The bytes of the request.
-        principal: Whom it speaks for, once security has looked.
+        principal: Whom the request speaks for, once it is authenticated.
         arguments: Parameters as the document types them, and the parsed body under ``body``.
-        extra_headers: What the answer must carry whatever it says, such as the rate limit.
+        extra_headers: Headers of any response to it, such as those of the rate limit.
         undeclared_query: Names of query parameters that the document does not know.
         notes: Remarks for the journal.
-        fault: Id of the fault that struck it.
-        refusal: What it was refused with, if it was.
-        status: The answer's, once sent.
-        response_headers: The answer's, once sent.
-        answer: The beginning of the answer's body.
+        fault: Id of the fault that was injected.
+        refusal: Why it was refused; None: it was not.
+        status: The status of the response, once sent.
+        response_headers: The headers of the response, once sent.
+        response_body: The beginning of the body of the response.
         seconds: How long it took.
         number: Its place in the world's journal, from 1.
     """
@@ -156,13 +157,13 @@ class RequestContext:
         scope[_KEY] = self
 
     def refused(self, problem: Problem) -> None:
-        """Takes what it was refused with, and lets go of all that hangs on the traceback."""
+        """Notes why it is refused, and drops the exception's traceback."""
         problem.__traceback__ = problem.__context__ = problem.__cause__ = None
         self.refusal = RefusalReason(problem, upheld(problem.made_by))
 
     @property
     def identity(self) -> str:
-        """As what kind of caller the request came: ``anonymous``, ``api_key`` or ``oauth``."""
+        """The kind of client: ``anonymous``, ``api_key`` or ``oauth``."""
         return self.principal.kind if self.principal else "anonymous"
 
     @property
@@ -174,12 +175,12 @@ class RequestContext:
 
     @property
     def is_matched(self) -> bool:
-        """Whether an operation or a page answered it."""
+        """Whether an operation or a page responded to it."""
         return self.endpoint is not None or self.status not in {404, 405}
 
     @property
     def exercised(self) -> Exercised | None:
-        """What part of the contract it touched."""
+        """The part of the contract that it used."""
         if self.endpoint is None:
             return None
         return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
@@ -213,6 +214,6 @@ class RequestContext:
 
 
 def context_of(scope: Scope) -> RequestContext:
-    """Returns the exchange that a request's scope belongs to."""
+    """Returns the context of the request that a scope belongs to."""
     found: RequestContext = scope[_KEY]
     return found

@@ -1,4 +1,4 @@
-"""Judges the parameters and the body of a request by the document, and reads what they say."""
+"""Reads the parameters and the body of a request, and validates them by the document."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from understudy.mock.engine.request_context import RequestContext
 
 
 def validate(context: RequestContext) -> None:
-    """Reads every argument of an exchange into ``exchange.arguments``.
+    """Reads every argument of a request into ``context.arguments``.
 
     Raises:
         Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
@@ -65,9 +65,9 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
 
 def _negotiate(context: RequestContext, endpoint: Endpoint) -> None:
     accept = context.headers.get(b"accept")
-    if not accept or b"*/*" in accept or not endpoint.judge.media_types:
+    if not accept or b"*/*" in accept or not endpoint.validator.media_types:
         return
-    offered = endpoint.judge.media_types
+    offered = endpoint.validator.media_types
     for part in accept.decode("latin-1").lower().split(","):
         media_range, *options = (piece.strip() for piece in part.split(";"))
         if {"q=0", "q=0.0", "q=0.00", "q=0.000"} & set(options):

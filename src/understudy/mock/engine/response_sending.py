@@ -1,4 +1,4 @@
-"""Puts an answer on the wire as ASGI messages."""
+"""Sends responses as ASGI messages."""
 
 import asyncio
 
@@ -12,34 +12,36 @@ NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
 
 
-async def send_response(send: Send, answer: HandlerResponse, extra: Headers = ()) -> None:
-    """Sends an answer.
+async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
+    """Sends a response.
 
     Args:
         send: ASGI's.
-        answer: A body that JSON can say is sent as JSON, bytes as they are, None as no content.
-        extra: Headers beside the answer's own.
+        response: A body that JSON can express is sent as JSON, bytes as they are, None as no content.
+        extra: Headers beside the response's own.
     """
-    if answer.status == NO_CONTENT:
-        answer = answer._replace(body=None)
-    body = b"" if answer.body is None else answer.body
+    if response.status == NO_CONTENT:
+        response = response._replace(body=None)
+    body = b"" if response.body is None else response.body
     content = body if isinstance(body, bytes) else orjson.dumps(body)
     headers = []
-    if answer.status != NO_CONTENT:
+    if response.status != NO_CONTENT:
         headers.append((b"content-length", str(len(content)).encode()))
-    if answer.body is not None:
-        headers.append((b"content-type", answer.media_type.encode()))
-    headers += [(name.encode(), text.encode("latin-1")) for name, text in (*answer.headers, *extra)]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    if response.body is not None:
+        headers.append((b"content-type", response.media_type.encode()))
+    headers += [
+        (name.encode(), text.encode("latin-1")) for name, text in (*response.headers, *extra)
+    ]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 
 
-async def stream_response(receive: Receive, send: Send, answer: HandlerResponse) -> None:
-    """Sends an answer that goes on until it ends by itself, or the client leaves."""
-    headers = [(b"content-type", answer.media_type.encode()), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:
+    """Streams a response until it ends, or the client disconnects."""
+    headers = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
     leaving = asyncio.ensure_future(_left(receive))
-    chunks = aiter(answer.body)
+    chunks = aiter(response.body)
     try:
         while not leaving.done():
             chunk = asyncio.ensure_future(anext(chunks))
@@ -70,6 +72,6 @@ def field_value(text: str) -> bytes:
 
 
 def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
-    """Returns what production could never say, as problem+json (RFC 9457)."""
+    """Returns a problem of the mock itself, which production could never send (RFC 9457)."""
     body = {"title": title, "status": status, "detail": detail}
     return HandlerResponse(body, status, "application/problem+json")

@@ -1,14 +1,14 @@
-"""Holds the mock's own answers to the document: the status, the media type and the schema."""
+"""Validates the mock's own responses by the document: status, media type and schema."""
 
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_responses import complete
-from understudy.mock.engine.validation_errors import first_fault
+from understudy.mock.engine.validation_errors import first_error
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
 
 
 class ResponseValidator:
-    """Judges the answers of one operation.
+    """Validates the responses of one operation.
 
     Args:
         operation: What the document says of it.
@@ -42,7 +42,7 @@ class ResponseValidator:
         return self._successes[0]
 
     def fault(self, answer: HandlerResponse) -> str | None:
-        """Returns what is wrong with an answer by the document, or None."""
+        """Returns how a response breaks the document, or None."""
         response = self._operation.response(answer.status)
         if response is None:
             return f"status {answer.status} is not in the document"
@@ -56,10 +56,10 @@ class ResponseValidator:
         validator = self._schemas.validator(media.schema)
         if validator.is_valid(answer.body):
             return None
-        return first_fault(validator, answer.body)
+        return first_error(validator, answer.body)
 
     def completed(self, answer: HandlerResponse, seed: int) -> HandlerResponse:
-        """Returns an answer with what the document requires beyond it made up."""
+        """Returns a response with the required members that it lacks, generated."""
         response = self._operation.response(answer.status)
         media = response and response.content.get(answer.media_type)
         if not media or media.schema is None:

@@ -1,4 +1,4 @@
-"""Decides whom a request speaks for, and whether that is enough.
+"""Authenticates a request, and decides whether it is authorized.
 
 Not left to the order of a document's ``security`` list: with alternatives tried in order, an
 optional token is either never read or a wrong one silently counts as none.
@@ -15,10 +15,10 @@ NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
 def authorize(context: RequestContext) -> None:
-    """Finds out whom an exchange speaks for.
+    """Determines whom a request speaks for.
 
     Raises:
-        Unauthorized: A token is needed and there is none, or it does not count (RFC 6750, 3.1).
+        Unauthorized: A token is required and missing, or it is not valid (RFC 6750, 3.1).
         Forbidden: The token lacks a scope.
     """
     endpoint = context.endpoint
@@ -42,7 +42,7 @@ def authorize(context: RequestContext) -> None:
 
 
 def bearer_token(authorization: bytes) -> str | None:
-    """Returns what stands behind ``Bearer``, whose letter case is free (RFC 9110, 11.1)."""
+    """Returns the token after ``Bearer``, which is written in any case (RFC 9110, 11.1)."""
     scheme, _, token = authorization.partition(b" ")
     if scheme.lower() != b"bearer" or not token.strip():
         return None

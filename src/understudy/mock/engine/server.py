@@ -1,4 +1,4 @@
-"""Serves ASGI applications on sockets that were bound before anything else was started.
+"""Serves ASGI applications on sockets that are bound before anything else is started.
 
 A port in use is then found at once and said in one line, and port 0 is known before the first
 request. One event loop runs every listener, so that they share one state without locks.
@@ -27,7 +27,7 @@ def bind(host: str, port: int, option: str) -> socket.socket:
     Args:
         host: Address or name.
         port: 0 for a free one.
-        option: What a person sets to choose another port, for the message.
+        option: Name of the option that chooses another port, for the message.
 
     Raises:
         StartupError: The port is in use or the address is not ours.
@@ -50,7 +50,7 @@ def bind(host: str, port: int, option: str) -> socket.socket:
 
 
 def url_of(listener: socket.socket, scheme: str = "http") -> str:
-    """Returns the address a browser on this machine reaches a socket at."""
+    """Returns the URL at which a browser on this machine reaches a socket."""
     host, port = listener.getsockname()[:2]
     if host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"
@@ -75,8 +75,8 @@ async def serve(
     """Serves until SIGINT or SIGTERM, and then stops at once.
 
     Args:
-        applications: What answers at each socket.
-        ready: Called once every socket answers, with what stops them all.
+        applications: The application of each socket.
+        ready: Called once every socket accepts requests, with a function that stops them all.
         beside: Tasks that run as long as the servers do.
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """
@@ -123,7 +123,7 @@ def _configuration(application: ASGIApp, certificate: tuple[Path, Path] | None) 
 
 
 async def _warm_up(application: ASGIApp) -> None:
-    """Lets the stack build itself, which it does when it is first called."""
+    """Calls the application once, so that it builds its middleware stack."""
 
     async def receive() -> dict[str, str]:
         return {"type": "lifespan.startup"}

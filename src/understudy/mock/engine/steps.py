@@ -1,4 +1,4 @@
-"""Steps that a request takes on its way: functions that look at the exchange, or refuse it."""
+"""Middleware made of steps: functions that read the request context, or refuse the request."""
 
 from collections.abc import Callable
 
@@ -7,15 +7,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.mock.engine.request_context import RequestContext, context_of
 
 Step = Callable[[RequestContext], None]
-"""Adds to the exchange what it finds out; raises a Problem to refuse."""
+"""Adds what it learns to the request context; raises a Problem to refuse the request."""
 
 
 class Steps:
-    """Takes steps in their order, and goes on.
+    """Runs steps in their order, then calls the next layer.
 
     Args:
         app: The next layer.
-        steps: What to do first.
+        steps: The functions to run first.
     """
 
     def __init__(self, app: ASGIApp, *steps: Step) -> None:
@@ -23,7 +23,7 @@ class Steps:
         self._steps = steps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Goes on, unless a step refuses.
+        """Calls the next layer, unless a step refuses the request.
 
         Raises:
             Problem: A step refused.

@@ -1,4 +1,4 @@
-"""Says in one line what a validator found: where, what came, and what was expected."""
+"""Describes validation errors in one line each: where, the value, and what was expected."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from understudy.openapi.loader import escape
 from understudy.openapi.schemas import Schemas
 
 LONGEST = 200
-"""Characters of a message; what came may be megabytes."""
+"""Characters of a message at most; the value may be megabytes."""
 
 
-def faults(validator: Validator, value: Any) -> list[ValidationError]:
-    """Returns what a validator finds wrong, the most telling first.
+def validation_errors(validator: Validator, value: Any) -> list[ValidationError]:
+    """Returns the validation errors of a value, the most telling first.
 
     That is the deepest place, and a misspelt name before the one that it leaves missing.
     """
@@ -24,16 +24,16 @@ def faults(validator: Validator, value: Any) -> list[ValidationError]:
     return sorted(validator.iter_errors(value), key=telling)
 
 
-def first_fault(validator: Validator, value: Any) -> str:
-    """Returns a line for the most telling thing wrong with a value."""
-    return say(faults(validator, value)[0])
+def first_error(validator: Validator, value: Any) -> str:
+    """Describes the most telling validation error of a value."""
+    return describe(validation_errors(validator, value)[0])
 
 
 def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
-    """Returns a fault with the places it concerns.
+    """Returns a validation error with the places that it concerns.
 
     Args:
-        error: The fault.
+        error: The validation error.
         schemas: Those of the document.
         where: The parameter; empty for a body.
     """
@@ -42,8 +42,8 @@ def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
     return Breach(where + pointer, place.value, error.instance, place.pointer)
 
 
-def say(error: ValidationError) -> str:
-    """Returns a line for one fault: ``languages.0.order: "x" is not of type "integer"``."""
+def describe(error: ValidationError) -> str:
+    """Describes one validation error: ``languages.0.order: "x" is not of type "integer"``."""
     where = ".".join(str(step) for step in error.instance_path)
     message = error.message
     if len(message) > LONGEST:

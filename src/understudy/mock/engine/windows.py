@@ -18,7 +18,7 @@ class Window(NamedTuple):
 
 
 class QuotaDecision(NamedTuple):
-    """Whether a request may pass, and what its headers say."""
+    """Whether a request is within the quota, and the headers that tell so."""
 
     allowed: bool
     limit: int
@@ -44,7 +44,7 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecisi
         limit: Requests that an hour allows.
 
     Returns:
-        The verdict, and the window to keep.
+        The decision, and the new window.
     """
     # one that opened an hour ahead is of before the time was set back; a moment ahead, of another
     # request that came later and was counted first

@@ -1,4 +1,4 @@
-"""All the worlds of one mock: which there are, and which one a request means.
+"""The worlds of one mock: which there are, and which one a request selects.
 
 A world's own base address is enough for a client that can be configured. A header, a cookie or a
 token that was minted in the world do for those that cannot, such as an unmodified page.
@@ -29,27 +29,27 @@ HEADER = b"x-mock-world"
 COOKIE = "mock_world"
 
 _SWEEPING = timedelta(seconds=1)
-"""How often making a world looks for others that are over: there may be thousands."""
+"""How often creating a world looks for expired ones: there may be thousands."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 class WorldSelection(NamedTuple):
-    """The world that a request means.
+    """The world that a request selects.
 
     Attributes:
-        name: As it was named; None where nothing names one.
-        path: What is left of the path once the world is taken off.
-        is_said: Whether that is beyond doubt; a token may look like a world's and be none.
+        name: The name of the world; None: the request names none.
+        path: The path without the prefix of the world.
+        is_certain: Whether it names a world beyond doubt; a token may only look like a world's.
     """
 
     name: str | None
     path: str
-    is_said: bool = True
+    is_certain: bool = True
 
 
 def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
-    """Returns which world a request names: in its path, else a header, a cookie or a token."""
+    """Returns the world that a request names: in its path, else a header, a cookie or a token."""
     if path.startswith(PREFIX):
         name, slash, rest = path.removeprefix(PREFIX).partition("/")
         return WorldSelection(name, slash + rest or "/")
@@ -61,7 +61,7 @@ def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
         return WorldSelection(_cookie(cookie.decode("latin-1")), path)
     authorization = headers.get(b"authorization", b"")
     if MARK.encode() in authorization:
-        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_said=False)
+        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_certain=False)
     return WorldSelection(None, path)
 
 
@@ -79,13 +79,13 @@ def _minted(authorization: str) -> str | None:
 
 
 class _Stay(NamedTuple):
-    """How long a world may stay without a request, and when the last one came."""
+    """How long a world lives without a request, and when the last one came."""
 
     idle: timedelta | None
     touched: datetime
 
     def is_over(self, now: datetime) -> bool:
-        """Tells whether nobody has asked for it in too long a time."""
+        """Tells whether its last request was too long ago."""
         return self.idle is not None and now >= self.touched + self.idle
 
 
@@ -93,22 +93,24 @@ class Worlds:
     """The worlds of one mock.
 
     Args:
-        default: The one at the plain base address; it never goes.
-        is_named: Whether every request must name its world.
+        default: The world at the plain base address; it is never deleted.
+        requires_name: Whether every request must name its world.
         capacity: Exchanges that the journal of a new world remembers.
 
     Attributes:
-        snapshots: Name to what was kept.
-        store: Makes worlds outlast the process.
+        snapshots: Name to snapshot.
+        store: Persists the worlds; None: they are in memory only.
     """
 
-    def __init__(self, default: World, *, is_named: bool = False, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
+    ) -> None:
         self.default = default
         self.store: WorldStore | None = None
         self._capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
         self._beginnings = {default.name: default.snapshot()}
-        self._is_named = is_named
+        self._is_named = requires_name
         self._worlds = {default.name: default}
         self._stays: dict[str, _Stay] = {}
         self._count = 0
@@ -116,13 +118,13 @@ class Worlds:
         self._ended: Counter[Exercised] = Counter()
 
     def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
-        """Returns the world that a request means, and its path there.
+        """Returns the world that a request selects, and its path there.
 
         Raises:
-            MockRefusal: It names a world that is not there, or none where it must.
+            MockRefusal: It names a world that does not exist, or none where it must.
         """
-        name, rest, is_said = selection(path, headers)
-        if name is None or not (is_said or name in self._worlds):
+        name, rest, is_certain = selection(path, headers)
+        if name is None or not (is_certain or name in self._worlds):
             if self._is_named and not rest.startswith("/__admin"):
                 msg = (
                     "This mock wants every request to name its world: by the base address "
@@ -142,7 +144,7 @@ class Worlds:
         """Returns a world.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: It does not exist.
         """
         if name in self._stays and self._stays[name].is_over(machine_time()):
             self._end(self._worlds[name])
@@ -165,15 +167,15 @@ class Worlds:
         *,
         idle: timedelta | None = None,
     ) -> World:
-        """Makes a world.
+        """Creates a world.
 
         Args:
-            name: What it is called; one is made up if left out.
-            snapshot: What it is to begin with.
-            idle: How long it stays without a request; for good if left out.
+            name: Its name; None: one is generated.
+            snapshot: Its initial state.
+            idle: How long it lives without a request; None: until it is deleted.
 
         Raises:
-            BadRequest: The name cannot stand in an address.
+            BadRequest: The name cannot be part of a URL.
             Conflict: There is a world of that name.
         """
         if machine_time() >= self._swept + _SWEEPING:
@@ -204,11 +206,11 @@ class Worlds:
                 return f"w{self._count}"
 
     def remove(self, name: str) -> None:
-        """Ends a world.
+        """Deletes a world.
 
         Raises:
-            NotFound: It is not there.
-            BadRequest: It is the default one, which cannot end.
+            NotFound: It does not exist.
+            BadRequest: It is the default one, which cannot be deleted.
         """
         world = self.get(name)
         if world.name == DEFAULT:
@@ -217,11 +219,11 @@ class Worlds:
         self._end(world)
 
     def beginning(self, name: str = DEFAULT) -> Snapshot:
-        """Returns what a world began with; the default one's is what the fixtures say."""
+        """Returns the initial state of a world; that of the default one is the fixtures."""
         return self._beginnings[name]
 
     def refit(self, before: Baseline, after: Baseline) -> None:
-        """Puts other fixtures under every world that stood on these."""
+        """Replaces the fixtures under every world that was built on them."""
         for world in self._worlds.values():
             if world.baseline is before:
                 world.baseline = after
@@ -232,7 +234,7 @@ class Worlds:
             self.store.baseline_replaced(after)
 
     def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
-        """Keeps what a world is, under a name; an older one is replaced."""
+        """Saves a snapshot under a name; an older one is replaced."""
         if name not in self.snapshots:
             SNAPSHOTS.check(len(self.snapshots) + 1)
         self.snapshots[name] = snapshot
@@ -240,10 +242,10 @@ class Worlds:
             self.store.snapshot_changed(name, snapshot)
 
     def drop_snapshot(self, name: str) -> None:
-        """Forgets what was kept under a name.
+        """Deletes a snapshot.
 
         Raises:
-            NotFound: Nothing was.
+            NotFound: There is none of that name.
         """
         self.snapshot(name)
         del self.snapshots[name]
@@ -251,10 +253,10 @@ class Worlds:
             self.store.snapshot_changed(name, None)
 
     def snapshot(self, name: str) -> Snapshot:
-        """Returns what was kept under a name.
+        """Returns a snapshot.
 
         Raises:
-            NotFound: Nothing was.
+            NotFound: There is none of that name.
         """
         found = self.snapshots.get(name)
         if found is None:
@@ -264,16 +266,16 @@ class Worlds:
         return found
 
     def exercised(self) -> Counter[Exercised]:
-        """Returns what was exercised in any world, those that have ended among them."""
+        """Returns what was exercised in all worlds, deleted ones included."""
         return sum((world.journal.exercised for world in self), self._ended.copy())
 
     def idle(self, world: World) -> timedelta | None:
-        """Returns how long a world stays without a request; None for one that stays."""
+        """Returns how long a world lives without a request; None: until it is deleted."""
         stay = self._stays.get(world.name)
         return stay.idle if stay else None
 
     def _sweep(self) -> None:
-        """Ends the worlds that nobody has asked for in a long time."""
+        """Deletes the worlds whose last request was too long ago."""
         self._swept = machine_time()
         for name, stay in tuple(self._stays.items()):
             if stay.is_over(self._swept):

@@ -50,17 +50,17 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 PREFIX = "/__world/"
-"""Begins a world's own base addresses."""
+"""Begins the base addresses of a world."""
 
 MARK = "~"
-"""Ends the name of the world in a token that was minted there."""
+"""Separates the name of the world from the rest of a token that was issued there."""
 
 DEFAULT = "default"
 """The world at the plain base address."""
 
 
 class Snapshot(NamedTuple):
-    """All that makes a world what it is at one moment, but for its journal; never changed."""
+    """The state of a world at one moment, without its journal; immutable."""
 
     baseline: Baseline
     overlay: Mapping[str, Mapping[str, Any]]
@@ -80,41 +80,41 @@ class WorldStore(Protocol):
         """Takes one change; it lasts once ``commit`` has returned."""
 
     def settings_changed(self, world: "World") -> None:
-        """Takes the world's clock, choices, windows, limits and faults instead of what they were."""
+        """Takes the world's new clock, choices, windows, limits and faults."""
 
     def world_created(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
 
     def world_replaced(self, world: "World") -> None:
-        """Takes all that a world is now, instead of what it was."""
+        """Takes the whole new state of a world."""
 
     def world_removed(self, world: "World") -> None:
-        """Forgets a world."""
+        """Deletes a world."""
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Takes a named snapshot; None forgets it."""
+        """Takes a named snapshot; None deletes it."""
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
         """Takes other fixtures."""
 
     def commit(self, world: "World") -> None:
-        """Makes every change so far last."""
+        """Writes every change so far."""
 
 
 @dataclass(slots=True)
 class World:
-    """One isolated universe.
+    """An isolated state of the service, with a clock of its own.
 
     Attributes:
-        name: As it stands in the world's base address.
-        baseline: What the fixtures said.
+        name: Its name, as in its base address.
+        baseline: The records of the fixtures.
         clock: The world's time.
         identifiers: The world's source of new identifiers.
         choices: Switch name to option, where it differs from the default of ``rules.yaml``.
         windows: Principal to what it has used of its rate limit.
         limits: Principal to the requests an hour it is allowed instead of the interface's.
-        faults: What goes wrong here on demand, by the fault's id.
-        journal: What was asked here.
+        faults: Faults in force, by id.
+        journal: The requests of this world.
         store: Persists every change; None: the world is in memory only.
         is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
     """
@@ -134,12 +134,12 @@ class World:
 
     @property
     def prefix(self) -> str:
-        """What stands before every path of this world; nothing for the default one."""
+        """The prefix of every path of this world; empty for the default one."""
         return "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
 
     @property
     def mark(self) -> str:
-        """What begins every token that is minted here, so that the token finds its world."""
+        """The beginning of every token that is issued here, by which the token selects its world."""
         return "" if self.name == DEFAULT else f"{self.name}{MARK}"
 
     def get(self, collection: Collection[Record], key: str) -> Record | None:
@@ -205,7 +205,7 @@ class World:
             changed[change.key] = change.record
 
     def note_change(self) -> None:
-        """Tells the store that clock, choices, limits or faults are others now."""
+        """Tells the store that clock, choices, limits or faults have changed."""
         if self.store is not None:
             self.store.settings_changed(self)
 
@@ -221,7 +221,7 @@ class World:
                 yield RecordChange(collection, key, record)
 
     def snapshot(self) -> Snapshot:
-        """Returns what the world is now; it costs what was changed, not what the world holds."""
+        """Returns the state of the world; that costs what was changed, not what the world holds."""
         return Snapshot(
             baseline=self.baseline,
             overlay={name: dict(records) for name, records in self._overlay.items()},
@@ -235,7 +235,7 @@ class World:
         )
 
     def become(self, snapshot: Snapshot) -> None:
-        """Becomes what a snapshot says, at once; the journal stays.
+        """Takes the state of a snapshot, at once; the journal stays.
 
         Raises:
             Conflict: The world has ended while the request was worked on.
@@ -259,5 +259,5 @@ class World:
         return world
 
     def sibling(self, name: str, capacity: int) -> "World":
-        """Returns a new world that goes by the same clock's time."""
+        """Returns a new world that uses a copy of this clock."""
         return World(name, self.baseline, self.clock.copy(), journal=Journal(capacity))

@@ -12,12 +12,12 @@ class Application(Struct, frozen=True, forbid_unknown_fields=True):
     """A client, as the developer dashboard registers it (interface, What the service does).
 
     Attributes:
-        client_id: Names it.
-        client_secret: What its server proves itself with.
-        name: What a person reads when asked for consent.
+        client_id: Identifies the client.
+        client_secret: Authenticates the client at the token endpoint.
+        name: The name that the consent page shows.
         owner: Slug of the person who registered it.
-        redirect_uris: Where a redirect may lead; compared as they stand.
-        about: Why it is among the fixtures.
+        redirect_uris: The registered redirect URIs; compared exactly.
+        about: Purpose of the fixture.
     """
 
     client_id: str
@@ -37,10 +37,10 @@ class AuthorizationCode(Struct, frozen=True):
         redirect_uri: Of the authorization request; the exchange must repeat it.
         person: Slug of who approved.
         scopes: What was approved.
-        expires: When it ends.
+        expires: When it expires.
         challenge: The PKCE challenge, where one was sent (RFC 7636, 4.3).
         challenge_method: ``S256`` or ``plain``.
-        token: What it was exchanged for; None until then.
+        token: The token that it was exchanged for; None until then.
     """
 
     code: str
@@ -60,7 +60,7 @@ class Session(Struct, frozen=True):
     Attributes:
         key: The cookie's value.
         csrf: What each form must send back.
-        person: Slug of who signed in; None for nobody yet.
+        person: Slug of who signed in; None: nobody has signed in yet.
         secrets: What the next page shows once, by name.
     """
 

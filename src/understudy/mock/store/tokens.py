@@ -16,13 +16,13 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
     """A bearer token as a world holds it.
 
     Attributes:
-        token: What stands behind ``Bearer``.
+        token: The text after ``Bearer``.
         person: Slug of the account it speaks for.
         kind: An API key reads public lookup with more fields; only OAuth tokens open ``/me``.
         scopes: What an OAuth token was granted; empty for an API key.
         client_id: The application it was issued to; None for a fixture that stands alone.
-        expires: Aware instant, ISO 8601; None for a token that does not end.
-        about: Why it is among the fixtures.
+        expires: Aware instant, ISO 8601; None for a token that never expires.
+        about: Purpose of the fixture.
     """
 
     token: str
@@ -39,12 +39,12 @@ TOKENS: Collection[Token] = Collection("tokens", Token)
 
 
 def is_valid(token: Token, now: datetime) -> bool:
-    """Tells whether a token still counts."""
+    """Tells whether a token has not expired."""
     return token.expires is None or now < datetime.fromisoformat(token.expires)
 
 
 def authenticate(world: World, token: str, now: datetime) -> Principal | None:
-    """Returns whom a bearer token speaks for, or None where it does not count (any more)."""
+    """Returns whom a bearer token speaks for, or None where it is not valid."""
     found = world.get(TOKENS, token)
     if found is None or not is_valid(found, now) or world.get(PEOPLE, found.person) is None:
         return None
