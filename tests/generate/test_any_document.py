@@ -177,11 +177,11 @@ def told(found: list[Case], description: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("description", "kind", "sent"),
     [
-        ("a plain request", "valid", "/a/1?f[a]=a&f[b]=3&pair=x,x s=a"),
-        ("f[a]: 5 characters, 4 allowed", "invalid", "/a/1?f[a]=abcde&f[b]=3&pair=x,x s=a"),
-        ("f[b]: 2, with minimum 3", "invalid", "/a/1?f[a]=a&f[b]=2&pair=x,x s=a"),
-        ("pair: the value y", "valid", "/a/1?f[a]=a&f[b]=3&pair=y,x s=a"),
-        ("cookie s left out", "invalid", "/a/1?f[a]=a&f[b]=3&pair=x,x"),
+        ("a plain request", "valid", "/a/1?f[a]=Lind&f[b]=3&pair=x,y s=Lin"),
+        ("f[a]: 5 characters, 4 allowed", "invalid", "/a/1?f[a]=abcde&f[b]=3&pair=x,y s=Lin"),
+        ("f[b]: 2, with minimum 3", "invalid", "/a/1?f[a]=Lind&f[b]=2&pair=x,y s=Lin"),
+        ("pair: the value y", "valid", "/a/1?f[a]=Lind&f[b]=3&pair=y,y s=Lin"),
+        ("cookie s left out", "invalid", "/a/1?f[a]=Lind&f[b]=3&pair=x,y"),
     ],
 )
 def test_lists_objects_and_cookies_are_written_in_their_styles(odd, description, kind, sent):

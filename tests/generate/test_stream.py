@@ -22,7 +22,7 @@ PLANS = {plan.name: plan for plan in plans()}
 JOB = ExportSettings(
     {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
 )
-DIGEST = "0616a9c00d4e7a189fd7eb3a2c5c53064f3bf9f4e52a3bcdcb1dd0ef2141ca17"
+DIGEST = "d9da8d2a36256b6dacc812513c9908734d17b621bf86a5a631adf49a44639682"
 """Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 

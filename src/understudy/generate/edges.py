@@ -1,4 +1,4 @@
-"""Values at the edges of a schema's keywords.
+"""SchemaValues at the edges of a schema's keywords.
 
 The compiled schema decides whether each is valid; the keyword it was made for is only its
 description. So a keyword that understudy does not read can make a case less precise, but not wrong.
@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from understudy.generate import texts
-from understudy.generate.values import ONE_OF_EACH, PLAIN_FORMATS, Values, matching, sized
+from understudy.generate.values import ONE_OF_EACH, SchemaValues, sized
 from understudy.openapi.loader import Node
+from understudy.openapi.sample_texts import PLAIN_FORMATS, matching
 
 _BAD_FORMATS = {
     "date": ("2026-02-30", "14.03.2026", "2026-3-14"),
@@ -46,7 +47,7 @@ _Candidates = Iterator[tuple[Any, str, str, str]]
 """Value, description, keyword and category of each."""
 
 
-def edges(values: Values, schema: Node, *, is_text: bool = False) -> Iterator[EdgeValue]:
+def edges(values: SchemaValues, schema: Node, *, is_text: bool = False) -> Iterator[EdgeValue]:
     """Yields the values at the edges of a schema, and whether each is valid.
 
     Args:
@@ -78,7 +79,7 @@ def edges(values: Values, schema: Node, *, is_text: bool = False) -> Iterator[Ed
         yield EdgeValue(value, description, cause, category, is_valid, is_option)
 
 
-def _arrays(values: Values, schema: Node, keywords: dict[str, Any]) -> _Candidates:
+def _arrays(values: SchemaValues, schema: Node, keywords: dict[str, Any]) -> _Candidates:
     items = values.schemas.items_schema(schema)
     item = "a" if items is None else values.sample(items)
     yield [], "an empty list", "minItems", "empty"
@@ -119,7 +120,7 @@ def _texts(keywords: dict[str, Any]) -> _Candidates:
     yield "", "empty", "minLength", "empty"
     yield from _lengths(keywords)
     if "pattern" in keywords:
-        texts_ = matching(keywords)
+        texts_ = _matching(keywords["pattern"])
         yield from ((t, f"matching {keywords['pattern']}", "pattern", "pattern") for t in texts_)
         yield f"{texts_[0]}\n", "a line end behind what matches", "pattern", "pattern"
     form = keywords.get("format", "")
@@ -131,6 +132,14 @@ def _texts(keywords: dict[str, Any]) -> _Candidates:
         yield text, what, "type", "unicode"
     for what, text in {**texts.PLAIN, **texts.EMPTY_LOOKING}.items():
         yield text, what, "type", "text"
+
+
+def _matching(pattern: str) -> list[str]:
+    """Returns texts that match a pattern, or a letter where none can be made."""
+    try:
+        return [matching(pattern, str(seed)) for seed in range(3)]
+    except (ValueError, RecursionError):
+        return ["a"]
 
 
 def _counted(size: int, noun: str) -> str:

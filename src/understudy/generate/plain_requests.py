@@ -12,7 +12,7 @@ from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is
 from understudy.generate.mutations import bearer_tokens, multipart_bodies
 from understudy.generate.styles import query_pairs, text_of, written
 from understudy.generate.upload_images import png
-from understudy.generate.values import Values
+from understudy.generate.values import SchemaValues
 from understudy.interface.operations import LOOKUP, key_of
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, Parameter
@@ -35,7 +35,7 @@ class PlainRequests:
         values: Makes values for the document's schemas.
     """
 
-    def __init__(self, document: Document, site: CaseSite, values: Values) -> None:
+    def __init__(self, document: Document, site: CaseSite, values: SchemaValues) -> None:
         self._document = document
         self._site: CaseSite = site
         self._values = values

@@ -24,7 +24,7 @@ from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import InterfaceProse, OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of
 from understudy.generate.test_data import AVATAR_ID, TestData
-from understudy.generate.values import Values
+from understudy.generate.values import SchemaValues
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     DELETE_AVATAR,
@@ -109,7 +109,7 @@ class Planner:
         self._document = document
         self._site: CaseSite = site
         self._test_data = test_data
-        self._values = Values(Schemas(document))
+        self._values = SchemaValues(Schemas(document))
         self._plain = PlainRequests(document, site, self._values)
         self._operations = operations(document)
 

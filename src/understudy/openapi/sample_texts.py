@@ -1,10 +1,10 @@
-"""Texts as a person would expect them: by format, by the name of the member, or by pattern."""
+"""Makes sample texts: by format, by the name of a member, or by pattern."""
 
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
-from random import Random  # noqa: TID251 - seeded by whoever asks
+from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
 from understudy.openapi.sample_words import SampleWords
@@ -47,13 +47,32 @@ _BY_NAME: Mapping[str, _Make] = {
 }
 
 
+PLAIN_FORMATS: Mapping[str, str] = {
+    "byte": "bm90ZQ==",
+    "date": "2026-03-14",
+    "date-time": "2026-03-14T09:26:53Z",
+    "email": "ada@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "time": "09:26:53Z",
+    "uri": "https://example.com/a",
+    "uri-reference": "/a",
+    "uuid": "3f2b6c1e-8d4a-4c7b-9e10-5a6b7c8d9e0f",
+}
+"""Format to one text of it."""
+
+PLAIN_TEXT = "Lindry"
+"""One word, which is still one if a maximum length cuts it."""
+
+
 def text_for(name: str, form: str, seed: str) -> str:
-    """Returns a text.
+    """Returns a text that a person might expect.
 
     Args:
-        name: Of the member that it is for.
-        form: The ``format``, or nothing.
-        seed: Same seed, same text.
+        name: Name of the member.
+        form: The ``format``, or an empty string.
+        seed: The same seed gives the same text.
     """
     fake = _faker()
     fake.seed_instance(seed)
@@ -62,8 +81,13 @@ def text_for(name: str, form: str, seed: str) -> str:
     return text
 
 
+def plain_text_for(_name: str, form: str, _seed: str) -> str:
+    """Returns the plain text of a format, or the same text for all others."""
+    return PLAIN_FORMATS.get(form, PLAIN_TEXT)
+
+
 def matching(pattern: str, seed: str) -> str:
-    """Returns a text that matches a pattern, unless it looks around itself.
+    """Returns a text that matches a pattern, unless the pattern looks around itself.
 
     Raises:
         ValueError: Python does not read the pattern as JavaScript does.
@@ -79,15 +103,15 @@ def matching(pattern: str, seed: str) -> str:
 
 
 class _Ordered(Random):
-    """Chooses out of sets too, whose order is another in every process."""
+    """Chooses from sets too, whose order differs between processes."""
 
     def choice(self, seq: Any) -> Any:
-        """Returns one of them."""
+        """Returns one item."""
         return super().choice(sorted(seq) if isinstance(seq[0], str) else seq)
 
 
 def _day(fake: Any) -> date:
-    """Returns a day that does not depend on today's."""
+    """Returns a day that does not depend on today's date."""
     day: date = fake.date_between_dates(date(2020, 1, 1), date(2025, 12, 31))
     return day
 

@@ -13,7 +13,7 @@ from understudy.generate.drafts import Draft
 from understudy.generate.edges import EdgeValue
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import OPEN, REFUSED, Mutation, rule
-from understudy.generate.values import Values
+from understudy.generate.values import SchemaValues
 from understudy.openapi.operations import Operation
 
 LARGEST_INTEGER = 2**63 - 1
@@ -27,8 +27,8 @@ class ValueSemantics(NamedTuple):
         kind: Whether such a value is accepted, refused, or left open.
         because: The rule that says so.
         statuses: The expected statuses; empty for those of the kind.
-        known: Values that refer to something that exists, and so are accepted.
-        unclear: Values that a server may or may not treat as a known one.
+        known: SchemaValues that refer to something that exists, and so are accepted.
+        unclear: SchemaValues that a server may or may not treat as a known one.
         longest: Size in bytes above which the response is left open; None for no such bound.
     """
 
@@ -71,7 +71,7 @@ class OperationContext:
     """
 
     operation: Operation
-    values: Values
+    values: SchemaValues
     plain: Draft
     success: ExpectedResponse
     semantics: Mapping[str, ValueSemantics] = field(default_factory=dict)

@@ -18,18 +18,15 @@ from understudy.generate.test_data import AVATAR_ID
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Parameter
 
+
+def _bytewise(form: str) -> Callable[[bytes], str]:
+    return lambda text: "".join(form.format(byte) for byte in text)
+
+
 _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
-    (
-        "letters percent-encoded that need not be",
-        "valid",
-        lambda t: "".join(f"%{b:02X}" for b in t),
-    ),
-    (
-        "percent-encoded in lower-case hexadecimal",
-        "valid",
-        lambda t: "".join(f"%{b:02x}" for b in t),
-    ),
-    ("percent-encoded twice", "open", lambda t: "".join(f"%25{b:02X}" for b in t)),
+    ("letters percent-encoded that need not be", "valid", _bytewise("%{:02X}")),
+    ("percent-encoded in lower-case hexadecimal", "valid", _bytewise("%{:02x}")),
+    ("percent-encoded twice", "open", _bytewise("%25{:02X}")),
     ("a percent sign that encodes nothing", "open", lambda t: _plain(t) + "%zz"),
     ("a percent sign at the end", "open", lambda t: _plain(t) + "%"),
     ("bytes that are no UTF-8", "open", lambda t: _plain(t) + "%FF%FE"),
@@ -173,12 +170,11 @@ def _lexical(
     refused: dict[str, str] = {}
     left_open: dict[str, str] = {}
     if types & {"integer", "number"}:
-        refused |= {
-            what: text for what, text in texts.NO_INTEGERS.items() if _is_wrong(text, types)
-        }
+        refused |= texts.NO_INTEGERS
         left_open |= texts.POSSIBLE_INTEGERS
     if "boolean" in types:
         refused |= texts.NO_BOOLEANS
+    refused = {what: text for what, text in refused.items() if _is_wrong(text, types)}
     for what, text in refused.items():
         description = f"{parameter.name}: {what} where {' or '.join(sorted(types))} belongs"
         if parameter.location != "path" or text:
@@ -192,10 +188,15 @@ def _lexical(
 
 
 def _is_wrong(text: str, types: frozenset[str]) -> bool:
-    is_fraction = text.replace(".", "", 1).isdecimal() and text.isascii()
-    return not ("number" in types and is_fraction) and not (
-        "null" in types and text in {"", "null"}
-    )
+    """Tells whether no type can be read from a text."""
+    is_number = text.replace(".", "", 1).isdecimal() and text.isascii()
+    readable = {
+        "number": is_number,
+        "integer": is_number and "." not in text,
+        "boolean": text in {"true", "false"},
+        "null": text in {"", "null"},
+    }
+    return not any(readable.get(name) for name in types)
 
 
 def _left_out(context: OperationContext, parameter: Parameter, part: str) -> Mutation:
