@@ -19,6 +19,9 @@ from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 _BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
 """Rule authorize-error-redirect."""
 
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+"""The challenge of RFC 7636, appendix B."""
+
 
 def with_known_values(data: TestData, draft: Draft) -> Draft:
     """Returns the plain authorization request."""
@@ -50,9 +53,12 @@ def context(data: TestData) -> dict[str, Any]:
         },
         "refusals": {f"query {name}": _BY_REDIRECT for name in redirected},
         "required_parts": frozenset(
-            {"query client_id", "query redirect_uri", "query response_type"}
+            {
+                *("query client_id", "query redirect_uri", "query response_type"),
+                "query code_challenge",  # an empty one would silently turn the protection off
+            }
         ),
-        "handled_elsewhere": frozenset({"query scope"}),
+        "handled_elsewhere": frozenset({"query scope", "query code_challenge_method"}),
         "empty_value_rule": "authorize-empty-parameter",
         "repetition_rule": "authorize-repeated-parameter",
     }
@@ -65,6 +71,7 @@ def mutations_of(data: TestData) -> Callable[[OperationContext], Iterator[Mutati
         yield from _addresses(context, data.redirect_uri)
         yield from _flows(context)
         yield from _scopes(context)
+        yield from _challenges(context)
         if data.denial:
             yield from _denials(context, data.denial)
 
@@ -173,6 +180,28 @@ def _flows(context: OperationContext) -> Iterator[Mutation]:
             rule("authorize-unknown-parameters-ignored"),
             draft_changes.more_query(name, text),
         )
+
+
+def _challenges(context: OperationContext) -> Iterator[Mutation]:
+    part, source = "query code_challenge_method", "pkce-honoured"
+    name = "code_challenge_method"
+
+    def challenged(method: str, challenge: str) -> DraftChange:
+        def apply(draft: Draft) -> Draft:
+            draft = draft.with_query(name, encoded(method))
+            return draft.with_query("code_challenge", challenge) if challenge else draft
+
+        return apply
+
+    for method in ("S256", "plain"):
+        description = f"{name}: {method}, with a challenge"
+        apply = challenged(method, CHALLENGE)
+        option = context.accepted(part, "option", description, source, rule(source), apply)
+        yield option._replace(is_option=True)
+    for method, challenge in {"S256": "", "plain": "", "s256": CHALLENGE, "MD5": CHALLENGE}.items():
+        end = "with a challenge" if challenge else "without a challenge"
+        description, apply = f"{name}: {method}, {end}", challenged(method, challenge)
+        yield context.refused(part, "option", description, source, rule(source), apply)
 
 
 def _scopes(context: OperationContext) -> Iterator[Mutation]:

@@ -223,8 +223,7 @@ def _without(parameter: Parameter) -> DraftChange:
 def _presence(context: OperationContext, parameter: Parameter, part: str) -> Iterator[Mutation]:
     name = parameter.name
     pointer = f"{context.operation.pointer}/parameters"
-    plain = _plain_text(context, parameter)
-    if parameter.style == "deepObject" or plain is None:
+    if parameter.style == "deepObject" or (plain := _plain_text(context, parameter)) is None:
         return
     open_ = partial(context.left_open, part, "repetition")
     repeated = apply_text(parameter, plain, plain)
@@ -297,5 +296,5 @@ def _drawn(
 
 
 def _integer(chance: Random) -> int:
-    size = chance.choice((8, 12, 16, 32, 64))
-    return chance.randrange(-(2 ** (size // 2)), 2**size)
+    bits = chance.choice((8, 12, 16, 32, 64))
+    return chance.randrange(-(2 ** (bits // 2)), 2**bits)
