@@ -58,7 +58,7 @@ JSON_INTEGER: Final = Limit("json-integer", 2**53 - 1, "as a whole number (RFC 8
 
 # files: documents, fixtures and imports
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
-YAML_VALUES: Final = Limit("yaml-values", 2_000_000, "values in a YAML file, aliases counted out")
+YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, aliases counted out")
 ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)
 ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)
 IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413)

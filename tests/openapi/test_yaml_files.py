@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from yaml import safe_dump
 
 from understudy.errors import StartupError
+from understudy.limits import Limit
 from understudy.openapi.yaml_files import read_yaml
 
 
@@ -123,6 +124,13 @@ def test_what_would_overflow_or_grow_by_powers_is_refused(
 ) -> None:
     with pytest.raises(StartupError, match=rf"file\.yaml is beyond the limit {limit}"):
         read(tmp_path, content)
+
+
+def test_a_flat_list_of_too_many_values_is_refused(tmp_path: Path, monkeypatch) -> None:
+    few = Limit("yaml-values", 10_000, "values")
+    monkeypatch.setattr("understudy.openapi.yaml_bounds.YAML_VALUES", few)
+    with pytest.raises(StartupError, match="yaml-values"):
+        read(tmp_path, b"[" + b"a," * 150_000 + b"a]")
 
 
 def test_a_few_aliases_stand_for_what_their_anchor_holds(tmp_path: Path) -> None:

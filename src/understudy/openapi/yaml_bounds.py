@@ -17,6 +17,9 @@ _ANCHOR: Final = re.compile(rb"(?:^|[\s\[,])&[^\s\[\]{},&]", re.MULTILINE)
 _LEVEL: Final = re.compile(rb"[\[{]|[-?][ \n]")
 """What may begin a level."""
 
+_SMALL = 200_000
+"""Bytes of a file that cannot hold too many values."""
+
 _HARMLESS = 2000
 """So many levels do no harm, even if each is within the one before."""
 
@@ -31,7 +34,8 @@ def expect_bounded(content: bytes, path: Path) -> None:
     Raises:
         StartupError: It is nested too deeply, or its aliases stand for too many values.
     """
-    if not _ANCHOR.search(content) and len(_LEVEL.findall(content)) < _HARMLESS:
+    is_small = len(content) < _SMALL and len(_LEVEL.findall(content)) < _HARMLESS
+    if is_small and not _ANCHOR.search(content):
         return
     counter = _Counter()
     for event in yaml.parse(content, yaml.CSafeLoader):
