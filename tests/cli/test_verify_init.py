@@ -90,8 +90,8 @@ def test_every_key_that_is_asked_for_is_one_of_a_target():
 
 def test_what_makes_no_sense_is_asked_again_with_the_reason(init):
     done = init("staging", "https://staging.example/v3", "", "", "everything", "", *[""] * 20)
-    assert "'staging' is no address; write it as https://host/path" in done.output
-    assert "It is observe, own or full." in done.output
+    assert "'staging' is not a URL; write it as https://host/path" in done.output
+    assert "'everything' is not a mode; write observe, own or full." in done.output
     assert 'mode = "observe"' in Path("new.toml").read_text()
 
 
@@ -104,7 +104,7 @@ def test_what_does_not_apply_is_not_asked(init):
 def test_a_secret_is_better_in_the_environment(init):
     done = init(*EVERYTHING, STAGING_TOKEN="there")
     assert "(such as env:STAGING_TOKEN)" in done.output
-    assert "That will stand in the file" in done.output
+    assert "The secret will be in the file" in done.output
     assert "export STAGING_OTHER=… STAGING_SECRET=… STAGING_PASSWORD=…\n" in done.output
     assert "understudy verify --target new.toml --plan" in done.output
 

@@ -12,23 +12,23 @@ from rich.table import Table
 from rich.text import Text
 
 SHOWN = 200
-"""People in the table; ``--json`` has them all."""
+"""People in the table; ``--json`` lists all of them."""
 
 
-def print_tables(said: Mapping[str, list[dict[str, Any]]], reasons: Mapping[str, str]) -> None:
+def print_tables(listed: Mapping[str, list[dict[str, Any]]], reasons: Mapping[str, str]) -> None:
     """Prints people, tokens and applications to standard output.
 
     Args:
-        said: What ``records.listing`` says.
-        reasons: Token to why it is there, which the listing's shape has no place for.
+        listed: The listing of the fixtures, as ``--json`` prints it.
+        reasons: Token to its purpose, which the listing does not have.
     """
     console = Console()
-    people = said["people"]
+    people = listed["people"]
     console.print(_people(people[:SHOWN]))
     if len(people) > SHOWN:
         console.print(f"  and {len(people) - SHOWN:,} more; --json shows them all\n")
-    console.print(_tokens(said["tokens"], reasons))
-    console.print(_applications(said["applications"]))
+    console.print(_tokens(listed["tokens"], reasons))
+    console.print(_applications(listed["applications"]))
 
 
 def _people(people: Iterable[dict[str, Any]]) -> Table:
@@ -75,9 +75,9 @@ def _applications(applications: Iterable[dict[str, Any]]) -> Table:
     return table
 
 
-def _table(title: str, told: str) -> Table:
+def _table(title: str, hint: str) -> Table:
     return Table(
-        title=Text(f"{title}  ", "bold").append(told, "not bold dim"),
+        title=Text(f"{title}  ", "bold").append(hint, "not bold dim"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         expand=True,

@@ -1,7 +1,7 @@
-"""Asks what a target file needs to say, in the order of the file, and writes it.
+"""Asks for the content of a target file, in the order of the file, and writes it.
 
-What is left out stands in the file as a comment, so that it can be filled in later without asking
-anybody what the keys are called.
+A key that is left out becomes a comment in the file, so that it can be filled in later without
+looking up its name.
 """
 
 import os
@@ -21,9 +21,9 @@ from understudy.errors import StartupError
 
 ABOUT = """\
 {path} will say what `understudy verify` judges, and what it may do there.
-Return takes what stands in brackets, or else leaves a key out. That can be filled in later; rules
-that need it are not checked until then. A secret is best given as env:NAME: it is read from the
-environment then, and stands in no file.
+Press Return to take the value in brackets, or to leave a key out. It can be filled in later; rules
+that need it are not checked until then. Give a secret as env:NAME, which is read from the
+environment, so that the secret is in no file.
 """
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
@@ -31,7 +31,7 @@ _REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
 
 @dataclass
 class Answers:
-    """What was answered so far, by table and key; what was left out is not there."""
+    """The answers so far, by table and key; a key that was left out has none."""
 
     given: dict[tuple[str, str], Any] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ class Answers:
 
     @property
     def facts(self) -> Mapping[str, bool]:
-        """What decides which questions make sense."""
+        """The facts that decide which questions make sense."""
         return {
             "": True,
             "authorization": self.get("", "auth_url") is not None,
@@ -52,7 +52,7 @@ class Answers:
 
     @property
     def prefix(self) -> str:
-        """What the names of environment variables begin with."""
+        """The beginning of the names of environment variables."""
         if self.facts["here"]:
             return "MOCK"
         host = urlsplit(self.get("", "base_url") or "").hostname or ""
@@ -122,46 +122,48 @@ def _ask(answers: Answers, table: str, question: Question) -> None:
     if answer not in {"", (), None}:
         answers.given[table, question.key] = answer
         if question.kind == "secret" and not str(answer).startswith("env:"):
-            click.secho("  That will stand in the file; keep it out of version control.", dim=True)
+            click.secho(
+                "  The secret will be in the file; keep it out of version control.", dim=True
+            )
 
 
-def _text(given: str) -> str:
-    return given.strip()
+def _text(answer: str) -> str:
+    return answer.strip()
 
 
-def _url(given: str) -> str:
-    url = given.strip()
+def _url(answer: str) -> str:
+    url = answer.strip()
     parts = urlsplit(url)
     if url and not (parts.scheme in {"http", "https"} and parts.hostname):
-        msg = f"{url!r} is no address; write it as https://host/path, or return for none."
+        msg = f"{url!r} is not a URL; write it as https://host/path, or press Return for none."
         raise click.UsageError(msg)
     return url
 
 
-def _mode(given: str) -> str:
-    if given.strip() not in {"observe", "own", "full"}:
-        msg = "It is observe, own or full."
+def _mode(answer: str) -> str:
+    if answer.strip() not in {"observe", "own", "full"}:
+        msg = f"{answer.strip()!r} is not a mode; write observe, own or full."
         raise click.UsageError(msg)
-    return given.strip()
+    return answer.strip()
 
 
-def _secret(given: str) -> str:
-    name = given.strip().removeprefix("env:")
-    if given.strip().startswith("env:") and not _VARIABLE.fullmatch(name):
-        msg = f"{name!r} is no name of a variable; write it as env:NAME."
+def _secret(answer: str) -> str:
+    name = answer.strip().removeprefix("env:")
+    if answer.strip().startswith("env:") and not _VARIABLE.fullmatch(name):
+        msg = f"{name!r} is not the name of a variable; write it as env:NAME."
         raise click.UsageError(msg)
-    return given.strip()
+    return answer.strip()
 
 
-def _list(given: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in given.split(",") if part.strip())
+def _list(answer: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in answer.split(",") if part.strip())
 
 
-def _number(given: str) -> int:
-    if not str(given).strip().isdecimal():
-        msg = "It is a number, 0 or more."
+def _number(answer: str) -> int:
+    if not str(answer).strip().isdecimal():
+        msg = f"{str(answer).strip()!r} is not a whole number; write 0 or more."
         raise click.UsageError(msg)
-    return int(given)
+    return int(answer)
 
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
@@ -175,7 +177,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 
 def written(answers: Answers) -> str:
-    """Returns the file; a key that was left out stands there as a comment."""
+    """Returns the content of the file; a key that was left out becomes a comment."""
     lines = []
     for section in SECTIONS:
         lines += [f"[{section.table}]"] if section.table else []
@@ -202,8 +204,10 @@ def _toml(value: Any) -> str:
 def _tell_what_is_next(path: Path, answers: Answers) -> None:
     named = [str(a).removeprefix("env:") for a in answers.given.values() if str(a)[:4] == "env:"]
     unset = [name for name in dict.fromkeys(named) if not os.environ.get(name)]
-    click.echo(f"{path} is written.")
+    click.echo(f"{path} was written.")
     if unset:
         click.echo(f"  export {' '.join(f'{name}=…' for name in unset)}")
-    click.echo(f"  understudy verify --target {path} --plan   # what would be sent; sends nothing")
+    click.echo(
+        f"  understudy verify --target {path} --plan   # shows the requests, and sends nothing"
+    )
     click.echo(f"  understudy verify --target {path}")

@@ -1,4 +1,4 @@
-"""Ends a run early, whoever asks for it: a person with Ctrl-C, a CI with SIGTERM."""
+"""Ends a run early by Ctrl-C or SIGTERM, without losing what it has to undo."""
 
 import signal
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Makes SIGTERM do what Ctrl-C does, so that everything is put back and reported."""
+    """Makes SIGTERM do what Ctrl-C does, so that every change is undone and reported."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python hands signals to the main thread alone
         return
@@ -22,10 +22,10 @@ def ended_by_sigterm() -> Iterator[None]:
 
 @contextmanager
 def noted() -> Iterator[threading.Event]:
-    """Notes a first Ctrl-C or SIGTERM and lets what is under way come to its end; a second one ends it.
+    """Notes a first Ctrl-C or SIGTERM and lets the work under way finish; a second one ends it.
 
     Yields:
-        What is set by then.
+        The event that the first signal sets.
     """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""The line that a person watches while a run goes on."""
+"""The progress line of a run on a terminal."""
 
 from types import TracebackType
 from typing import Self
@@ -9,15 +9,15 @@ from rich.status import Status
 from understudy.verify.events import Event, Found, PhaseStarted
 
 EVERY = 5
-"""Requests between two looks."""
+"""Requests between two updates."""
 
 
 class Progress:
-    """Shows phase, rules settled, requests and budget left; quiet where nobody watches.
+    """Shows the phase, the rules settled, the requests sent and the budget left.
 
     Args:
-        console: Where.
-        is_shown: Whether somebody watches.
+        console: The console to write to.
+        is_shown: Whether to show anything.
     """
 
     def __init__(self, console: Console, *, is_shown: bool) -> None:
@@ -26,7 +26,7 @@ class Progress:
         self._findings = 0
 
     def __enter__(self) -> Self:
-        """Begins to show."""
+        """Starts to show progress."""
         if self._status is not None:
             self._status.start()
         return self
@@ -37,12 +37,12 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         if self._status is not None:
             self._status.stop()
 
     def listen(self, event: Event) -> None:
-        """Takes note of what happens."""
+        """Updates the line by an event."""
         if self._status is None:
             return
         if isinstance(event, PhaseStarted):

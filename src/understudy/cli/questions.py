@@ -1,4 +1,4 @@
-"""What a target file can say, as questions in the file's order."""
+"""The questions of ``verify --init``: one for each key of a target file, in the file's order."""
 
 from typing import Any, Final, Literal, NamedTuple
 
@@ -9,14 +9,14 @@ class Question(NamedTuple):
     """One key of the file.
 
     Attributes:
-        key: Its name there.
-        kind: What an answer looks like.
+        key: The name of the key.
+        kind: The kind of answer.
         text: The question.
-        about: The comment beside it in the file.
-        example: What stands in the comment of a key that was left out.
-        usual: What return takes.
-        variable: How the environment variable of a secret may end.
-        only_with: A fact without which nobody is asked; see ``Answers.facts``.
+        about: The comment beside the key in the file.
+        example: The value in the comment of a key that was left out.
+        usual: The answer that Return gives.
+        variable: The end of the name of a secret's environment variable.
+        only_with: The fact that the question needs; see ``Answers.facts``.
     """
 
     key: str
@@ -30,7 +30,7 @@ class Question(NamedTuple):
 
 
 class Section(NamedTuple):
-    """One table of the file; the first has no name."""
+    """A table of the file; the first has no name."""
 
     table: str
     title: str
@@ -60,14 +60,14 @@ SECTIONS: Final = (
             Question(
                 "document",
                 "text",
-                "OpenAPI document to judge by: a file, or published for what it says at /openapi",
-                'left out: ours; "published": what it says at /openapi',
+                "OpenAPI document to judge by: a file, or published for the one at /openapi",
+                'left out: the bundled one; "published": the one at /openapi',
                 "published",
             ),
             Question(
                 "mode",
                 "mode",
-                "May it write? observe: no; own: to one account, and put it back; full: to two",
+                "May it write? observe: no; own: to one account, and undo it; full: to two",
                 "observe | own | full",
                 "observe",
             ),
@@ -75,7 +75,7 @@ SECTIONS: Final = (
     ),
     Section(
         "credentials",
-        "Bearer tokens, of accounts that are there for tests",
+        "Bearer tokens of accounts for tests",
         (
             Question(
                 "access_token",
@@ -87,8 +87,8 @@ SECTIONS: Final = (
             Question(
                 "read_only_token",
                 "secret",
-                "Token of the same account that may only read",
-                "of the same account, to read with",
+                "Token of the same account, which may only read",
+                "of the same account, read only",
                 variable="READ_TOKEN",
             ),
             Question(
@@ -99,13 +99,17 @@ SECTIONS: Final = (
                 variable="OTHER_TOKEN",
             ),
             Question(
-                "api_key", "secret", "API key of any application", "of any", variable="API_KEY"
+                "api_key",
+                "secret",
+                "API key of any application",
+                "of any application",
+                variable="API_KEY",
             ),
         ),
     ),
     Section(
         "application",
-        "An application, and its owner who signs in",
+        "An application, and the owner who signs in",
         (
             Question("client_id", "text", "Client id", "as the dashboard shows it"),
             Question(
@@ -114,7 +118,7 @@ SECTIONS: Final = (
             Question(
                 "redirect_uri",
                 "url",
-                "A redirect address of it",
+                "One of its redirect URIs",
                 "as registered",
                 "https://app.example/callback",
             ),
@@ -127,13 +131,13 @@ SECTIONS: Final = (
     ),
     Section(
         "known",
-        "People that are known to be there",
+        "People that the deployment is known to have",
         (
             Question("slug", "text", "Slug of the test account's profile", "of the test account"),
             Question(
                 "emails",
                 "list",
-                "E-mail addresses of it, the primary one first, with commas",
+                "Its e-mail addresses, the primary one first, separated by commas",
                 "the primary one first; or hashes = […]",
                 ("primary@example.com", "second@example.com"),
             ),
@@ -163,15 +167,15 @@ SECTIONS: Final = (
             Question(
                 "exhaust_rate_limit",
                 "flag",
-                "Use up the hour's requests? Others at this address go without for an hour",
-                "use an hour's requests up",
+                "Use up the hour's requests? Others at this address then wait for an hour",
+                "use up an hour's requests",
                 usual=False,
             ),
             Question(
                 "clock",
                 "flag",
-                "Is it a mock of understudy, whose clock may be moved (and is put back)?",
-                "move a mock's clock, and put it back",
+                "Is it a mock of understudy, whose clock may be moved (and is restored)?",
+                "move a mock's clock, and restore it",
                 only_with="here",
                 usual=False,
             ),
@@ -186,4 +190,4 @@ SECTIONS: Final = (
         ),
     ),
 )
-"""In the order in which a file is read."""
+"""The tables, in the order of the file."""

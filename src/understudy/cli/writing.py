@@ -1,4 +1,4 @@
-"""Files that a command writes at its end: whether it may is found out before it begins."""
+"""Checks before a run that the files which it writes at its end can be written."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ from understudy.errors import StartupError
 
 
 def expect_writable(path: Path, what: str) -> None:
-    """Makes sure that a file can be written, and leaves everything as it was but for directories.
+    """Makes sure that a file can be written; creates its directory, and changes nothing else.
 
     Args:
         path: The file.
-        what: What names it on the command line or in a file.
+        what: The option or key that names it, for the message.
 
     Raises:
-        StartupError: It cannot.
+        StartupError: It cannot be written.
     """
     is_there = path.exists()
     try:
@@ -27,7 +27,7 @@ def expect_writable(path: Path, what: str) -> None:
 
 
 def unwritable(path: Path, what: str, error: OSError) -> StartupError:
-    """Returns what is said of a file that cannot be written."""
+    """Returns the error for a file that cannot be written."""
     return StartupError(
         f"{what}: {path} cannot be written ({error.strerror}); name a file that can be."
     )
