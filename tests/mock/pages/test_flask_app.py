@@ -37,7 +37,7 @@ def test_the_front_page_of_an_empty_world_says_so(ask: Ask, world: World):
     world.remove(PEOPLE, "ada")
     world.remove(TOKENS, "ada-full")
     text = ask("/").text
-    assert "Nobody lives in this world." in text
+    assert "There are no people in this world." in text
     assert "curl" not in text
 
 
