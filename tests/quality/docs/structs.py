@@ -55,8 +55,9 @@ def type_name(kind: Any) -> str:
     if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
         names = [type_name(part) for part in get_args(kind) if part not in _ABSENT]
         return " or ".join(dict.fromkeys(names))
-    name = getattr(kind, "__name__", str(kind))
-    return f"[{name}](#{name.lower()})"
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return "table" if get_origin(kind) is dict or kind is dict else "any"
+    return f"[{kind.__name__}](#{kind.__name__.lower()})"
 
 
 _ABSENT = (types.NoneType, msgspec.UnsetType)
