@@ -1,5 +1,6 @@
 """``understudy verify --init``: what it asks, what it writes, and that the file can be used."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -61,6 +62,8 @@ def test_what_was_answered_is_what_the_file_says(init):
         },
         "permit": {"uploads": True, "tokens": True, "exhaust_rate_limit": False, "clock": False},
         "budget": {"anonymous": 50, "token": 1000},
+        "other_application": {},
+        "two_step": {},
     }
 
 
@@ -76,7 +79,8 @@ def test_what_was_left_out_can_be_filled_in_by_taking_a_mark_away(init):
     init(*[""] * 20)
     lines = Path("new.toml").read_text().splitlines()
     text = "\n".join(line.removeprefix("# ") for line in lines)
-    target = target_of(tomllib.loads(text), {}, "new.toml")
+    environment = dict.fromkeys(re.findall(r"env:(\w+)", text), "secret")
+    target = target_of(tomllib.loads(text), environment, "new.toml")
     assert target.known.emails == ("primary@example.com", "second@example.com")
     assert None not in {target.credentials.api_key, target.application.client_secret}
 
@@ -86,6 +90,18 @@ def test_every_key_that_is_asked_for_is_one_of_a_target():
     for section in SECTIONS:
         kind = kinds.get(section.table) or Target.__annotations__[section.table]
         assert {question.key for question in section.questions} <= set(kind.__struct_fields__)
+
+
+def test_the_template_has_every_key_of_a_target():
+    done = CliRunner().invoke(main, ["verify", "--template"])
+    assert done.exit_code == 0
+    text = "\n".join(line.removeprefix("# ") for line in done.output.splitlines())
+    content = tomllib.loads(text)
+    assert set(content) == set(Target.__struct_fields__)
+    for table, value in content.items():
+        if isinstance(value, dict):
+            assert set(value) == set(Target.__annotations__[table].__struct_fields__), table
+    assert tomllib.loads(done.output)["base_url"] == "http://127.0.0.1:8080/v3"
 
 
 def test_what_makes_no_sense_is_asked_again_with_the_reason(init):

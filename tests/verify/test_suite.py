@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.cli.conftest import Running
+
 COMMAND = [
     *(sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider"),
     *("--pyargs", "understudy.testing.contract"),
@@ -37,3 +39,18 @@ def test_a_target_file_that_cannot_be_used_is_one_usage_error(tmp_path):
     assert done.returncode == 4
     assert done.stderr.count("none.toml cannot be read") == 1
     assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_scenario_whose_budget_is_spent_is_skipped_with_the_reason(tmp_path):
+    mock = Running(tmp_path, "--log", "off")
+    target = tmp_path / "target.toml"
+    target.write_text(
+        f'base_url = "{mock.base_url}"\n[credentials]\naccess_token = "ada-full"\n'
+        '[known]\nslug = "ada"\n[budget]\nanonymous = 2\ntoken = 12\n'
+    )
+    try:
+        done = ran(tmp_path, "-k", "profile-edits", "-rs", "--understudy-target", str(target))
+    finally:
+        mock.stop()
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "the hour's budget for this token is used up" in done.stdout

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from understudy.cli.questions import SECTIONS, Question
+from understudy.cli.questions import SECTIONS, UNASKED, Question
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.target import is_loopback
 from understudy.errors import StartupError
@@ -185,9 +185,28 @@ def written(answers: Answers) -> str:
             answer = answers.get(section.table, question.key)
             mark = "# " if answer is None and question.kind not in {"flag", "number"} else ""
             shown = _toml(question.example if mark else answer or question.usual)
-            lines.append(f"{f'{mark}{question.key} = {shown}':<46} # {question.about}")
-        lines.append("")
+            lines.append(_line(f"{mark}{question.key} = {shown}", question.about))
+        lines += [*_unasked(section.table), ""]
+    asked = {section.table for section in SECTIONS}
+    for table in (name for name in UNASKED if name not in asked):
+        lines += [f"[{table}]", *_unasked(table), ""]
     return "\n".join(lines)
+
+
+def template() -> str:
+    """Returns a file with every key; all but the address are comments, or have their usual value."""
+    address = next(question for question in SECTIONS[0].questions if question.key == "base_url")
+    return written(Answers({("", "base_url"): address.usual}))
+
+
+def _unasked(table: str) -> list[str]:
+    """Returns the keys of a table that no question asks for, as comments."""
+    keys = UNASKED.get(table, ())
+    return [_line(f"# {each.key} = {_toml(each.example)}", each.about) for each in keys]
+
+
+def _line(text: str, about: str) -> str:
+    return f"{text:<46} # {about}"
 
 
 def _toml(value: Any) -> str:

@@ -1,5 +1,6 @@
 """The questions of ``verify --init``: one for each key of a target file, in the file's order."""
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 Kind = Literal["text", "url", "mode", "secret", "list", "number", "flag"]
@@ -191,3 +192,60 @@ SECTIONS: Final = (
     ),
 )
 """The tables, in the order of the file."""
+
+
+class UnaskedKey(NamedTuple):
+    """A key of the file that no question asks for; it is written as a comment.
+
+    Attributes:
+        key: Its name.
+        about: The comment beside it.
+        example: An example of its value.
+    """
+
+    key: str
+    about: str
+    example: Any = "…"
+
+
+_APPLICATION: Final = (
+    UnaskedKey("client_id", "as the dashboard shows it"),
+    UnaskedKey("client_secret", "its secret", "env:OTHER_CLIENT_SECRET"),
+    UnaskedKey("redirect_uri", "as registered", "https://other.example/callback"),
+    UnaskedKey("name", "as the consent page shows it"),
+    UnaskedKey("username", "user name of its owner"),
+    UnaskedKey("password", "the owner's", "env:OTHER_PASSWORD"),
+    UnaskedKey(
+        "application_password", "the owner's, for two-step sign-in", "env:OTHER_APP_PASSWORD"
+    ),
+    UnaskedKey("approve", "query parameter that approves, at a test deployment", "approve=mia"),
+    UnaskedKey("deny", "query parameter that denies", "deny=1"),
+)
+
+UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
+    "": (
+        UnaskedKey("ours", "true: assumed rules give findings too, as for the mock", example=False),
+        UnaskedKey("accept", "rules whose breach is a note here", ()),
+        UnaskedKey("ledger", "counts the hour's requests across runs", "target.ledger"),
+    ),
+    "credentials": (
+        UnaskedKey("auth_only_token", "with the scope auth alone", "env:AUTH_ONLY_TOKEN"),
+        UnaskedKey("expired_token", "was valid and has expired", "env:EXPIRED_TOKEN"),
+        UnaskedKey("private_access_token", "of the private profile", "env:PRIVATE_TOKEN"),
+        UnaskedKey("disabled_access_token", "of a disabled profile", "env:DISABLED_TOKEN"),
+        UnaskedKey("admin_token", "of a mock on another machine", "env:UNDERSTUDY_ADMIN_TOKEN"),
+    ),
+    "application": _APPLICATION[3:4] + _APPLICATION[6:],
+    "known": (
+        UnaskedKey("hashes", "SHA-256 hashes in place of emails", ("0" * 64,)),
+        UnaskedKey("other_emails", "of the other account", ("other@example.com",)),
+        UnaskedKey("other_hashes", "SHA-256 hashes in place of other_emails", ("0" * 64,)),
+        UnaskedKey("people", "further public profiles", ("nora", "greta")),
+        UnaskedKey("private_slug", "of a private profile"),
+        UnaskedKey("disabled_slug", "of a disabled profile"),
+        UnaskedKey("hidden_contact_slug", "of one whose contact details are not public"),
+    ),
+    "other_application": _APPLICATION,
+    "two_step": _APPLICATION,
+}
+"""By table; those of applications are alike."""

@@ -125,6 +125,9 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
 @click.option(
     "--init", "is_init", is_flag=True, help="Ask questions, and write a target file to --target."
 )
+@click.option(
+    "--template", "is_template", is_flag=True, help="Print a target file with every key, and stop."
+)
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print consequences and unchecked rules in full.")
 def verify(**options: Any) -> None:
@@ -139,6 +142,11 @@ def verify(**options: Any) -> None:
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying
 
+    if options["is_template"]:
+        from understudy.cli.init_target import template
+
+        click.echo(template())
+        return
     if options["is_init"]:
         from understudy.cli.init_target import ask_for_target
 
