@@ -169,15 +169,17 @@ def _rules(outcome: Outcome, status: Status) -> str:
     )
 
 
-def _row(found: RuleOutcome) -> str:
-    mark = "" if found.rule.status == "stated" else f" ({found.rule.status})"
+def _row(rule_outcome: RuleOutcome) -> str:
+    mark = "" if rule_outcome.rule.status == "stated" else f" ({rule_outcome.rule.status})"
     times = (
-        "never" if not found.checks else "once" if found.checks == 1 else f"{found.checks} times"
+        "never"
+        if not rule_outcome.checks
+        else "once"
+        if rule_outcome.checks == 1
+        else f"{rule_outcome.checks} times"
     )
-    why = f"<p class=not_checked>{escape(found.reason)}</p>" if found.reason else ""
-    return (
-        f"<tr><td>{escape(found.rule.id)}{mark}<td>{times}<td>{escape(found.rule.statement)}{why}"
-    )
+    why = f"<p class=not_checked>{escape(rule_outcome.reason)}</p>" if rule_outcome.reason else ""
+    return f"<tr><td>{escape(rule_outcome.rule.id)}{mark}<td>{times}<td>{escape(rule_outcome.rule.statement)}{why}"
 
 
 def _coverage(coverage: Coverage) -> str:

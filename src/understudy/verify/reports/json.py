@@ -30,15 +30,15 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "remaining": list(outcome.remaining),
         "rules": [
             {
-                "id": found.rule.id,
-                "statement": found.rule.statement,
-                "assumed": found.rule.status == "assumed",
-                "status": found.status,
-                "reason": found.reason,
-                "checks": found.checks,
-                "exchanges": list(found.exchanges),
+                "id": rule_outcome.rule.id,
+                "statement": rule_outcome.rule.statement,
+                "assumed": rule_outcome.rule.status == "assumed",
+                "status": rule_outcome.status,
+                "reason": rule_outcome.reason,
+                "checks": rule_outcome.checks,
+                "exchanges": list(rule_outcome.exchanges),
             }
-            for found in outcome.rules
+            for rule_outcome in outcome.rules
         ],
         "findings": [described(finding, secrets) for finding in outcome.findings],
         "notes": [described(finding, secrets) for finding in outcome.notes],

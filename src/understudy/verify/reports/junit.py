@@ -22,8 +22,8 @@ def junit(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     properties = SubElement(suite, "properties")
     for name, value in values.items():
         SubElement(properties, "property", {"name": name, "value": _printable(str(value))})
-    for found in outcome.rules:
-        _case(suite, found, outcome, secrets)
+    for rule_outcome in outcome.rules:
+        _case(suite, rule_outcome, outcome, secrets)
     SubElement(suite, "system-out").text = sum_of(outcome)
     not_restored = [f"not restored: {line}" for line in outcome.not_restored]
     SubElement(suite, "system-err").text = _printable("\n".join([outcome.stopped, *not_restored]))
@@ -46,12 +46,18 @@ def _numbers(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def _case(suite: Element, found: RuleOutcome, outcome: Outcome, secrets: Mapping[str, str]) -> None:
-    names = {"name": found.rule.id, "classname": f"understudy.{found.rule.section}", "time": "0"}
+def _case(
+    suite: Element, rule_outcome: RuleOutcome, outcome: Outcome, secrets: Mapping[str, str]
+) -> None:
+    names = {
+        "name": rule_outcome.rule.id,
+        "classname": f"understudy.{rule_outcome.rule.section}",
+        "time": "0",
+    }
     case = SubElement(suite, "testcase", names)
-    if found.status == "not_checked":
-        SubElement(case, "skipped", {"message": _printable(found.reason)})
-    findings = [finding for finding in outcome.findings if finding.rule.id == found.rule.id]
+    if rule_outcome.status == "not_checked":
+        SubElement(case, "skipped", {"message": _printable(rule_outcome.reason)})
+    findings = [finding for finding in outcome.findings if finding.rule.id == rule_outcome.rule.id]
     if findings:
         more = f" (and {len(findings) - 1} more)" if findings[1:] else ""
         message = _printable(f"{findings[0].summary}{more}")

@@ -17,11 +17,11 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     """Returns the report as SARIF."""
     rules = [
         {
-            "id": found.rule.id,
-            "shortDescription": {"text": found.rule.statement},
-            "properties": {"status": found.status, "section": found.rule.section},
+            "id": rule_outcome.rule.id,
+            "shortDescription": {"text": rule_outcome.rule.statement},
+            "properties": {"status": rule_outcome.status, "section": rule_outcome.rule.section},
         }
-        for found in outcome.rules
+        for rule_outcome in outcome.rules
     ]
     results = [
         {
