@@ -10,7 +10,7 @@ from understudy.errors import MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.hosts import expect_host
-from understudy.mock.engine.request_context import Addresses, RequestContext
+from understudy.mock.engine.request_context import Addresses, RequestContext, header_bytes
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
@@ -91,7 +91,7 @@ def expect_bounded_head(context: RequestContext) -> None:
     """
     TARGET_BYTES.check(len(context.path) + len(context.query))
     HEADER_FIELDS.check(len(context.sent_headers))
-    HEADER_BYTES.check(sum(len(name) + len(text) for name, text in context.sent_headers))
+    HEADER_BYTES.check(header_bytes(context.sent_headers))
     expect_host(context.http_version, context.headers, context.repeated_headers)
 
 
@@ -134,15 +134,16 @@ def _journal(context: RequestContext) -> None:
     context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
     context.path = context.path[: TARGET_BYTES.most]
     context.query = context.query[: TARGET_BYTES.most]
-    context.sent_headers = _cut(context.sent_headers)
-    context.headers = dict(context.sent_headers)
+    headers = _cut(context.sent_headers)
+    if headers is not context.sent_headers:
+        context.sent_headers = headers
+        context.headers = dict(headers)
     context.arguments = {}  # uploads are large, and the body says the same
     context.world.journal.add(context)
 
 
 def _cut(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
     """Returns header fields that are within the limits as they are, and the beginning of others."""
-    size = sum(len(name) + len(text) for name, text in headers)
-    if len(headers) <= HEADER_FIELDS.most and size <= HEADER_BYTES.most:
+    if len(headers) <= HEADER_FIELDS.most and header_bytes(headers) <= HEADER_BYTES.most:
         return headers
     return [(name[:100], text[:100]) for name, text in headers[: HEADER_FIELDS.most]]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 
 from understudy.errors import Headers, Problem
@@ -15,6 +16,9 @@ from understudy.mock.engine.worlds import World
 
 Scope = Any
 """An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
+
+_OVERHEAD = 1000
+"""About how many bytes an entry of the journal takes beside its texts."""
 
 _KEY = "understudy.exchange"
 
@@ -169,9 +173,8 @@ class RequestContext:
     @property
     def size(self) -> int:
         """About how many bytes it takes to remember, once it is in the journal."""
-        headers = (*self.sent_headers, *self.response_headers)
-        texts = sum(len(name) + len(text) for name, text in headers)
-        return texts + len(self.body) + len(self.response_body) + len(self.query) + 1000
+        headers = header_bytes(self.sent_headers) + header_bytes(self.response_headers)
+        return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
     def is_matched(self) -> bool:
@@ -211,6 +214,11 @@ class RequestContext:
             server = scope.get("server") or ("127.0.0.1", None)
             host = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
         return f"{scope['scheme']}://{host}"
+
+
+def header_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int:
+    """Returns how many bytes header fields take."""
+    return sum(map(len, chain.from_iterable(headers)))
 
 
 def context_of(scope: Scope) -> RequestContext:
