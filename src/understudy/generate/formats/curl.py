@@ -111,8 +111,8 @@ def _lines(case: Case, set_up: CaseRequest | None) -> Iterator[str]:
         yield from _arguments(set_up)
     yield from _body_file(case.request)
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
-    told = (case.id, printable(case.description), statuses, case.expected.location)
-    yield f"try {' '.join(map(quoted, told))} \\"
+    words = (case.id, printable(case.description), statuses, case.expected.location)
+    yield f"try {' '.join(map(quoted, words))} \\"
     yield from _arguments(case.request)
     if case.variables:
         yield "}"

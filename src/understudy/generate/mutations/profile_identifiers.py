@@ -46,12 +46,12 @@ def _identified_by(name: str, text: str) -> DraftChange:
 
 def _known(data: TestData) -> dict[str, str]:
     second = "the hash of a second e-mail of that person"
-    found = {
+    identifiers = {
         "the hash of the e-mail": data.email_hash,
         "the slug": data.slug,
         second: data.second_hash,
     }
-    return {what: text for what, text in found.items() if text}
+    return {what: text for what, text in identifiers.items() if text}
 
 
 def _left_open(data: TestData) -> dict[str, str]:
@@ -64,16 +64,16 @@ def _left_open(data: TestData) -> dict[str, str]:
 
 
 def _unknown(data: TestData) -> dict[str, str]:
-    email, found = data.email.strip(), data.email_hash
+    email, own_hash = data.email.strip(), data.email_hash
     return {
-        "the hash with 0x before it": f"0x{found}",
-        "the hash without its last digit": found[:-1],
-        "the hash with a digit too many": f"{found}0",
-        "the hash with a letter that is no digit": f"{found[:-1]}g",
+        "the hash with 0x before it": f"0x{own_hash}",
+        "the hash without its last digit": own_hash[:-1],
+        "the hash with a digit too many": f"{own_hash}0",
+        "the hash with a letter that is no digit": f"{own_hash[:-1]}g",
         "the MD5 of the e-mail": _md5(email.lower()),
         "the hash of the e-mail before trimming": digest(f" {email.lower()} "),
         "the hash of the e-mail in capitals": digest(email.upper()),
-        "the hash of the hash": digest(found),
+        "the hash of the hash": digest(own_hash),
         "the hash of nothing": digest(""),
         "the e-mail itself": email,
         "a slug that looks like a hash": "deadbeef" * 8,
