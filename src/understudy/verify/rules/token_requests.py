@@ -79,6 +79,11 @@ def has_secret_in_query(exchange: Exchange, _history: History) -> bool:
     return bool(SECRETS & set(exchange.request.query))
 
 
+def has_secret_in_query_only(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a secret is in the query and not in the form."""
+    return bool(SECRETS & set(exchange.request.query) - set(exchange.request.form))
+
+
 def repeats_a_field(exchange: Exchange, _history: History) -> bool:
     """Tells whether a field is given twice."""
     names = [name for name, text in exchange.request.form_pairs if text]
@@ -171,10 +176,16 @@ def basic_authentication_is_refused(exchange: Exchange, _history: History) -> Ch
     return expect(is_right, "401 invalid_client", shown(exchange))
 
 
-@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query])
-def secret_in_query_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query_only])
+def secret_in_query_counts_nothing(exchange: Exchange, _history: History) -> CheckResult:
     """No secret is read from the query, which logs keep (RFC 6749, 2.3.1)."""
     return expect_no_token(exchange, "no secret is read from the query")
+
+
+@check("token-secrets-not-in-query", on=[TOKEN], when=[has_secret_in_query], is_choice=True)
+def secret_in_query_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A secret in the query is refused even beside the one in the form."""
+    return expect_no_token(exchange, "a refusal of a secret in the query")
 
 
 @check("token-repeated-field", on=[TOKEN], when=[repeats_a_field])
