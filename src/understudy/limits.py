@@ -54,7 +54,7 @@ MULTIPART_PARTS: Final = Limit("multipart-parts", 200, "parts of a multipart bod
 JSON_BYTES: Final = Limit("json-bytes", 1024 * 1024, "bytes of JSON", 413)
 JSON_VALUES: Final = Limit("json-values", 10_000, "values in a JSON body")
 JSON_DEPTH: Final = Limit("json-depth", 100, "levels of nested JSON")
-JSON_INTEGER: Final = Limit("json-integer", 2**53 - 1, "as a whole number (RFC 8259, 6)")
+JSON_INTEGER: Final = Limit("json-integer", 2**63 - 1, "as a whole number: 64 bits")
 
 # files: documents, fixtures and imports
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
