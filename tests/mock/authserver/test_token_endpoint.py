@@ -14,6 +14,7 @@ from tests.mock.authserver.conftest import (
     CREDENTIALS,
     EXCHANGE,
     PASSWORD,
+    RESOURCE,
     VERIFIER,
 )
 
@@ -256,3 +257,19 @@ def test_an_owner_with_two_steps_needs_an_application_password(browser):
     refused(browser.post(TOKEN, data=form), "needs_2fa")
     form["password"] = "hbtq rvxk 29fd zmwp"
     assert browser.post(TOKEN, data=form).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"scope": "auth avatar-profile:read"},
+        {"scope[0]": "auth", "scope[1]": "avatar-profile:read"},
+    ],
+)
+def test_the_password_grant_honours_the_requested_scopes(browser, fields):
+    form = {**CREDENTIALS, "grant_type": "password", "username": "ada", "password": "ada-password"}
+    token = browser.post(TOKEN, data={**form, **fields}).json()
+    assert token["scope"] == "auth avatar-profile:read"
+    headers = {"Authorization": f"Bearer {token['access_token']}"}
+    edit = browser.patch(f"{RESOURCE}/v3/me/profile", json={"location": "x"}, headers=headers)
+    assert edit.status_code == 403

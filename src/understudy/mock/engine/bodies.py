@@ -87,7 +87,7 @@ class BodyReader:
         declared = self._match(media_type)
         schema = self._declared.content[declared].schema
         if media_type == JSON or media_type.endswith("+json"):
-            value = _json(content, options)
+            value = _json(content, options, self.members)
         elif media_type in _FORMS:
             pairs = (
                 multipart_pairs(content, options)
@@ -151,12 +151,12 @@ def _media_type(content_type: bytes, assumed: str) -> tuple[str, dict[bytes, byt
     return media_type.decode("latin-1").lower() or assumed, options
 
 
-def _json(content: bytes, options: Mapping[bytes, bytes]) -> Any:
+def _json(content: bytes, options: Mapping[bytes, bytes], declared: frozenset[str]) -> Any:
     charset = options.get(b"charset", b"utf-8").lower()
     if charset not in {b"utf-8", b"utf8", b"us-ascii"}:
         msg = f"JSON in charset {charset.decode('latin-1')!r} is not taken; send UTF-8 (RFC 8259)."
         raise UnsupportedMediaType(msg, code="unsupported_charset")
-    return read_json(content)
+    return read_json(content, declared)
 
 
 def _without_uploads(value: Any) -> Any:

@@ -12,8 +12,13 @@ from understudy.errors import BadRequest
 from understudy.limits import JSON_BYTES, JSON_DEPTH, JSON_INTEGER, JSON_VALUES
 
 
-def read_json(content: bytes) -> Any:
+def read_json(content: bytes, declared: frozenset[str] = frozenset()) -> Any:
     """Returns what a JSON body says.
+
+    Args:
+        content: The body.
+        declared: Names of the members that the schema declares. Numbers in other members of the
+            body are not stored, and may be of any size; without names, all are bounded.
 
     Raises:
         BadRequest: It is not JSON in UTF-8.
@@ -25,7 +30,13 @@ def read_json(content: bytes) -> Any:
     except ValueError as error:
         msg = f"The body is not JSON: {error}."
         raise BadRequest(msg, code="malformed_json") from error
-    return _Normalizer().normalized(value, 0)
+    normalizer = _Normalizer()
+    if not declared or not isinstance(value, dict):
+        return normalizer.normalized(value, 0)
+    return {
+        name: normalizer.normalized(member, 1, is_bounded=name in declared)
+        for name, member in value.items()
+    }
 
 
 class _Normalizer:
@@ -34,7 +45,7 @@ class _Normalizer:
     def __init__(self) -> None:
         self._count = 0
 
-    def normalized(self, value: Any, depth: int) -> Any:
+    def normalized(self, value: Any, depth: int, *, is_bounded: bool = True) -> Any:
         """Returns a value with its integral numbers as integers.
 
         Raises:
@@ -44,11 +55,14 @@ class _Normalizer:
         JSON_VALUES.check(self._count)
         JSON_DEPTH.check(depth)
         if isinstance(value, dict):
-            return {name: self.normalized(member, depth + 1) for name, member in value.items()}
+            return {
+                name: self.normalized(member, depth + 1, is_bounded=is_bounded)
+                for name, member in value.items()
+            }
         if isinstance(value, list):
-            return [self.normalized(item, depth + 1) for item in value]
+            return [self.normalized(item, depth + 1, is_bounded=is_bounded) for item in value]
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, int):
+        if isinstance(value, int) and is_bounded:
             JSON_INTEGER.check(abs(value))
         return value
