@@ -13,6 +13,8 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions, target_from
 from understudy.cli import main
 from understudy.errors import StartupError
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
 
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.0.3",
@@ -41,8 +43,11 @@ def test_generate_makes_cases_of_the_targets_document(tmp_path: Path):
 
 
 def test_generate_sends_cases_of_the_targets_document(tmp_path: Path):
-    words = ["generate", "--send", "--target", str(written(tmp_path)), "--format", "jsonl"]
-    done = CliRunner().invoke(main, [*words, "--count", "3"])
+    path = written(tmp_path)
+    mock = Background(Settings(document=tmp_path / "shop.json", log="off"))
+    words = ["generate", "--send", "--target", str(path), "--base-url", f"{mock.url}/v3"]
+    done = CliRunner().invoke(main, [*words, "--format", "jsonl", "--count", "3"])
+    mock.stop()
     assert {json.loads(line)["operation"] for line in done.stdout.splitlines()} == {"listGoods"}
 
 
@@ -70,6 +75,13 @@ def test_a_clock_that_may_be_moved_pauses_for_hours_and_keeps_no_ledger(tmp_path
     assert deployment.time.advance is not None
     assert deployment.allowance.pause == timedelta(hours=2)
     assert deployment.ledger is None
+
+
+def test_a_mocks_clock_is_moved_with_the_admin_token_of_the_environment(tmp_path: Path):
+    path = written(tmp_path, "[permit]\nclock = true\n")
+    target = target_from(DeploymentOptions(path), {"UNDERSTUDY_ADMIN_TOKEN": "sesame"})
+    assert target.credentials.admin_token == "sesame"
+    assert target.secrets()["sesame"] == "ADMIN_TOKEN"
 
 
 def test_an_option_replaces_the_key_of_the_file(tmp_path: Path):

@@ -12,6 +12,9 @@ from understudy.deployments.target import Mode, Target
 from understudy.deployments.target_files import load_target, target_of
 from understudy.errors import StartupError
 
+ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
+"""The environment variable of every command that calls the admin API of a mock."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeploymentOptions:
@@ -48,7 +51,8 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
 
     Args:
         options: What the caller says.
-        environment: Where ``env:NAME`` in a target file is looked up.
+        environment: Where ``env:NAME`` in a target file is looked up, and the admin token of a mock
+            on another machine if the file has none.
 
     Raises:
         StartupError: The target file cannot be read, or the options contradict one another.
@@ -62,6 +66,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         target = target_of({"base_url": options.base_url}, environment, "--base-url")
     else:
         target = TARGET
+    target = _with_admin_token(target, environment)
     replaced = {
         "base_url": options.base_url,
         "auth_url": options.auth_url,
@@ -69,3 +74,11 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})
+
+
+def _with_admin_token(target: Target, environment: Mapping[str, str]) -> Target:
+    token = environment.get(ADMIN_TOKEN)
+    if not token or target.credentials.admin_token is not None or not target.permit.clock:
+        return target
+    credentials = msgspec.structs.replace(target.credentials, admin_token=token)
+    return msgspec.structs.replace(target, credentials=credentials)

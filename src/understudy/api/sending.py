@@ -27,7 +27,7 @@ def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[C
     Raises:
         StartupError: The ledger or the published document cannot be used.
     """
-    run = start(deployment, RunOptions())
+    run = start(deployment, RunOptions(needs_interface=False))
     try:
         yield _source(run)
     finally:

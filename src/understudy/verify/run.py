@@ -44,6 +44,8 @@ class RunOptions:
         listen: Called with every event.
         is_preflighted: True to try each value of the target once, before anything else is sent.
         undisturbed: Returns a context in which undoing is not interrupted.
+        needs_interface: True to refuse the document of another service, of which no rule could
+            judge anything; False where generated cases of any service are sent.
     """
 
     rules: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ class RunOptions:
     listen: Listener = ignore
     is_preflighted: bool = False
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
+    needs_interface: bool = True
 
 
 class RuleBroken(Exception):
@@ -158,7 +161,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     if deployment.is_published:
         reading = gateway_of(deployment, document, ledger)
         document = read_published(reading)
-    if not options.phases:
+    if options.needs_interface and not options.phases:
         require_interface(document)
     gateway = gateway_of(deployment, document, ledger)
     gateway.budget.sent = reading.sent if reading is not None else 0
