@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from understudy.api.bundled_target import TARGET
 from understudy.errors import StartupError
 from understudy.openapi.loader import document_of
+from understudy.verify.pictures import picture
 from understudy.verify.shapes import bundled
 
 ELSEWHERE = replace(TARGET, ours=False)
@@ -109,3 +110,24 @@ def test_the_document_in_force_decides_on_types(wire, verify_on, is_published, s
         rules=("interest-members",),
     )
     assert [found.status for found in outcome.rules] == [status]
+
+
+def generous_codes(request, response):
+    """Draws a QR code for every version and type."""
+    if "/qr-code/" in str(request.url) and response.status_code == 400:
+        return httpx.Response(200, headers={"content-type": "image/png"}, content=picture())
+    return None
+
+
+@pytest.mark.parametrize("rule", ["qr-version-values", "qr-type-values"])
+def test_more_versions_and_types_of_codes_than_ours_are_no_finding(judged, rule):
+    status, findings, notes = judged(generous_codes, rule)
+    assert (status, findings, notes > 0) == ("passed", 0, True)
+
+
+def test_an_unknown_member_beside_a_known_one_may_be_accepted_elsewhere(mock, verify):
+    mock.world.choices = {"unknown-profile-members": "ignore"}
+    rules = ("profile-patch-seven-fields", "profile-patch-unknown-members")
+    outcome = verify(ELSEWHERE, rules=rules)
+    assert outcome.findings == ()
+    assert {note.rule.id for note in outcome.notes} == {"profile-patch-unknown-members"}

@@ -169,8 +169,9 @@ def codes_of_every_look(client: ProbeClient) -> Parts:
 
 @probe("qr-version-values", "qr-type-values", needs=("slug",))
 def values_that_do_not_exist(client: ProbeClient) -> Parts:
-    """Asks for a version and a type that do not exist, and for one of each that does."""
+    """Asks for a version and a type that do not exist, and for some that do."""
     yield draw(client, version="2")
     yield draw(client, type="sparkles")
     yield draw(client, version="3")
     yield draw(client, type="service")
+    yield draw(client, type="user")
