@@ -67,7 +67,8 @@ class Reader:
     def _save(self, name: str, block: Block) -> None:
         path = self._directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self._here(block.text))
+        content = block.text.partition("\n")[2]  # behind the line that names the file
+        path.write_text(self._here(content))
 
     def _apply(self, block: Block) -> list[str]:
         """Applies a patch where its context lies now, whatever its line numbers say."""
