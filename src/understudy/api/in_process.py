@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -50,6 +51,7 @@ class InProcess(httpx.BaseTransport):
 
     def __init__(self, mock: Mock) -> None:
         self._runner: asyncio.Runner | None = None  # begun with the first request
+        self._lock = threading.Lock()
         self._resource = httpx.ASGITransport(mock.resource)
         self._authorization = httpx.ASGITransport(mock.authorization)
 
@@ -57,8 +59,9 @@ class InProcess(httpx.BaseTransport):
         """Sends a request and returns the whole response."""
         is_resource = str(request.url).startswith(SITE)
         site = self._resource if is_resource else self._authorization
-        self._runner = self._runner or asyncio.Runner()
-        return self._runner.run(_response(site, request))
+        with self._lock:  # an event loop runs one request at a time
+            self._runner = self._runner or asyncio.Runner()
+            return self._runner.run(_response(site, request))
 
     def close(self) -> None:
         """Closes the event loop."""

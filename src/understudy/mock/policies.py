@@ -13,7 +13,13 @@ from understudy.mock.engine.forms import form_members
 from understudy.mock.engine.policies import Choices, Policies
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
-    security.authorize: ("bearer-header", "invalid-token-refused", "qr-no-authentication"),
+    security.authorize: (
+        "bearer-header",
+        "invalid-token-refused",
+        "qr-no-authentication",
+        "unauthorized-challenge",
+    ),
+    security.bearer_token: ("bearer-scheme-any-case",),
     security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
     rate_limit.enforce_quota: (
         "rate-limit-anonymous",
@@ -24,7 +30,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
     form_members: ("token-repeated-field",),
-    errors.method_not_allowed: ("token-post-only",),
+    errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
 }
 """Each function of the engine, and the rules of ``rules.yaml`` that it holds for this service."""

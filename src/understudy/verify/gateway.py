@@ -5,10 +5,11 @@ leak (a tool that was told to send no writes sent twenty-six).
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import httpx
 
@@ -22,6 +23,7 @@ from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.target import Target
 from understudy.interface.operations import UPLOAD_AVATAR, Place, Routes
 from understudy.verify.request_budget import RequestBudget
+from understudy.verify.simultaneous import in_order_of_effect
 
 TIMEOUT = httpx.Timeout(30.0)
 """Timeout of each read of a response."""
@@ -55,6 +57,15 @@ class WriteObserver(Protocol):
 
     def restoring_requests(self, identity: Identity | None, place: Place | None) -> int:
         """Returns the number of requests that undoing takes, after one more write if one is named."""
+
+
+class Admitted(NamedTuple):
+    """A request that may be sent, where it goes, whose it is, and its number in the run."""
+
+    request: Request
+    place: Place
+    identity: Identity
+    number: int
 
 
 @dataclass
@@ -120,26 +131,58 @@ class Gateway:
             Unreachable: The deployment did not respond.
         """
         with self._lock:
-            place = self.routes.find(request.method, request.url)
-            identity = self.identify(request)
-            is_restoring = source == UNDO
-            self._expect_permitted(request, place, identity, is_restoring=is_restoring)
-            if is_exhausting and not self.target.permit.exhaust_rate_limit:
-                msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"
-                raise NotPermitted(msg)
-            is_write = request.method not in SAFE and identity.account is not None
-            if not is_restoring:
-                self._expect_undoable(request, place, identity if is_write else None)
-            self.budget.spend(
-                request, place, identity, is_restoring=is_restoring, is_exhausting=is_exhausting
+            admitted = self._admit(request, source, is_exhausting=is_exhausting)
+            return self._announce(self._transmit(admitted, source))
+
+    def send_together(self, requests: Sequence[Request], source: str) -> list[Exchange]:
+        """Sends requests at the same moment, each on a connection of its own.
+
+        Args:
+            requests: The requests.
+            source: The sender, for reports.
+
+        Returns:
+            The exchanges, in an order in which they can have been carried out.
+
+        Raises:
+            Refusal: As of ``send``; nothing is sent before all may be.
+        """
+        with self._lock:
+            admitted = [self._admit(request, source) for request in requests]
+            with ThreadPoolExecutor(len(admitted)) as pool:
+                exchanges = list(pool.map(lambda each: self._transmit(each, source), admitted))
+            numbered = zip(
+                sorted(exchange.number for exchange in exchanges),
+                in_order_of_effect(exchanges),
+                strict=True,
             )
-            if is_write and not is_restoring and self.undo is not None:
-                self.undo.on_write(identity, place)
-            exchange = self._transmit(request, place, identity, source)
-            self.budget.heed(exchange)
-            for listen in self.listeners:
-                listen(exchange)
-            return exchange
+            return [self._announce(replace(each, number=number)) for number, each in numbered]
+
+    def _admit(self, request: Request, source: str, *, is_exhausting: bool = False) -> Admitted:
+        """Checks and counts a request that is about to be sent."""
+        place = self.routes.find(request.method, request.url)
+        identity = self.identify(request)
+        is_restoring = source == UNDO
+        self._expect_permitted(request, place, identity, is_restoring=is_restoring)
+        if is_exhausting and not self.target.permit.exhaust_rate_limit:
+            msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"
+            raise NotPermitted(msg)
+        is_write = request.method not in SAFE and identity.account is not None
+        if not is_restoring:
+            self._expect_undoable(request, place, identity if is_write else None)
+        self.budget.spend(
+            request, place, identity, is_restoring=is_restoring, is_exhausting=is_exhausting
+        )
+        if is_write and not is_restoring and self.undo is not None:
+            self.undo.on_write(identity, place)
+        return Admitted(request, place, identity, self.sent)
+
+    def _announce(self, exchange: Exchange) -> Exchange:
+        """Tells every listener of an exchange, and returns it."""
+        self.budget.heed(exchange)
+        for listen in self.listeners:
+            listen(exchange)
+        return exchange
 
     def end(self) -> None:
         """Refuses every further request except those that undo changes."""
@@ -190,9 +233,8 @@ class Gateway:
         self.undo.before_write(writer, place, request)
         self.budget.expect_left(self.undo.restoring_requests(writer, place))
 
-    def _transmit(
-        self, request: Request, place: Place, identity: Identity, source: str
-    ) -> Exchange:
+    def _transmit(self, admitted: Admitted, source: str) -> Exchange:
+        request, place, identity, number = admitted
         at = self.time.now()
         response = Response(0)
         failure: Exception | None = None
@@ -204,7 +246,7 @@ class Gateway:
         except httpx.HTTPError as error:
             failure = error
         exchange = Exchange(
-            number=self.sent,
+            number=number,
             source=source,
             identity=identity,
             request=request,

@@ -92,6 +92,20 @@ class ProbeClient:
         request = self._request(method, path, who, **more)
         return self.gateway.send(request, self.source, is_exhausting=is_exhausting)
 
+    def send_together(
+        self, method: str, path: str, who: str, *variants: Mapping[str, Any]
+    ) -> list[Exchange]:
+        """Sends variants of a request at the same moment.
+
+        Args:
+            method: In upper case.
+            path: As of ``send``.
+            who: As of ``send``.
+            variants: What each carries, as ``_request`` takes it.
+        """
+        requests = [self._request(method, path, who, **variant) for variant in variants]
+        return self.gateway.send_together(requests, self.source)
+
     def _request(  # noqa: PLR0913 - what a request can carry
         self,
         method: str,

@@ -8,7 +8,11 @@ import httpx
 from msgspec.structs import replace
 from tests.quality.mutants import (
     authorize,
+    avatar_views,
     avatars,
+    callers,
+    edited_profiles,
+    flows,
     generous,
     implicit,
     limits,
@@ -46,6 +50,10 @@ MODULES = (
     generous,
     tokens,
     implicit,
+    avatar_views,
+    edited_profiles,
+    callers,
+    flows,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -20,7 +20,7 @@ from understudy.verify.authorization_history import (
     shown,
 )
 from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import ask, parameters
+from understudy.verify.granting import ask, decide, parameters
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -157,3 +157,18 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
     for spelling in spellings:
         yield ask(client, parameters(client.app, redirect_uri=spelling))
     yield ask(client, parameters(client.app, redirect_uri=None))
+
+
+@probe("redirect-uri-registered", "authorize-error-page", needs=("auth_url", "app"))
+def requests_with_another_error_too(client: ProbeClient) -> Parts:
+    """Names a redirect URI that is not registered, and makes a second mistake or denies."""
+    elsewhere = "https://understudy.invalid/callback"
+    mistakes: tuple[dict[str, str | None], ...] = (
+        {"response_type": "sparkles"},
+        {"scope[0]": None, "scope[1]": None},
+        {"response_type": None},
+    )
+    for mistake in mistakes:
+        yield ask(client, parameters(client.app, redirect_uri=elsewhere, **mistake))
+    if client.app.deny is not None and client.target.permit.tokens:
+        yield decide(client, parameters(client.app, redirect_uri=elsewhere), "deny")

@@ -1,5 +1,6 @@
 """Response type, state and odd parameters of an authorization request (RFC 6749, 3.1 and 4)."""
 
+from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
 from understudy.deployments.exchange import Exchange, split
@@ -234,3 +235,15 @@ def approved_requests(client: ProbeClient) -> Parts:
     yield decide(client, parameters(client.app, nonce="n", prompt="login"))
     yield decide(client, parameters(client.app, state=""))
     yield decide(client, parameters(client.app, state=None))
+
+
+RESERVED: Final = "Aa+b%2B%20c#d;e:/?[]@!$'()*,\"<>|~" + "0123456789abcdef" * 8
+"""A state with what has a meaning in URLs and in HTML, and longer than a column may be."""
+
+
+@probe("state-echoed", needs=(*ASKING, "tokens", "denial"))
+def state_of_reserved_characters(client: ProbeClient) -> Parts:
+    """Sends a long state of reserved characters, and lets the person deny and approve."""
+    yield decide(client, parameters(client.app, state=RESERVED), "deny")
+    if client.app.approve is not None or client.app.username is not None:
+        yield decide(client, parameters(client.app, state=RESERVED))

@@ -212,6 +212,14 @@ def code_redeemed_by_another_client(client: ProbeClient) -> Parts:
     yield post(client, form_of(client.app, issued))
 
 
+@probe("code-single-use", needs=GRANTED)
+def code_redeemed_twice_at_once(client: ProbeClient) -> None:
+    """Redeems a code twice at the same moment, as a client does that repeats a slow request."""
+    form = form_of(client.app, code(client))
+    url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/token"
+    client.send_together("POST", url, "anonymous", {"form": form}, {"form": form})
+
+
 @probe("pkce-honoured", needs=GRANTED)
 def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
     """Redeems codes with no verifier, a wrong one, the right one, and one without a challenge."""

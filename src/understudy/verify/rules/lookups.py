@@ -203,9 +203,10 @@ def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
     *("rate-limit-headers", "rate-limit-counted-operations", "rate-limit-window"),
 )
 def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
-    """Looks up a slug and a hash that do not exist."""
+    """Looks up a slug, a hash and an identifier beyond ASCII that do not exist."""
     yield client.get(f"/profiles/{MADE_UP}-slug")
     yield client.get(f"/profiles/{made_up_hash(0)}")
+    yield client.get(f"/profiles/{MADE_UP}-é-名前")
 
 
 @probe("profile-private", needs=("private_slug",))

@@ -104,6 +104,14 @@ def addresses_of_other_account(client: ProbeClient) -> Parts:
         yield client.get("/me/associated-email", "other", {"email_hash": hash_})
 
 
+@probe("profile-hash-is-primary", "bearer-header", needs=("other", "other_hashes"))
+def own_profile_of_other_account(client: ProbeClient) -> None:
+    """Reads the own profile of the second account, after that of the first."""
+    if client.has("owner"):
+        client.recall("/me/profile", "owner", is_lasting=True)
+    client.get("/me/profile", "other")
+
+
 @probe("associated-email-hash-required", needs=("owner",))
 def no_address(client: ProbeClient) -> None:
     """Asks about no address."""

@@ -154,6 +154,36 @@ def edit_of_two_members(client: ProbeClient) -> None:
     client.get("/me/profile", "owner")
 
 
+EDGES: Final = {
+    "display_name": 'Zoë 🎭 "Under" & <b>study</b>',
+    "description": "Première partie, deuxième partie. " * 12,
+    "pronunciation": "ʌn-də-stʌdi",
+    "pronouns": "0",
+    "location": "東京, Αθήνα, القاهرة",
+    "job_title": "R&D <lead>, d'O''Brien \\ 100%41",
+    "company": "A+B=C; #D, a name that goes on beyond a column of sixty-four letters",
+}
+"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, length."""
+
+
+@probe("profile-patch-seven-fields", needs=("owner", "writes", "slug"))
+def edits_with_unusual_texts(client: ProbeClient) -> Parts:
+    """Sets each member to a text at the edges of what is usual, and reads them back."""
+    yield update(client, **{name: EDGES[name] for name in EDITABLE[:4]})
+    yield update(client, **{name: EDGES[name] for name in EDITABLE[4:]})
+    yield client.get("/me/profile", "owner")
+    yield client.get(f"/profiles/{client.known.slug}")
+
+
+@probe("profile-patch-partial", needs=("owner", "writes"))
+def two_edits_at_once(client: ProbeClient) -> None:
+    """Updates two members by two requests at the same moment, and reads both back."""
+    client.recall("/me/profile", "owner")
+    changes = ({"job_title": "Understudy at once"}, {"company": "Understudy at once"})
+    client.send_together("PATCH", "/me/profile", "owner", *({"json": each} for each in changes))
+    client.get("/me/profile", "owner")
+
+
 @probe("profile-patch-partial", needs=("owner", "writes"))
 def edit_of_nothing(client: ProbeClient) -> None:
     """Sends an empty object, which changes nothing."""

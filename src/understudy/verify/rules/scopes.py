@@ -192,10 +192,18 @@ def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
     forms: tuple[dict[str, str | None], ...] = (
         {"scope[0]": None, "scope[1]": "auth", "scope[5]": "avatar-profile:manage"},
         {"scope[0]": None, "scope[1]": None, "scope": "auth avatar-profile:read"},
+        {
+            "scope[0]": "avatar-profile:manage",
+            "scope[1]": "avatar-profile:read",
+            "scope[2]": "auth",
+        },
+        {"scope[0]": "avatar-profile:read", "scope[1]": "auth"},
+        {"scope[1]": None},
     )
     for changes in forms:
-        asked = {text for value in changes.values() if value for text in value.split()}
-        redirect = decide(client, parameters(client.app, **changes))
+        pairs = parameters(client.app, **changes)
+        asked = {word for name, text in pairs if "scope" in name for word in text.split()}
+        redirect = decide(client, pairs)
         yield redirect
         exchange = post(client, form_of(client.app, code_in(redirect)))
         yield info(client, token_in(client, exchange, sorted(asked)))
