@@ -71,4 +71,4 @@ def test_another_host_name_is_let_in_where_it_is_named(serve: Serve):
 def test_what_is_no_address_is_refused(run):
     refused = run("serve", "--public-url", "app.example")
     assert refused.returncode == 2
-    assert "'app.example' is not an address; write it as https://" in refused.stderr
+    assert "'app.example' is not a URL; write it as https://" in refused.stderr

@@ -141,7 +141,8 @@ def test_the_exit_code_is_the_commands() -> None:
     [
         ((), "write it after --"),
         (("--", "/no/such/command"), "cannot be run"),
-        (("--seed", "x", "--", "true"), "did not start"),
+        (("--seed", "x", "--", "true"), "'x' is not a valid integer"),
+        (("--auto-approve", "adda", "--", "true"), "did not start"),
     ],
 )
 def test_what_cannot_be_run_is_said(arguments: tuple[str, ...], reason: str) -> None:
