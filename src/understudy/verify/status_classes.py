@@ -31,4 +31,6 @@ def _opened(operation: dict[str, Any]) -> dict[str, Any]:
         for status, response in responses.items()
         if response.get(MARK) == "assumed"
     }
-    return {**operation, "responses": {**responses, **classes, "default": responses["400"]}}
+    refusals = (responses[status] for status in sorted(responses) if status.startswith("4"))
+    refusal = next(refusals, {"description": "A refusal, or a failure."})
+    return {**operation, "responses": {**responses, **classes, "default": refusal}}
