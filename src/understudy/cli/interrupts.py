@@ -7,17 +7,54 @@ from contextlib import contextmanager
 from typing import Any
 
 
+class Interruption:
+    """Remembers Ctrl-C and SIGTERM until the run has noticed them.
+
+    Python raises ``KeyboardInterrupt`` wherever a signal finds the program. Raised in a destructor
+    or in the callback of a weak reference, it is printed and lost, and the run would go on.
+    """
+
+    def __init__(self) -> None:
+        self._is_pending = False
+
+    def interrupt(self, _number: int, _frame: Any) -> None:
+        """Handles a signal.
+
+        Raises:
+            KeyboardInterrupt: Always.
+        """
+        self._is_pending = True
+        raise KeyboardInterrupt
+
+    def raise_lost(self) -> None:
+        """Raises an interruption again that nobody noticed.
+
+        Raises:
+            KeyboardInterrupt: A signal came and was not noticed.
+        """
+        if self._is_pending:
+            self._is_pending = False
+            raise KeyboardInterrupt
+
+    def forget(self) -> None:
+        """Takes the interruption as noticed."""
+        self._is_pending = False
+
+
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
+def ended_by_sigterm() -> Iterator[Interruption]:
     """Makes SIGTERM do what Ctrl-C does, so that every change is undone and reported."""
+    interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python hands signals to the main thread alone
+        yield interruption  # Python hands signals to the main thread alone
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    handler = interruption.interrupt
+    before = {one: signal.signal(one, handler) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield interruption
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, earlier in before.items():
+            signal.signal(one, earlier)
 
 
 @contextmanager

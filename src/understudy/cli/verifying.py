@@ -19,6 +19,7 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.permits import described
 from understudy.errors import StartupError
 from understudy.verify.baseline import load_baseline, unaccepted
+from understudy.verify.events import Event, PhaseStarted
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
@@ -167,13 +168,20 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
     if journal is not None:
         expect_writable(journal, "what a cleanup after a kill needs")
     is_shown = console.is_terminal and not options.is_quiet
-    with ended_by_sigterm(), Progress(console, is_shown=is_shown) as shown:
+    with ended_by_sigterm() as interruption, Progress(console, is_shown=is_shown) as shown:
+
+        def listen(event: Event) -> None:
+            if isinstance(event, PhaseStarted) and event.name == "undo":
+                interruption.forget()  # the run has ended, by a signal or not
+            interruption.raise_lost()
+            shown.listen(event)
+
         run_options = RunOptions(
             rules=options.rules,
             seed=options.where.seed,
             workers=options.workers,
             phases=phases_of(options.cases, is_mock=options.where.is_mock),
-            listen=shown.listen,
+            listen=listen,
             is_preflighted=not options.where.is_mock,
             undisturbed=noted,
         )
