@@ -68,18 +68,18 @@ _FRAMES = 12
 
 
 class Breach(NamedTuple):
-    """What broke the document, for whoever asks why.
+    """Explains which keyword of the document a request violates.
 
     Attributes:
         where: JSON pointer into the body, or the parameter.
-        expected: What the keyword that was broken says, as the document writes it.
-        came: What stood there instead.
+        expected: The value of the violated keyword, as the document writes it.
+        actual: The value of the request at that place.
         document: JSON pointer into the document.
     """
 
     where: str
     expected: Any
-    came: Any
+    actual: Any
     document: str
 
 

@@ -94,7 +94,7 @@ def _refusal(refusal: Any) -> list[str]:
         lines += [
             _line("where", breach["where"] or "the whole body"),
             _line("expected", orjson.dumps(breach["expected"]).decode()),
-            _line("actual", orjson.dumps(breach["came"]).decode()),
+            _line("actual", orjson.dumps(breach["actual"]).decode()),
             _line("document", breach["document"]),
         ]
     return lines

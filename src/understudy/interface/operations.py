@@ -70,9 +70,9 @@ class Routes:
             ("resource", base_url.rstrip("/"), _patterns(resource))
         ]
         if auth_url is not None:
-            found = _patterns(authorization)
-            self._sites.append(("authorization", auth_url.rstrip("/"), found))
-        self._operations = {key: op for _, _, found in self._sites for key, _, op in found}
+            patterns = _patterns(authorization)
+            self._sites.append(("authorization", auth_url.rstrip("/"), patterns))
+        self._operations = {key: op for _, _, patterns in self._sites for key, _, op in patterns}
 
     def find(self, method: str, url: str) -> Place:
         """Returns where a request leads; the operation is empty where no document has it."""
@@ -99,10 +99,10 @@ def key_of(method: str, template: str) -> str:
     return f"{method} {path_shape(template)}"
 
 
-def _patterns(found: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
+def _patterns(operations: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
     patterns = []
     # templates without braces first: /me/avatars is no imageHash
-    for operation in sorted(found, key=lambda op: op.path.count("{")):
+    for operation in sorted(operations, key=lambda op: op.path.count("{")):
         pattern = path_pattern(operation.path)
         patterns.append((key_of(operation.method, operation.path), pattern, operation))
     return patterns

@@ -135,19 +135,17 @@ def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
     Raises:
         StartupError: Two have one name.
     """
-    found: dict[str, Switch] = {}
+    catalogue: dict[str, Switch] = {}
     for rule in rules:
         entry = rule.switch
         if entry is None:
             continue
-        if entry.name in found:
-            msg = (
-                f"rule {rule.id}: the switch {entry.name!r} is {found[entry.name].rule}'s already."
-            )
+        if entry.name in catalogue:
+            msg = f"rule {rule.id}: the switch {entry.name!r} is {catalogue[entry.name].rule}'s already."
             raise StartupError(msg)
         options = {str(option.value): option.meaning for option in entry.options}
-        found[entry.name] = Switch(entry.name, options, str(entry.default), rule.id)
-    return found
+        catalogue[entry.name] = Switch(entry.name, options, str(entry.default), rule.id)
+    return catalogue
 
 
 def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:

@@ -162,8 +162,8 @@ def document_of(content: Any, path: Path) -> Document:
         raise StartupError(msg)
     version = raw.get("openapi")
     if not (isinstance(version, str) and version.startswith(("3.0.", "3.1."))):
-        found = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
-        msg = f"{path} says {found}; understudy reads OpenAPI 3.0.x and 3.1.x."
+        declared = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
+        msg = f"{path} says {declared}; understudy reads OpenAPI 3.0.x and 3.1.x."
         raise StartupError(msg)
     document = Document(path, raw)
     for steps, kind in _PLACES:

@@ -115,13 +115,13 @@ def operations(document: Document) -> tuple[Operation, ...]:
     Raises:
         StartupError: A part of it is not as OpenAPI has it.
     """
-    found = []
+    declared = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
         path_item = document.expect(item, dict)
         for method, operation in path_item.children():
             if method in METHODS:
-                found.append(_operation(document, str(path), path_item, str(method), operation))
-    return tuple(found)
+                declared.append(_operation(document, str(path), path_item, str(method), operation))
+    return tuple(declared)
 
 
 def _operation(
@@ -186,10 +186,12 @@ def _parameters(document: Document, owner: Node) -> list[Parameter]:
     listed = owner.child("parameters")
     if listed is None:
         return []
-    found = [_parameter(document, node) for _, node in document.expect(listed, list).children()]
+    parameters = [
+        _parameter(document, node) for _, node in document.expect(listed, list).children()
+    ]
     return [
         parameter
-        for parameter in found
+        for parameter in parameters
         if not (parameter.location == "header" and parameter.name.lower() in IGNORED_HEADERS)
     ]
 
@@ -238,14 +240,14 @@ def _responses(document: Document, operation: Node) -> dict[str, DeclaredRespons
     listed = operation.child("responses")
     if listed is None:
         return {}
-    found = {}
+    responses = {}
     for status, node in document.expect(listed, dict).children():
         response = document.expect(node, dict)
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name
         headers = _headers(document, response)
-        found[key] = DeclaredResponse(response.pointer, _content(document, response), headers)
-    return found
+        responses[key] = DeclaredResponse(response.pointer, _content(document, response), headers)
+    return responses
 
 
 def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
@@ -264,12 +266,12 @@ def _content(document: Document, owner: Node) -> dict[str, MediaType]:
     content = owner.child("content")
     if content is None:
         return {}
-    found = {}
+    media_types = {}
     for name, node in document.expect(content, dict).children():
         media = document.expect(node, dict)
         without_options = str(name).partition(";")[0].strip().lower()
-        found[without_options] = MediaType(media.child("schema"), _examples(document, media))
-    return found
+        media_types[without_options] = MediaType(media.child("schema"), _examples(document, media))
+    return media_types
 
 
 def _examples(document: Document, media: Node) -> dict[str, Any]:
@@ -279,5 +281,5 @@ def _examples(document: Document, media: Node) -> dict[str, Any]:
     if listed is None:
         return {}
     named = document.expect(listed, dict).children()
-    found = {str(name): document.expect(node, dict).value for name, node in named}
-    return {name: example["value"] for name, example in found.items() if "value" in example}
+    examples = {str(name): document.expect(node, dict).value for name, node in named}
+    return {name: example["value"] for name, example in examples.items() if "value" in example}

@@ -100,12 +100,12 @@ class Schemas:
         if schema is None:
             return None
         schema = self._document.follow(schema)
-        found = schema.child("properties", name)
+        member = schema.child("properties", name)
         parts = schema.child("allOf")
-        if found is None and parts is not None:
+        if member is None and parts is not None:
             candidates = (self.property_schema(part, name) for _, part in parts.children())
-            found = next((part for part in candidates if part is not None), None)
-        return found and self._document.follow(found)
+            member = next((part for part in candidates if part is not None), None)
+        return member and self._document.follow(member)
 
     def property_names(self, schema: Node) -> list[str]:
         """Returns the names that an object schema declares, through references and ``allOf``."""
@@ -148,13 +148,13 @@ def _in_draft_7(value: Any, *, has_names: bool = False) -> Any:
         return [_in_draft_7(item) for item in value]
     if not isinstance(value, dict):
         return value
-    said = {
+    rewritten = {
         k: v
         if k in LITERALS and not has_names
         else _in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
         for k, v in value.items()
     }
-    return said if has_names else _bounds_and_null(said)
+    return rewritten if has_names else _bounds_and_null(rewritten)
 
 
 def _bounds_and_null(schema: dict[str, Any]) -> dict[str, Any]:

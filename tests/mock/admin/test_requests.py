@@ -150,7 +150,7 @@ def test_a_refusal_is_explained_with_the_place_in_body_and_document(asked: Drive
     assert why["refusal"]["breach"] == {
         "where": "/location",
         "expected": "string",
-        "came": 7,
+        "actual": 7,
         "document": "#/paths/~1me~1profile/patch/requestBody/content/application~1json/schema"
         "/properties/location/type",
     }
@@ -159,7 +159,7 @@ def test_a_refusal_is_explained_with_the_place_in_body_and_document(asked: Drive
 def test_a_refused_parameter_is_explained_too(driver: Driver) -> None:
     driver.get("/v3/qr-code/ada?size=x")
     breach = driver.admin("GET", "/requests/1")["explanation"]["refusal"]["breach"]
-    assert (breach["where"], breach["came"]) == ("query size", "x")
+    assert (breach["where"], breach["actual"]) == ("query size", "x")
 
 
 def test_an_answer_is_explained_by_person_fixture_rules_and_switches(driver: Driver) -> None:

@@ -17,10 +17,10 @@ SCHEMES = {
 
 
 def decided(
-    *security: dict[str, Any], scopes: frozenset[str] | None = None, is_ours: bool = False
+    *security: dict[str, Any], scopes: frozenset[str] | None = None, is_implemented: bool = False
 ) -> Access:
     operation = Operation("GET", "/a", "a", (), None, {}, security, "#/paths/~1a/get")
-    return access(operation, SCHEMES, scopes, is_ours=is_ours)
+    return access(operation, SCHEMES, scopes, is_implemented=is_implemented)
 
 
 @pytest.mark.parametrize("scheme", ["bearer", "oauth", "openid"])
@@ -33,13 +33,13 @@ def test_an_empty_alternative_makes_it_optional_wherever_it_stands() -> None:
 
 
 def test_without_security_no_token_is_read() -> None:
-    assert decided() == decided(is_ours=True) == Access("unread")
+    assert decided() == decided(is_implemented=True) == Access("unread")
 
 
 def test_ours_is_optional_unless_we_want_scopes() -> None:
-    assert decided({"bearer": ()}, is_ours=True) == Access("optional")
+    assert decided({"bearer": ()}, is_implemented=True) == Access("optional")
     wanted = frozenset({"auth"})
-    assert decided(scopes=wanted, is_ours=True) == Access("required", wanted)
+    assert decided(scopes=wanted, is_implemented=True) == Access("required", wanted)
 
 
 def test_what_is_no_token_is_only_looked_for() -> None:

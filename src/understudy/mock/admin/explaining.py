@@ -55,8 +55,8 @@ class Explainer:
 
     def _as_json(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
         rules = self._rules()
-        found = [rules[name] for name in ids if name in rules]
-        return [{"id": r.id, "statement": r.statement, "section": r.section} for r in found]
+        known = [rules[name] for name in ids if name in rules]
+        return [{"id": r.id, "statement": r.statement, "section": r.section} for r in known]
 
     def _in_force(self, context: RequestContext, ids: tuple[str, ...]) -> list[dict[str, str]]:
         """Returns the switches of these rules, and those that were turned."""
@@ -109,18 +109,18 @@ def _rules_of(context: RequestContext) -> tuple[str, ...]:
     handler = context.endpoint.binding.handler if context.endpoint else None
     if not isinstance(handler, FunctionType):
         return ()
-    found: dict[str, None] = {}
-    _collect(handler, found, set(), _DEPTH)
-    return tuple(found)
+    marks: dict[str, None] = {}
+    _collect(handler, marks, set(), _DEPTH)
+    return tuple(marks)
 
 
 def _collect(
-    function: FunctionType, found: dict[str, None], seen: set[CodeType], depth: int
+    function: FunctionType, marks: dict[str, None], seen: set[CodeType], depth: int
 ) -> None:
     if function.__code__ in seen or not function.__module__.startswith("understudy."):
         return
     seen.add(function.__code__)
-    found.update(dict.fromkeys(getattr(function, "upholds", ())))
+    marks.update(dict.fromkeys(getattr(function, "upholds", ())))
     if depth == 0:
         return
     modules = [v for v in function.__globals__.values() if isinstance(v, ModuleType)]
@@ -129,4 +129,4 @@ def _collect(
         candidates = [named, *(vars(module).get(name) for module in modules)]
         for candidate in candidates:
             if isinstance(candidate, FunctionType):
-                _collect(candidate, found, seen, depth - 1)
+                _collect(candidate, marks, seen, depth - 1)

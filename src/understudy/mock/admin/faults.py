@@ -83,7 +83,7 @@ def get_fault(call: Call, identifier: str) -> HandlerResponse:
     Raises:
         NotFound: There is no such fault.
     """
-    return HandlerResponse(_as_json(_found(call.world, identifier)))
+    return HandlerResponse(_as_json(_fault(call.world, identifier)))
 
 
 def delete_fault(call: Call, identifier: str) -> HandlerResponse:
@@ -92,7 +92,7 @@ def delete_fault(call: Call, identifier: str) -> HandlerResponse:
     Raises:
         NotFound: There is no such fault.
     """
-    del call.world.faults[_found(call.world, identifier).id]
+    del call.world.faults[_fault(call.world, identifier).id]
     call.world.note_change()
     return HandlerResponse(status=204)
 
@@ -104,13 +104,13 @@ def delete_faults(call: Call) -> HandlerResponse:
     return HandlerResponse(status=204)
 
 
-def _found(world: World, identifier: str) -> Fault:
-    found = world.faults.get(identifier)
-    if found is None:
+def _fault(world: World, identifier: str) -> Fault:
+    fault = world.faults.get(identifier)
+    if fault is None:
         hint = nearest(identifier, list(world.faults)) or "."
         msg = f"There is no fault {identifier!r}{hint} GET /__admin/faults lists them."
         raise NotFound(msg)
-    return found
+    return fault
 
 
 def _next_id(faults: Mapping[str, Fault]) -> str:

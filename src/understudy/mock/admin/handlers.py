@@ -42,13 +42,13 @@ def handlers(
         rules: Gives the catalogue of rules by id.
         switches: Gives the switches by name.
     """
-    found = [endpoint for api in apis for endpoint in endpoints(api)]
+    served = [endpoint for api in apis for endpoint in endpoints(api)]
     operations = {
         endpoint.operation.operation_id: (
             endpoint.operation.method,
             endpoint.api.base_path + endpoint.operation.path,
         )
-        for endpoint in found
+        for endpoint in served
     }
     return {
         **HANDLERS,
@@ -59,7 +59,7 @@ def handlers(
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
-        **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in found]).handlers,
+        **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }
 
 

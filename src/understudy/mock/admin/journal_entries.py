@@ -1,4 +1,4 @@
-"""An exchange of the journal as JSON: WireMock's shape where it has one, and ours beside it."""
+"""An exchange of the journal as JSON: WireMock's shape, with members of the mock beside it."""
 
 import base64
 from datetime import datetime
@@ -34,7 +34,7 @@ def operation_id(context: RequestContext) -> str | None:
 
 
 def target(context: RequestContext) -> str:
-    """Returns path and query, as they were asked for within the world."""
+    """Returns path and query of the request, below the prefix of its world."""
     query = masked_query(context.query.decode("latin-1"))
     return f"{context.path}?{query}" if query else context.path
 
@@ -70,8 +70,8 @@ def response(context: RequestContext) -> dict[str, Any]:
 
 
 def header(headers: list[tuple[str, str]], name: str) -> str:
-    """Returns the value of a header; empty where it is not given."""
-    return next((text for given, text in headers if given.lower() == name), "")
+    """Returns the value of a header; empty if it is absent."""
+    return next((text for field, text in headers if field.lower() == name), "")
 
 
 def _body(content: bytes) -> dict[str, str]:

@@ -42,15 +42,15 @@ def _status(context: RequestContext, wanted: Any) -> bool:
 
 
 def _headers(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
-    given = {
+    headers = {
         name.decode("latin-1"): text.decode("latin-1") for name, text in context.headers.items()
     }
-    return all(_fits(given.get(name.lower()), text) for name, text in wanted.items())
+    return all(_fits(headers.get(name.lower()), text) for name, text in wanted.items())
 
 
 def _query(context: RequestContext, wanted: Mapping[str, Pattern]) -> bool:
-    given = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
-    return all(_fits(given.get(name), text) for name, text in wanted.items())
+    parameters = dict(parse_qsl(context.query.decode("latin-1"), keep_blank_values=True))
+    return all(_fits(parameters.get(name), text) for name, text in wanted.items())
 
 
 def _body(context: RequestContext, wanted: list[Pattern]) -> bool:

@@ -72,13 +72,13 @@ class RequestsAdmin:
         """
         named = {"operation": operation, "status": status, "person": person}
         pattern = {name: value for name, value in named.items() if value is not None}
-        found = self._found(call, pattern)
+        matching = self._matching(call, pattern)
         if since is not None:
             start = _instant(since)
-            found = [context for context in found if context.started >= start]
-        newest = found[::-1][:limit]
+            matching = [context for context in matching if context.started >= start]
+        newest = matching[::-1][:limit]
         listed = await asyncio.to_thread(_logged, newest)
-        return HandlerResponse({"requests": listed, "meta": {"total": len(found)}})
+        return HandlerResponse({"requests": listed, "meta": {"total": len(matching)}})
 
     def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Responds to ``POST /requests/count``.
@@ -86,7 +86,7 @@ class RequestsAdmin:
         Raises:
             BadRequest: There is no such operation, or an expression is none.
         """
-        return HandlerResponse({"count": len(self._found(call, body))})
+        return HandlerResponse({"count": len(self._matching(call, body))})
 
     async def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Responds to ``POST /requests/find``, the oldest first.
@@ -95,7 +95,7 @@ class RequestsAdmin:
             BadRequest: There is no such operation, or an expression is none.
         """
         return HandlerResponse(
-            {"requests": await asyncio.to_thread(_logged, self._found(call, body))}
+            {"requests": await asyncio.to_thread(_logged, self._matching(call, body))}
         )
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
@@ -147,7 +147,7 @@ class RequestsAdmin:
             for far, name, method, path in ranked[:NEAR]
         ]
 
-    def _found(self, call: Call, pattern: Pattern) -> list[RequestContext]:
+    def _matching(self, call: Call, pattern: Pattern) -> list[RequestContext]:
         operation = pattern.get("operation")
         if operation is not None and operation not in self._operations:
             hint = nearest(operation, list(self._operations)) or "."
@@ -157,7 +157,7 @@ class RequestsAdmin:
 
 
 def delete_requests(call: Call) -> HandlerResponse:
-    """Responds to ``DELETE /requests``: the world forgets what was asked."""
+    """Responds to ``DELETE /requests``: forgets the requests of the world."""
     call.world.journal.forget()
     return HandlerResponse(status=204)
 

@@ -55,13 +55,13 @@ def delete_token(call: Call, *, token: str) -> HandlerResponse:
     return HandlerResponse(status=204)
 
 
-def _scopes(given: Sequence[str]) -> tuple[str, ...]:
-    for scope in given:
+def _scopes(scopes: Sequence[str]) -> tuple[str, ...]:
+    for scope in scopes:
         if scope not in SCOPES:
             hint = nearest(scope, SCOPES) or f"; there are {', '.join(SCOPES)}."
             msg = f"scopes: there is no {scope!r}{hint}"
             raise BadRequest(msg)
-    return tuple(given)
+    return tuple(scopes)
 
 
 def _as_json(token: Token) -> dict[str, Any]:

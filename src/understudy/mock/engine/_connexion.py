@@ -67,8 +67,8 @@ def routed(
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:
     """Returns the base path and the skeleton's operationId that Connexion's routing found."""
-    found = scope["extensions"]["connexion_routing"]
-    return found.get("api_base_path"), found.get("operation_id")
+    routing = scope["extensions"]["connexion_routing"]
+    return routing.get("api_base_path"), routing.get("operation_id")
 
 
 ROUTING: Middleware = Routing

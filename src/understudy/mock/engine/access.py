@@ -30,7 +30,7 @@ def access(
     schemes: Mapping[str, Any],
     scopes: frozenset[str] | None,
     *,
-    is_ours: bool,
+    is_implemented: bool,
 ) -> Access:
     """Determines who may call an operation.
 
@@ -38,14 +38,14 @@ def access(
         operation: What the document says of it.
         schemes: The document's security schemes.
         scopes: The scopes that the handler requires of an OAuth token; None: it requires none.
-        is_ours: Whether there is a handler. Then the interface decides and not the document, as
+        is_implemented: Whether there is a handler. Then the interface decides and not the document, as
             one published document requires the token that the interface makes optional.
     """
     if scopes is not None:
         return Access("required", scopes)
     if not operation.security:
         return Access("unread")
-    if is_ours or {} in operation.security:
+    if is_implemented or {} in operation.security:
         return Access("optional")
     named = [schemes.get(name, {}) for alternative in operation.security for name in alternative]
     if any(_is_bearer(scheme) for scheme in named):

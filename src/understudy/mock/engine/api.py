@@ -64,5 +64,5 @@ class Api:
     @property
     def paths(self) -> Mapping[str, Any]:
         """The document's path templates."""
-        found: Mapping[str, Any] = self.document.raw.get("paths", {})
-        return found
+        paths: Mapping[str, Any] = self.document.raw.get("paths", {})
+        return paths

@@ -126,17 +126,17 @@ class BodyReader:
         if validator.is_valid(judged):
             return
         try:
-            found = validation_errors(validator, judged)
+            errors = validation_errors(validator, judged)
         except ValueError as error:  # the validator's own limit, some hundred levels
             msg = "The body is nested too deeply; send it flatter."
             raise BadRequest(msg, code="invalid_body") from error
-        if drop_unknown and _drop_unknown(found, value):
+        if drop_unknown and _drop_unknown(errors, value):
             self._judge(value, schema, drop_unknown=False)
             return
-        hint = self._hint(found[0], schema)
-        msg = f"{describe(found[0])}{hint}"
-        found_breach = breach(found[0], self._schemas)
-        raise BadRequest(msg, code="invalid_body", breach=found_breach)
+        hint = self._hint(errors[0], schema)
+        msg = f"{describe(errors[0])}{hint}"
+        first_breach = breach(errors[0], self._schemas)
+        raise BadRequest(msg, code="invalid_body", breach=first_breach)
 
     def _hint(self, fault: Any, schema: Node) -> str:
         if fault.kind.name != "additionalProperties" or fault.instance_path:
@@ -174,13 +174,13 @@ def _text_for(member: Any) -> Any:
     return "" if isinstance(member, Upload) else member
 
 
-def _drop_unknown(found: Sequence[Any], value: Any) -> bool:
-    """Removes the members that were found unknown at the top; tells whether there were any."""
+def _drop_unknown(errors: Sequence[Any], value: Any) -> bool:
+    """Removes the unknown members at the top level; returns whether there were any."""
     unknown = [
         name
-        for fault in found
-        if fault.kind.name == "additionalProperties" and not fault.instance_path
-        for name in fault.kind.unexpected
+        for error in errors
+        if error.kind.name == "additionalProperties" and not error.instance_path
+        for name in error.kind.unexpected
     ]
     for name in unknown:
         value.pop(name, None)

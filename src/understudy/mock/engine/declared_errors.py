@@ -81,10 +81,10 @@ class DeclaredErrors:
         if not isinstance(body, dict):
             return body if is_valid(body) else response.body
         own = response.body if isinstance(response.body, dict) else {}
-        said = next((name for name in _MESSAGE_NAMES if name in body), None)
+        message_name = next((name for name in _MESSAGE_NAMES if name in body), None)
         changes = [{name: value} for name, value in own.items() if name in body]
         changes += [{"status": response.status}] if "status" in body else []
-        changes += [{said: message}] if said is not None else []
+        changes += [{message_name: message}] if message_name is not None else []
         for change in changes:
             changed = {**body, **change}
             body = changed if is_valid(changed) else body

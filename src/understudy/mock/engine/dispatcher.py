@@ -37,8 +37,8 @@ class Route:
         self._app = app
         self._endpoints = {
             (base_path, routing_id(endpoint.operation)): endpoint
-            for base_path, found in endpoints.items()
-            for endpoint in found
+            for base_path, group in endpoints.items()
+            for endpoint in group
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,6 +132,6 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     if missing:
         msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
         raise BadRequest(msg, code="missing_parameter")
-    found = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
-    response: HandlerResponse = await found if inspect.iscoroutine(found) else found
+    result = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
+    response: HandlerResponse = await result if inspect.iscoroutine(result) else result
     return response

@@ -53,11 +53,11 @@ def declared_response(
     media_type = JSON if JSON in response.content else next(iter(response.content))
     media = response.content[media_type]
     if example is not None:
-        found = media.examples.get(example)
+        value = media.examples.get(example)
         return (
             None
-            if found is None
-            else HandlerResponse(_encoded(found, media_type), number, media_type)
+            if value is None
+            else HandlerResponse(_encoded(value, media_type), number, media_type)
         )
     body = _body(media, schemas, seed, is_made_up=is_made_up)
     return HandlerResponse(_encoded(body, media_type), number, media_type)
@@ -66,11 +66,11 @@ def declared_response(
 def _declared(operation: Operation, status: int | None) -> tuple[int, DeclaredResponse | None]:
     if status is not None:
         return status, operation.response(status)
-    found, response = next(
+    success, response = next(
         ((s, r) for s, r in operation.responses.items() if s.startswith("2")),
         ("default", operation.responses.get("default")),
     )
-    return int(found) if found.isdecimal() else 200, response
+    return int(success) if success.isdecimal() else 200, response
 
 
 def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:

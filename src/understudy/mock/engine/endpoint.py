@@ -54,8 +54,8 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
         StartupError: The document or the handlers are not as they must be.
     """
     schemas = Schemas(api.document)
-    found = operations(api.document)
-    bindings = bind(found, api.handlers)
+    declared = operations(api.document)
+    bindings = bind(declared, api.handlers)
     pages = {shape(*key) for key in api.pages}
     json_as_form = {shape(*key) for key in api.json_as_form}
     limited = {shape(*key) for key in api.limited}
@@ -76,7 +76,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 operation,
                 schemes,
                 scopes.get(shape(operation.method, operation.path)),
-                is_ours=binding.handler is not None,
+                is_implemented=binding.handler is not None,
             ),
             is_limited=shape(operation.method, operation.path) in limited,
             is_page=shape(operation.method, operation.path) in pages,
@@ -92,5 +92,5 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             validator=ResponseValidator(operation, schemas),
             errors=DeclaredErrors(operation, schemas),
         )
-        for operation, binding in zip(found, bindings, strict=True)
+        for operation, binding in zip(declared, bindings, strict=True)
     )

@@ -33,8 +33,8 @@ def masked_header(name: str, text: str) -> str:
     if name not in SECRET_HEADERS:
         return text
     separator = "=" if "cookie" in name else " "
-    first, found, _ = text.partition(separator)
-    return f"{first}{separator}{MASK}" if found else MASK
+    first, has_credentials, _ = text.partition(separator)
+    return f"{first}{separator}{MASK}" if has_credentials else MASK
 
 
 def masked_body(content: bytes, media_type: str) -> bytes:
@@ -71,6 +71,6 @@ def _masked(value: Any) -> Any:
 
 
 def masked_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Returns headers as text, as they came, with the values of secrets masked."""
+    """Returns headers as text, with the values of secrets masked."""
     texts = [(name.decode("latin-1"), text.decode("latin-1")) for name, text in headers]
     return [(name, masked_header(name, text)) for name, text in texts]

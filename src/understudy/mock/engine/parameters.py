@@ -39,10 +39,10 @@ def parse_query(query: bytes) -> dict[str, list[str]]:
     except ValueError as error:
         msg = "The query string is not percent-encoded UTF-8."
         raise BadRequest(msg, code="invalid_query") from error
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for name, text in pairs:
-        found.setdefault(name, []).append(text)
-    return found
+        texts.setdefault(name, []).append(text)
+    return texts
 
 
 def convert(text: str, types: frozenset[str]) -> Any:
@@ -106,36 +106,36 @@ class ParameterReader:
         assert self._validator is not None
         fault = validation_errors(self._validator, value)[0]
         msg = f"{self._label}: {describe(fault)}"
-        found = breach(fault, self._schemas, f"{self.location} {self.name}")
-        return BadRequest(msg, code="invalid_parameter", breach=found)
+        first_breach = breach(fault, self._schemas, f"{self.location} {self.name}")
+        return BadRequest(msg, code="invalid_parameter", breach=first_breach)
 
     def _value(self, texts: Texts) -> Any:
         if "object" in self._types and self._parameter.style == "deepObject":
             return self._members(texts)
-        given = texts.get(self._key)
-        if not given:
+        values = texts.get(self._key)
+        if not values:
             return ABSENT
         if "array" in self._types:
-            return self._items(given)
-        text = _once(self._label, given)
+            return self._items(values)
+        text = _once(self._label, values)
         if self._parameter.is_json:
             return self._json(text)
         return convert(text, self._types)
 
-    def _items(self, given: Sequence[str]) -> list[Any]:
+    def _items(self, values: Sequence[str]) -> list[Any]:
         assert self._parameter.schema is not None
         types = self._schemas.types(self._schemas.items_schema(self._parameter.schema))
-        texts: Sequence[str] = given
+        texts: Sequence[str] = values
         if not self._parameter.explode:
             separator = _SEPARATORS.get(self._parameter.style, ",")
-            texts = [part.strip() for text in given for part in text.split(separator)]
+            texts = [part.strip() for text in values for part in text.split(separator)]
         return [convert(text, types) for text in texts]
 
     def _members(self, texts: Texts) -> Any:
         prefix = f"{self.name}["
         members = {
-            key[len(prefix) : -1]: _once(f"Query parameter {key!r}", given)
-            for key, given in texts.items()
+            key[len(prefix) : -1]: _once(f"Query parameter {key!r}", values)
+            for key, values in texts.items()
             if key.startswith(prefix) and key.endswith("]")
         }
         if not members:
@@ -153,11 +153,11 @@ class ParameterReader:
             raise BadRequest(msg, code="invalid_parameter") from error
 
 
-def _once(label: str, given: Sequence[str]) -> str:
-    if len(given) > 1:
-        msg = f"{label} is given {len(given)} times; give it once."
+def _once(label: str, values: Sequence[str]) -> str:
+    if len(values) > 1:
+        msg = f"{label} is given {len(values)} times; give it once."
         raise BadRequest(msg, code="repeated_parameter")
-    return given[0]
+    return values[0]
 
 
 def location_texts(

@@ -223,5 +223,5 @@ def header_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int:
 
 def context_of(scope: Scope) -> RequestContext:
     """Returns the context of the request that a scope belongs to."""
-    found: RequestContext = scope[_KEY]
-    return found
+    context: RequestContext = scope[_KEY]
+    return context

@@ -95,13 +95,13 @@ def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: b
 
 def _expect_credentials(context: RequestContext, credentials: tuple[tuple[str, str], ...]) -> None:
     cookies = context.headers.get(b"cookie", b"").decode("latin-1")
-    given = {
+    sent = {
         "header": {name.decode("latin-1") for name in context.headers},
         "query": set(parse_query(context.query)) if context.query else set(),
         "cookie": {pair.partition("=")[0].strip() for pair in cookies.split(";")},
     }
     for location, name in credentials:
-        if (name.lower() if location == "header" else name) in given[location]:
+        if (name.lower() if location == "header" else name) in sent[location]:
             return
     wanted = " or ".join(f"{location} {name}" for location, name in credentials)
     msg = f"{NOT_AUTHORIZED}: send {wanted} (any value will do here)."

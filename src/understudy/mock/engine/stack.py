@@ -72,10 +72,10 @@ def stack(site: SiteConfig) -> ASGIApp:
     Raises:
         StartupError: A document or its handlers are not as they must be.
     """
-    found: dict[str, list[Endpoint]] = {}
+    served: dict[str, list[Endpoint]] = {}
     for api in site.apis:
-        found.setdefault(api.base_path, []).extend(endpoints(api))
-    operations = {base_path: [e.operation for e in group] for base_path, group in found.items()}
+        served.setdefault(api.base_path, []).extend(endpoints(api))
+    operations = {base_path: [e.operation for e in group] for base_path, group in served.items()}
     paths = Paths(operations, site.apis[0].base_path)
     is_page = page_test(paths, site.apis)
     layers: list[Middleware] = [
@@ -94,7 +94,7 @@ def stack(site: SiteConfig) -> ASGIApp:
         ),
         BodyGuard,
         ROUTING,
-        lambda app: Route(app, found),
+        lambda app: Route(app, served),
         lambda app: Steps(app, authorize),
         FaultInjection,
         lambda app: Steps(app, enforce_quota, validate),

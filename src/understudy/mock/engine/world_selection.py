@@ -67,10 +67,10 @@ def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
 
 def _cookie(text: str) -> str | None:
     try:
-        found = SimpleCookie(text).get(COOKIE)
+        cookie = SimpleCookie(text).get(COOKIE)
     except CookieError:
         return None
-    return found.value if found else None
+    return cookie.value if cookie else None
 
 
 def _minted(authorization: str) -> str | None:
@@ -79,7 +79,7 @@ def _minted(authorization: str) -> str | None:
 
 
 class _Stay(NamedTuple):
-    """How long a world lives without a request, and when the last one came."""
+    """How long a world lives without a request, and when its last request arrived."""
 
     idle: timedelta | None
     touched: datetime
@@ -133,12 +133,12 @@ class Worlds:
                 raise MockRefusal(400, "No world is named", msg)
             return self.default, rest
         try:
-            found = self.get(name)
+            world = self.get(name)
         except NotFound as absent:
             raise MockRefusal(404, "No such world", absent.message) from absent
         if name in self._stays:
             self._stays[name] = self._stays[name]._replace(touched=machine_time())
-        return found, rest
+        return world, rest
 
     def get(self, name: str) -> World:
         """Returns a world.
@@ -148,12 +148,12 @@ class Worlds:
         """
         if name in self._stays and self._stays[name].is_over(machine_time()):
             self._end(self._worlds[name])
-        found = self._worlds.get(name)
-        if found is None:
+        world = self._worlds.get(name)
+        if world is None:
             hint = nearest(name, list(self._worlds)) or "."
             msg = f"There is no world {name!r}{hint} POST /__admin/worlds makes one."
             raise NotFound(msg)
-        return found
+        return world
 
     def __iter__(self) -> Iterator[World]:
         """Yields every world, the default one first."""
@@ -258,12 +258,12 @@ class Worlds:
         Raises:
             NotFound: There is none of that name.
         """
-        found = self.snapshots.get(name)
-        if found is None:
+        snapshot = self.snapshots.get(name)
+        if snapshot is None:
             hint = nearest(name, list(self.snapshots)) or "."
             msg = f"There is no snapshot {name!r}{hint} POST /__admin/snapshots makes one."
             raise NotFound(msg)
-        return found
+        return snapshot
 
     def exercised(self) -> Counter[Exercised]:
         """Returns what was exercised in all worlds, deleted ones included."""

@@ -146,8 +146,8 @@ class World:
         """Returns the record at this key, or None where there is none."""
         changed = self._overlay.get(collection.name)
         if changed is not None and key in changed:
-            found: Record | None = changed[key]
-            return found
+            record: Record | None = changed[key]
+            return record
         return self.baseline.get(collection.name, _EMPTY).get(key)
 
     def items(self, collection: Collection[Record]) -> Iterator[tuple[str, Record]]:

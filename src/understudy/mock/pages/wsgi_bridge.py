@@ -62,8 +62,8 @@ def _environ(exchange: RequestContext) -> dict[str, Any]:
 
 def exchange() -> RequestContext:
     """Returns the context of the current request."""
-    found: RequestContext = request.environ[_EXCHANGE]
-    return found
+    context: RequestContext = request.environ[_EXCHANGE]
+    return context
 
 
 def address(path: str) -> str:

@@ -39,7 +39,7 @@ HEADERS = (
 """Headers of every picture: an upload opened as a page of its own runs nothing."""
 
 
-class _Wish(NamedTuple):
+class _Rendition(NamedTuple):
     """What the query of an avatar's address asks for."""
 
     name: str
@@ -70,7 +70,7 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
         NotFound: There is no picture, and ``d=404`` asks for no placeholder.
     """
     name, _, extension = identifier.lower().partition(".")
-    wish = _Wish(
+    rendition = _Rendition(
         name,
         EXTENSIONS.get(extension),
         _pixels(call, s or size),
@@ -78,13 +78,17 @@ async def get_avatar(  # noqa: PLR0913 - each parameter has a long and a short n
         _rating(call, r or rating),
         (f or forcedefault).lower() in {"y", "yes", "1", "true"},
     )
-    avatar = None if wish.is_forced else _avatar(call, name)
+    avatar = None if rendition.is_forced else _avatar(call, name)
     image = None
-    if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(wish.rating):
+    if avatar is not None and RATINGS.index(avatar.rating.lower()) <= RATINGS.index(
+        rendition.rating
+    ):
         image = call.world.get(IMAGES, avatar.image)
     if image is None:
-        return await _fallback(call, wish)
-    return _picture(await asyncio.to_thread(_resized, image, wish.pixels, wish.media_type))
+        return await _fallback(call, rendition)
+    return _picture(
+        await asyncio.to_thread(_resized, image, rendition.pixels, rendition.media_type)
+    )
 
 
 def get_image(call: Call, name: str) -> HandlerResponse:
@@ -144,14 +148,14 @@ def _selected(person: Person, hash_: str) -> str | None:
     return next((email.avatar for email in emails), None)
 
 
-async def _fallback(call: Call, wish: _Wish) -> HandlerResponse:
-    default = wish.default
+async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
+    default = rendition.default
     if default == "404":
-        msg = f"There is no avatar for {wish.name!r}."
+        msg = f"There is no avatar for {rendition.name!r}."
         raise NotFound(msg, code="avatar_not_found")
     if default.startswith(("http://", "https://")) and default.isascii() and default.isprintable():
         return HandlerResponse(status=302, headers=(("location", default), *HEADERS))
-    return _picture(await asyncio.to_thread(_placeholder, call, wish))
+    return _picture(await asyncio.to_thread(_placeholder, call, rendition))
 
 
 def _picture(image: Image) -> HandlerResponse:
@@ -164,15 +168,21 @@ def _resized(image: Image, pixels: int, media_type: str | None) -> Image:
     return resize(image, pixels, media_type)
 
 
-def _placeholder(call: Call, wish: _Wish) -> Image:
+def _placeholder(call: Call, rendition: _Rendition) -> Image:
     from understudy.mock.service.placeholders import PLACEHOLDERS, Subject, placeholder  # noqa: PLC0415 - as above
 
-    kind = wish.default.lower() or DEFAULT_PLACEHOLDER
+    kind = rendition.default.lower() or DEFAULT_PLACEHOLDER
     if kind not in PLACEHOLDERS:
-        call.notes.append(f"d {wish.default[:40]!r} is unknown; {DEFAULT_PLACEHOLDER} was used")
+        call.notes.append(
+            f"d {rendition.default[:40]!r} is unknown; {DEFAULT_PLACEHOLDER} was used"
+        )
         kind = DEFAULT_PLACEHOLDER
-    person = _person(call, wish.name)
+    person = _person(call, rendition.name)
     words = person.profile.display_name.split() if person else []
     initials = "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
-    image = placeholder(kind, wish.pixels, Subject(wish.name, initials))
-    return image if wish.media_type is None else _resized(image, wish.pixels, wish.media_type)
+    image = placeholder(kind, rendition.pixels, Subject(rendition.name, initials))
+    return (
+        image
+        if rendition.media_type is None
+        else _resized(image, rendition.pixels, rendition.media_type)
+    )

@@ -45,7 +45,7 @@ def is_valid(token: Token, now: datetime) -> bool:
 
 def authenticate(world: World, token: str, now: datetime) -> Principal | None:
     """Returns whom a bearer token speaks for, or None where it is not valid."""
-    found = world.get(TOKENS, token)
-    if found is None or not is_valid(found, now) or world.get(PEOPLE, found.person) is None:
+    record = world.get(TOKENS, token)
+    if record is None or not is_valid(record, now) or world.get(PEOPLE, record.person) is None:
         return None
-    return Principal(found.person, found.kind, frozenset(found.scopes), token)
+    return Principal(record.person, record.kind, frozenset(record.scopes), token)

@@ -17,11 +17,11 @@ pytestmark = pytest.mark.xdist_group("understudy-contract")  # one run, one budg
 @pytest.mark.parametrize("rule", catalogue())
 def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[str, str]) -> None:
     """A rule holds, or its finding is shown; what could not be checked is skipped with the reason."""
-    found = next(found for found in understudy_outcome.rules if found.rule.id == rule)
-    if found.status == "not_checked":
-        pytest.skip(found.reason)
-    if found.status == "failed":
-        lines = [found.rule.statement]
+    result = next(result for result in understudy_outcome.rules if result.rule.id == rule)
+    if result.status == "not_checked":
+        pytest.skip(result.reason)
+    if result.status == "failed":
+        lines = [result.rule.statement]
         for finding in understudy_outcome.findings:
             if finding.rule.id == rule:
                 lines += [finding.summary, *commands(finding.steps, understudy_secrets)]
