@@ -33,11 +33,11 @@ _REST_OF_NAME = re.compile(r"[^A-Z0-9]+")
 class Answers:
     """The answers so far, by table and key; a key that was left out has none."""
 
-    given: dict[tuple[str, str], Any] = field(default_factory=dict)
+    by_key: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def get(self, table: str, key: str) -> Any:
         """Returns an answer, or None."""
-        return self.given.get((table, key))
+        return self.by_key.get((table, key))
 
     @property
     def facts(self) -> Mapping[str, bool]:
@@ -120,7 +120,7 @@ def _ask(answers: Answers, table: str, question: Question) -> None:
             value_proc=_READERS[question.kind],
         )
     if answer not in {"", (), None}:
-        answers.given[table, question.key] = answer
+        answers.by_key[table, question.key] = answer
         if question.kind == "secret" and not str(answer).startswith("env:"):
             click.secho(
                 "  The secret will be in the file; keep it out of version control.", dim=True
@@ -187,8 +187,8 @@ def written(answers: Answers) -> str:
             shown = _toml(question.example if mark else answer or question.usual)
             lines.append(_line(f"{mark}{question.key} = {shown}", question.about))
         lines += [*_unasked(section.table), ""]
-    asked = {section.table for section in SECTIONS}
-    for table in (name for name in UNASKED if name not in asked):
+    tables = {section.table for section in SECTIONS}
+    for table in (name for name in UNASKED if name not in tables):
         lines += [f"[{table}]", *_unasked(table), ""]
     return "\n".join(lines)
 
@@ -221,7 +221,7 @@ def _toml(value: Any) -> str:
 
 
 def _tell_what_is_next(path: Path, answers: Answers) -> None:
-    named = [str(a).removeprefix("env:") for a in answers.given.values() if str(a)[:4] == "env:"]
+    named = [str(a).removeprefix("env:") for a in answers.by_key.values() if str(a)[:4] == "env:"]
     unset = [name for name in dict.fromkeys(named) if not os.environ.get(name)]
     click.echo(f"{path} was written.")
     if unset:

@@ -64,19 +64,19 @@ def noted() -> Iterator[threading.Event]:
     Yields:
         The event that the first signal sets.
     """
-    asked = threading.Event()
+    interrupted = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield asked  # as above
+        yield interrupted  # as above
         return
 
     def note(number: int, frame: Any) -> None:
-        if asked.is_set():
+        if interrupted.is_set():
             _interrupt(number, frame)
-        asked.set()
+        interrupted.set()
 
     before = {one: signal.signal(one, note) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield interrupted
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -31,7 +31,7 @@ def rules(coverage: Path | None) -> None:
 def _ended(path: Path) -> dict[str, str]:
     try:
         report: Any = orjson.loads(path.read_bytes())
-        return {found["id"]: found["status"].replace("_", " ") for found in report["rules"]}
+        return {rule["id"]: rule["status"].replace("_", " ") for rule in report["rules"]}
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}."
         raise StartupError(msg) from error

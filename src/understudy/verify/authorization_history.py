@@ -55,11 +55,11 @@ def is_back(exchange: Exchange, app: TargetApplication) -> bool:
 
 def is_granted(exchange: Exchange) -> bool:
     """Tells whether a response gives a code or a token."""
-    told = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
-    return "code" in told or "access_token" in told
+    parameters = exchange.redirect_parameters if exchange.status in REDIRECTS else {}
+    return "code" in parameters or "access_token" in parameters
 
 
-def given(exchange: Exchange) -> Mapping[str, str]:
+def nonempty_parameters(exchange: Exchange) -> Mapping[str, str]:
     """Returns the parameters of a request that are not empty."""
     return {name: text for name, text in exchange.request.pairs if text}
 
@@ -73,9 +73,9 @@ def scopes(exchange: Exchange) -> set[str]:
 def shown(exchange: Exchange) -> str:
     """Returns status, type and target of a response, without its secrets."""
     location = exchange.response.header("location").partition("?")[0].partition("#")[0]
-    told = exchange.redirect_parameters
-    errors = {name: text for name, text in told.items() if name.startswith("error")}
-    onward = f", to {location} with {errors or sorted(told)}" if location else ""
+    parameters = exchange.redirect_parameters
+    errors = {name: text for name, text in parameters.items() if name.startswith("error")}
+    onward = f", to {location} with {errors or sorted(parameters)}" if location else ""
     return f"status {exchange.status}, {exchange.response.media_type}{onward}"
 
 
@@ -91,10 +91,10 @@ def client_and_redirect_match(exchange: Exchange, history: History) -> bool:
 
 def is_sound(exchange: Exchange, _history: History) -> bool:
     """Tells whether response type and scopes are in order."""
-    is_known = given(exchange).get("response_type") in RESPONSE_TYPES
+    is_known = nonempty_parameters(exchange).get("response_type") in RESPONSE_TYPES
     is_once = not set(repeated(exchange)) - {"scope"}
     words = scopes(exchange)
-    is_plain = "code_challenge" not in given(exchange)
+    is_plain = "code_challenge" not in nonempty_parameters(exchange)
     return is_known and is_once and is_plain and AUTH in words and words <= set(SCOPES)
 
 
@@ -105,7 +105,7 @@ def is_unsound(exchange: Exchange, history: History) -> bool:
 
 def has_response_type(exchange: Exchange, _history: History) -> bool:
     """Tells whether the response type is code or token."""
-    return given(exchange).get("response_type") in RESPONSE_TYPES
+    return nonempty_parameters(exchange).get("response_type") in RESPONSE_TYPES
 
 
 def is_page(exchange: Exchange, _history: History) -> bool:
@@ -120,8 +120,8 @@ def is_redirect(exchange: Exchange, _history: History) -> bool:
 
 def answers_request(exchange: Exchange, history: History) -> bool:
     """Tells whether a redirect leads back to the application whose request it ends."""
-    asked = history.request_behind(exchange)
-    app = application_of(asked, history) if asked else None
+    request = history.request_behind(exchange)
+    app = application_of(request, history) if request else None
     return app is not None and is_back(exchange, app)
 
 

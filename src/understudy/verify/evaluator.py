@@ -58,6 +58,7 @@ class Evaluator:
         routes: For what the document says of an operation.
         documents: A judge for each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
+        records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
         has_own_document: Whether the document in force is another than ours, and so decides on
@@ -71,28 +72,28 @@ class Evaluator:
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
     has_own_document: bool = False
-    said: dict[str, RuleRecord] = field(default_factory=dict)
+    records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
     differences: dict[str, None] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     broken: list[tuple[str, CheckResult]] = field(default_factory=list)
     _unmet: dict[str, Unmet] = field(default_factory=dict)
-    _found: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
+    _places: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def evaluate(self, exchange: Exchange) -> list[Finding]:
         """Judges an exchange, remembers it, and returns what is found for the first time."""
         new = []
         self.broken.clear()
-        for found in check_results(exchange, self.history):
-            if isinstance(found, InternalError):
-                self.fail(f"{exchange.operation} {exchange.status}: {found}")
+        for checked in check_results(exchange, self.history):
+            if isinstance(checked, InternalError):
+                self.fail(f"{exchange.operation} {exchange.status}: {checked}")
                 continue
-            if isinstance(found, Unmet):
-                self._wait(found)
+            if isinstance(checked, Unmet):
+                self._wait(checked)
                 continue
-            rule, verdict = found
+            rule, result = checked
             if rule in self.rules:
-                new += self._note(self.rules[rule], verdict, exchange)
+                new += self._note(self.rules[rule], result, exchange)
         if exchange.site != "elsewhere":
             new += self._by_document(exchange)
         self.history.add(exchange)
@@ -111,37 +112,37 @@ class Evaluator:
         """Notes what a generator's checks say of an exchange; None where they find nothing."""
         if GENERATED.id not in self.rules:
             return []
-        verdict = expect(actual is None, "what the document says of such a request", actual or "")
-        return self._note(GENERATED, verdict, exchange)
+        result = expect(actual is None, "what the document says of such a request", actual or "")
+        return self._note(GENERATED, result, exchange)
 
     def disagree(self, rule: str, exchange: Exchange, expected: str, actual: str) -> list[Finding]:
         """Notes that a scenario's model expects otherwise."""
         if rule not in self.rules:
             return []
-        verdict = expect(condition=False, expected=expected[:200], actual=actual)
-        return self._note(self.rules[rule], verdict, exchange)
+        result = expect(condition=False, expected=expected[:200], actual=actual)
+        return self._note(self.rules[rule], result, exchange)
 
     def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
         """Gives the findings of a rule the smallest sequence that a scenario came to."""
-        said = self.said.get(rule, RuleRecord())
+        record = self.records.get(rule, RuleRecord())
         last = steps[-1]
-        said.findings = [
+        record.findings = [
             replace(finding, steps=steps)
             if finding.exchange.operation == last.operation
             and finding.exchange.source == last.source
             else finding
-            for finding in said.findings
+            for finding in record.findings
         ]
 
     @property
     def settled(self) -> int:
         """How many rules something was said of."""
-        return sum(rule in self.said for rule in self.rules)
+        return sum(rule in self.records for rule in self.rules)
 
     @property
     def findings(self) -> list[Finding]:
         """All findings and notes, in the order they were found."""
-        return [finding for said in self.said.values() for finding in said.findings]
+        return [finding for record in self.records.values() for finding in record.findings]
 
     def outcomes(self, reasons: dict[str, str], checkable: Iterable[str]) -> list[RuleOutcome]:
         """Returns how each rule ended.
@@ -154,42 +155,42 @@ class Evaluator:
         return [self._outcome(rule, reasons, could) for rule in self.rules.values()]
 
     def _outcome(self, rule: Rule, reasons: dict[str, str], could: set[str]) -> RuleOutcome:
-        said = self.said.get(rule.id)
-        if said is None:
+        record = self.records.get(rule.id)
+        if record is None:
             why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
             why = why or self._lacking(rule.id)
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
-        failed = [finding for finding in said.findings if not finding.is_note]
-        noted = [finding.actual for finding in said.findings if finding.is_note]
-        if noted and not failed and not said.binding:
+        failed = [finding for finding in record.findings if not finding.is_note]
+        noted = [finding.actual for finding in record.findings if finding.is_note]
+        if noted and not failed and not record.binding:
             why = f"{self._excuse(rule)}: {noted[0]}"
-            return RuleOutcome(rule, "not_checked", why, said.checks, tuple(said.exchanges))
+            return RuleOutcome(rule, "not_checked", why, record.checks, tuple(record.exchanges))
         return RuleOutcome(
-            rule, "failed" if failed else "passed", "", said.checks, tuple(said.exchanges)
+            rule, "failed" if failed else "passed", "", record.checks, tuple(record.exchanges)
         )
 
-    def _note(self, rule: Rule, verdict: CheckResult, exchange: Exchange) -> list[Finding]:
-        said = self.said.setdefault(rule.id, RuleRecord())
-        is_open = self._is_open(rule, verdict, exchange)
-        said.checks += 1
-        said.binding += not is_open
-        if len(said.exchanges) < SHOWN:
-            said.exchanges.append(exchange.number)
-        if verdict.holds:
+    def _note(self, rule: Rule, result: CheckResult, exchange: Exchange) -> list[Finding]:
+        record = self.records.setdefault(rule.id, RuleRecord())
+        is_open = self._is_open(rule, result, exchange)
+        record.checks += 1
+        record.binding += not is_open
+        if len(record.exchanges) < SHOWN:
+            record.exchanges.append(exchange.number)
+        if result.holds:
             return []
         if not is_open:
-            self.broken.append((rule.id, verdict))
-        key = (is_open, *key_of(rule.id, exchange, verdict))
-        if key in self._found:
-            place = self._found[key][1]
-            seen = said.findings[place]
-            said.findings[place] = replace(seen, count=seen.count + 1)
+            self.broken.append((rule.id, result))
+        key = (is_open, *key_of(rule.id, exchange, result))
+        if key in self._places:
+            place = self._places[key][1]
+            repeated = record.findings[place]
+            record.findings[place] = replace(repeated, count=repeated.count + 1)
             return []
-        evidence = self.history.with_origins((*verdict.evidence, exchange))
+        evidence = self.history.with_origins((*result.evidence, exchange))
         steps = steps_of(exchange, evidence)
-        finding = Finding(rule, verdict.expected, verdict.actual, steps, is_open)
-        self._found[key] = (rule.id, len(said.findings))
-        said.findings.append(finding)
+        finding = Finding(rule, result.expected, result.actual, steps, is_open)
+        self._places[key] = (rule.id, len(record.findings))
+        record.findings.append(finding)
         return [finding]
 
     def _excuse(self, rule: Rule) -> str:
@@ -240,21 +241,21 @@ class Evaluator:
     def _by_document(self, exchange: Exchange) -> list[Finding]:
         new: list[Finding] = []
         if ANSWERS.id in self.rules:
-            verdict = expect(
+            result = expect(
                 exchange.status < SERVER_FAILURE, "no failure", f"status {exchange.status}"
             )
-            new += self._note(ANSWERS, verdict, exchange)
+            new += self._note(ANSWERS, result, exchange)
         operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
             return new
         errors = judge.judge(exchange, operation)
         if not errors.agrees:
-            ours, theirs = errors.validator or "valid", errors.openapi_core or "valid"
-            said = f"ours says {ours!r}, openapi-core {theirs!r}"
-            line = f"{exchange.operation} {exchange.status}: {said}"
+            own_error, other_error = errors.validator or "valid", errors.openapi_core or "valid"
+            disagreement = f"ours says {own_error!r}, openapi-core {other_error!r}"
+            line = f"{exchange.operation} {exchange.status}: {disagreement}"
             self.differences |= {line: None}
-        verdict = expect(
+        result = expect(
             not errors.validator, "an answer that the document allows", errors.validator
         )
-        return new + self._note(DOCUMENT, verdict, exchange)
+        return new + self._note(DOCUMENT, result, exchange)

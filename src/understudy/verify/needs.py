@@ -12,8 +12,8 @@ def _app(target: Target) -> bool:
     return None not in (app.client_id, app.client_secret, app.redirect_uri)
 
 
-def _decision(wish: str | None, target: Target) -> bool:
-    return wish is not None or None not in (
+def _decision(command: str | None, target: Target) -> bool:
+    return command is not None or None not in (
         target.application.username,
         target.application.password,
     )

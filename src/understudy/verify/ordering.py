@@ -36,26 +36,28 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
         probes: All that may run.
         over: Names of those that came to their end; looked at after each turn.
     """
-    asked: Asked = Counter()
+    settled_before: Asked = Counter()
     for is_last in (False, True):
         staged = [probe for probe in probes if probe.is_last == is_last]
         weights = _weights(staged)
         waiting = [
-            (-_worth(probe, 0, asked, weights), place, 0) for place, probe in enumerate(staged)
+            (-_worth(probe, 0, settled_before, weights), place, 0)
+            for place, probe in enumerate(staged)
         ]
         heapify(waiting)
         while waiting:
             _, place, done = heappop(waiting)
-            now = (-_worth(staged[place], done, asked, weights), place, done)
+            now = (-_worth(staged[place], done, settled_before, weights), place, done)
             if waiting and now > waiting[0]:  # worth only ever falls, so nothing else need be asked
                 heappush(waiting, now)
                 continue
             yield staged[place]
             for ahead in staged[place].parts[done : done + 1]:
-                _ask(asked, ahead)
+                _ask(settled_before, ahead)
             if staged[place].name not in over:
                 heappush(
-                    waiting, (-_worth(staged[place], done + 1, asked, weights), place, done + 1)
+                    waiting,
+                    (-_worth(staged[place], done + 1, settled_before, weights), place, done + 1),
                 )
 
 
@@ -76,10 +78,10 @@ def _weights(probes: Sequence[Probe]) -> Weights:
     return {check: count**-RARITY for check, count in parts.items()}
 
 
-def _worth(probe: Probe, done: int, asked: Asked, weights: Weights) -> float:
+def _worth(probe: Probe, done: int, settled_before: Asked, weights: Weights) -> float:
     """Returns the most that the next parts settle for a request, however far one looks ahead."""
     best = settled = cost = 0.0
-    here = asked.copy()
+    here = settled_before.copy()
     for ahead in probe.parts[done:]:
         settled += sum(weights[check] * _news((check, by), here) for check, by in ahead.questions)
         _ask(here, ahead)
@@ -88,14 +90,14 @@ def _worth(probe: Probe, done: int, asked: Asked, weights: Weights) -> float:
     return best
 
 
-def _news(question: tuple[str, str], asked: Asked) -> float:
+def _news(question: tuple[str, str], settled_before: Asked) -> float:
     """Returns what a question is worth after those that were asked."""
     check, _ = question
-    if question not in asked and check in asked:
+    if question not in settled_before and check in settled_before:
         return OTHERWISE
-    return AGAIN ** asked[question]
+    return AGAIN ** settled_before[question]
 
 
-def _ask(asked: Asked, ahead: Part) -> None:
-    asked.update(ahead.questions)
-    asked.update(ahead.checks)
+def _ask(settled_before: Asked, ahead: Part) -> None:
+    settled_before.update(ahead.questions)
+    settled_before.update(ahead.checks)

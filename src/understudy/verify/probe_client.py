@@ -69,14 +69,14 @@ class ProbeClient:
             query: As of ``send``.
             is_lasting: Whether what is looked for there is what no write of ours changes.
         """
-        asked = self._request("GET", path, who, query=query)
+        request = self._request("GET", path, who, query=query)
         for exchange in reversed(self.earlier):
             is_write = exchange.site == "resource" and exchange.request.method not in SAFE
             if is_write and not is_lasting:
                 break
-            if exchange.request == asked and exchange.response.is_success:
+            if exchange.request == request and exchange.response.is_success:
                 return exchange
-        return self.gateway.send(asked, self.source)
+        return self.gateway.send(request, self.source)
 
     def send(self, method: str, path: str, who: str = "anonymous", **more: Any) -> Exchange:
         """Sends a request.
@@ -138,30 +138,36 @@ class ProbeClient:
         if pairs:
             url += ("&" if "?" in url else "?") + urlencode(pairs)
         token = self.token(who)
-        given = {"user-agent": "understudy-verify", "accept": "*/*"}
-        given |= {"authorization": f"Bearer {token}"} if token else {}
+        own_headers = {"user-agent": "understudy-verify", "accept": "*/*"}
+        own_headers |= {"authorization": f"Bearer {token}"} if token else {}
         content = None
         if json is not None:
-            content, given["content-type"] = orjson.dumps(json), "application/json"
+            content, own_headers["content-type"] = orjson.dumps(json), "application/json"
         if form is not None:
             fields = list(form.items()) if isinstance(form, Mapping) else list(form)
             content = urlencode(fields).encode()
-            given["content-type"] = "application/x-www-form-urlencoded"
+            own_headers["content-type"] = "application/x-www-form-urlencoded"
         try:
-            made = httpx.Request(
-                method, url, headers={**given, **(headers or {})}, content=content, files=files
+            prepared = httpx.Request(
+                method,
+                url,
+                headers={**own_headers, **(headers or {})},
+                content=content,
+                files=files,
             )
         except (httpx.InvalidURL, ValueError) as error:
             msg = f"the deployment gave an address that is none: {url[:80]!r}"
             raise NotPermitted(msg) from error
-        return Request(method, str(made.url), headers_of(made.headers.multi_items()), made.read())
+        return Request(
+            method, str(prepared.url), headers_of(prepared.headers.multi_items()), prepared.read()
+        )
 
     def token(self, who: str) -> str | None:
         """Returns the token of a name; a name that the target does not know is a token itself."""
         if who == "anonymous":
             return None
-        found = self.target.identities().get(who)
-        return found[1] if found else who
+        identity = self.target.identities().get(who)
+        return identity[1] if identity else who
 
     def has(self, who: str) -> bool:
         """Tells whether the target gives a credential of that name."""

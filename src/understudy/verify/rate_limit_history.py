@@ -25,7 +25,7 @@ class Previous(NamedTuple):
     """The request that was counted last in the same hour, and what its headers say."""
 
     exchange: Exchange
-    told: Count
+    headers: Count
 
 
 def count_in(exchange: Exchange) -> Count | None:
@@ -135,13 +135,13 @@ def was_counted_before(exchange: Exchange, history: History) -> bool:
 def something_was_left(exchange: Exchange, history: History) -> bool:
     """Tells whether the response before said that requests are left."""
     before = previous(exchange, history)
-    return before is not None and before.told.remaining > 0
+    return before is not None and before.headers.remaining > 0
 
 
 def nothing_was_left(exchange: Exchange, history: History) -> bool:
     """Tells whether the response before said that no request is left."""
     before = previous(exchange, history)
-    return before is not None and before.told.remaining == 0
+    return before is not None and before.headers.remaining == 0
 
 
 def is_within_limit(exchange: Exchange, _history: History) -> bool:

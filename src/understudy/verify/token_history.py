@@ -53,8 +53,8 @@ def redirect_of(exchange: Exchange, history: History) -> Exchange | None:
 def requested(exchange: Exchange, history: History, name: str) -> str:
     """Returns a parameter of the authorization request that the code of a form came of."""
     redirect = redirect_of(exchange, history)
-    asked = history.request_behind(redirect) if redirect else None
-    return asked.request.query.get(name, "") if asked else ""
+    authorization = history.request_behind(redirect) if redirect else None
+    return authorization.request.query.get(name, "") if authorization else ""
 
 
 def redemptions(exchange: Exchange, history: History) -> list[Exchange]:

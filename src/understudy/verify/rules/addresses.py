@@ -14,13 +14,13 @@ from understudy.verify.probing import Parts, probe
 
 def addresses_in(profile: Any) -> list[tuple[str, str]]:
     """Returns the URLs of a profile that the service itself serves, with their names."""
-    found = [(name, str(profile.get(name) or "")) for name in ("avatar_url", "profile_url")]
+    addresses = [(name, str(profile.get(name) or "")) for name in ("avatar_url", "profile_url")]
     header = re.search(r"url\(['\"]?([^'\")]+)", str(profile.get("header_image", "")))
-    found += [("header_image", header[1])] if header else []
+    addresses += [("header_image", header[1])] if header else []
     for name, key in (("gallery", "url"), ("verified_accounts", "service_icon")):
         items = [item for item in profile.get(name) or () if isinstance(item, dict)]
-        found += [(name, str(item.get(key, ""))) for item in items]
-    return [(name, url) for name, url in found if url]
+        addresses += [(name, str(item.get(key, ""))) for item in items]
+    return [(name, url) for name, url in addresses if url]
 
 
 def _name_in(exchange: Exchange, url: str) -> str:

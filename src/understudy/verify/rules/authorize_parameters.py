@@ -15,13 +15,13 @@ from understudy.verify.authorization_history import (
     application_of,
     client_and_redirect_match,
     client_is_known,
-    given,
     has_response_type,
     is_back,
     is_granted,
     is_page,
     is_sound,
     is_unsound,
+    nonempty_parameters,
     repeated,
     request_of,
     scopes,
@@ -59,7 +59,7 @@ def repeats_known_only(exchange: Exchange, _history: History) -> bool:
 
 def has_no_challenge(exchange: Exchange, _history: History) -> bool:
     """Tells whether the request has no code challenge."""
-    return "code_challenge" not in given(exchange)
+    return "code_challenge" not in nonempty_parameters(exchange)
 
 
 def has_sound_scopes(exchange: Exchange, _history: History) -> bool:
@@ -107,19 +107,19 @@ _REDIRECTED = (
 @check("authorize-error-redirect", on=[AUTHORIZE], when=[*_REDIRECTED, has_sound_scopes])
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
     """An error is told to a client that can be trusted, where it looks for the response."""
-    is_right = bool(_error_told(exchange, history).get("error"))
+    is_right = bool(_error_parameters(exchange, history).get("error"))
     return expect(is_right, "error on the redirect", shown(exchange))
 
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=_REDIRECTED, is_choice=True)
 def error_is_described(exchange: Exchange, history: History) -> CheckResult:
     """An error is told with a description, and wrong scopes in the same way."""
-    told = _error_told(exchange, history)
-    is_right = bool(told.get("error") and told.get("error_description"))
+    error = _error_parameters(exchange, history)
+    is_right = bool(error.get("error") and error.get("error_description"))
     return expect(is_right, "error and error_description on the redirect", shown(exchange))
 
 
-def _error_told(exchange: Exchange, history: History) -> dict[str, str]:
+def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
     """Returns what a redirect to the application tells it, in the place where it looks."""
     if not is_back(exchange, proven(application_of(exchange, history))):
         return {}
@@ -173,9 +173,10 @@ def empty_parameter_counts_as_missing(exchange: Exchange, _history: History) -> 
 @check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, response_type_is_clear])
 def response_type_is_followed(exchange: Exchange, _history: History) -> CheckResult:
     """The response type ``code`` gives a code, and ``token`` a token."""
-    wanted = {"code": "code", "token": "access_token"}[given(exchange)["response_type"]]
-    told = exchange.redirect_parameters
-    return expect(wanted in told, f"{wanted} on the redirect", sorted(told))
+    response_type = nonempty_parameters(exchange)["response_type"]
+    wanted = {"code": "code", "token": "access_token"}[response_type]
+    names = sorted(exchange.redirect_parameters)
+    return expect(wanted in names, f"{wanted} on the redirect", names)
 
 
 @check("response-type", on=[AUTHORIZE], when=[client_and_redirect_match, has_other_response_type])
@@ -188,11 +189,11 @@ def other_response_type_is_refused(exchange: Exchange, _history: History) -> Che
 @check("state-echoed", when=[answers_request, state_is_clear])
 def state_comes_back(exchange: Exchange, history: History) -> CheckResult:
     """The state comes back as it was sent, and only if it was."""
-    asked = request_of(exchange, history)
-    sent = _raw(split(asked.request.url).query).get("state") or None
+    authorization = request_of(exchange, history)
+    sent = _raw(split(authorization.request.url).query).get("state") or None
     location = exchange.location
     returned = (_raw(location.query) | _raw(location.fragment)).get("state")
-    evidence = asked if asked is not exchange else None
+    evidence = authorization if authorization is not exchange else None
     return expect_equal(
         returned and unquote_plus(returned), sent and unquote_plus(sent), "state", evidence
     )

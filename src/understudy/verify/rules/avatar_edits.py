@@ -64,10 +64,10 @@ _SOUND = (may_manage, is_live, is_sound_update)
 @check("avatar-patch-rating-and-alt-text", on=[UPDATE_AVATAR], when=_SOUND)
 def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
     """An update returns the avatar with what was asked for."""
-    asked, returned = exchange.request.json, exchange.json_object
-    wrong = {name: returned.get(name) for name in asked if returned.get(name) != asked[name]}
+    wanted, returned = exchange.request.json, exchange.json_object
+    wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong
-    return expect(is_right, f"an avatar with {asked}", f"status {exchange.status}, {wrong}")
+    return expect(is_right, f"an avatar with {wanted}", f"status {exchange.status}, {wrong}")
 
 
 @check("avatar-patch-rating-and-alt-text", on=[LIST_AVATARS], when=[lists_updated_avatar])

@@ -49,9 +49,9 @@ def _issued(exchange: Exchange, history: History) -> list[str]:
     if exchange.site != "authorization":
         return []
     is_back = is_redirect(exchange, history)
-    told = exchange.redirect_parameters if is_back else exchange.json_object
+    members = exchange.redirect_parameters if is_back else exchange.json_object
     names = ("code", "access_token") if is_back else ("access_token",)
-    values = [str(told[name]) for name in names if told.get(name)]
+    values = [str(members[name]) for name in names if members.get(name)]
     return [value for value in values if not is_masked(value)]
 
 

@@ -45,18 +45,18 @@ def is_consent_page(exchange: Exchange, _history: History) -> bool:
 
 def ends_good_request(exchange: Exchange, history: History) -> bool:
     """Tells whether the exchange belongs to an authorization request in order."""
-    asked = history.request_behind(exchange)
-    if asked is None or application_of(asked, history) is None:
+    authorization = history.request_behind(exchange)
+    if authorization is None or application_of(authorization, history) is None:
         return False
-    return is_sound(asked, history)
+    return is_sound(authorization, history)
 
 
 def is_denial(exchange: Exchange, history: History) -> bool:
     """Tells whether the person denied access."""
-    asked = history.request_behind(exchange)
+    authorization = history.request_behind(exchange)
     fields = exchange.request.form.items()
     is_pressed = any(WORDS["deny"].fullmatch(text) for _, text in fields)
-    return is_pressed or (asked is exchange and _decision_in(exchange, history) == "deny")
+    return is_pressed or (authorization is exchange and _decision_in(exchange, history) == "deny")
 
 
 def _text_of(exchange: Exchange) -> str:
@@ -68,8 +68,8 @@ def _text_of(exchange: Exchange) -> str:
 )
 def person_is_asked(exchange: Exchange, _history: History) -> CheckResult:
     """Nothing is granted before a person was asked."""
-    told = sorted(exchange.redirect_parameters)
-    return expect(not is_granted(exchange), "a page that asks", told)
+    names = sorted(exchange.redirect_parameters)
+    return expect(not is_granted(exchange), "a page that asks", names)
 
 
 @check(
@@ -99,8 +99,8 @@ def denial_is_told(exchange: Exchange, _history: History) -> CheckResult:
 @check("denial-error-parameter", when=[is_denial, ends_good_request])
 def denial_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
     """A denial is told as an error, with a description (RFC 6749, 4.1.2.1)."""
-    told = exchange.redirect_parameters
-    is_right = told.get("error") == "access_denied" and bool(told.get("error_description"))
+    denial = exchange.redirect_parameters
+    is_right = denial.get("error") == "access_denied" and bool(denial.get("error_description"))
     return expect(is_right, "error=access_denied and a description", _shown(exchange))
 
 
@@ -119,8 +119,8 @@ def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
         "leaks by referrer": header("referrer-policy") != "no-referrer",
         "holds a script": "<script" in page,
     }
-    found = [name for name, is_wrong in wrong.items() if is_wrong]
-    return expect(not found, "neither framed, stored nor leaked, and no script", found)
+    failing = [name for name, is_wrong in wrong.items() if is_wrong]
+    return expect(not failing, "neither framed, stored nor leaked, and no script", failing)
 
 
 @probe(

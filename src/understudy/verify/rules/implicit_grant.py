@@ -28,10 +28,10 @@ def has_fragment(exchange: Exchange, _history: History) -> bool:
 def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
     """The token and what belongs to it are in the fragment, where no server sees them."""
     location = exchange.location
-    told = dict(parse_qsl(location.fragment))
-    lacking = MEMBERS - set(told)
+    members = dict(parse_qsl(location.fragment))
+    lacking = MEMBERS - set(members)
     in_query = "access_token" in dict(parse_qsl(location.query))
-    kind = told.get("token_type", "")
+    kind = members.get("token_type", "")
     is_right = not lacking and not in_query and kind.lower() == "bearer"
     actual = f"lacking {sorted(lacking)}, token_type {kind!r}, in query: {in_query}"
     return expect(is_right, "four members in the fragment", actual)

@@ -52,10 +52,11 @@ def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
 )
 def other_members_are_read_unchanged(exchange: Exchange, history: History) -> CheckResult:
     """After an update that names other members than the seven, those read as before (rule 3)."""
-    before, asked = proven(profile_before_update(exchange, history)), last_update(exchange, history)
-    others = [name for name in changes_in(proven(asked)) if name not in EDITABLE]
+    before = proven(profile_before_update(exchange, history))
+    update = last_update(exchange, history)
+    others = [name for name in changes_in(proven(update)) if name not in EDITABLE]
     changed = differing(exchange, before, others)
-    return expect(not changed, "no other field changed", changed, before, asked)
+    return expect(not changed, "no other field changed", changed, before, update)
 
 
 @check(

@@ -60,9 +60,9 @@ def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> 
 def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResult:
     """A profile that is read after an update shows what was asked for, and nothing else changed."""
     before = proven(update_shown(exchange, history))
-    asked, profile = changes_in(before), profile_in(exchange)
-    elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in asked])
-    unkept = [name for name in asked if profile.get(name) != asked[name]]
+    wanted, profile = changes_in(before), profile_in(exchange)
+    elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in wanted])
+    unkept = [name for name in wanted if profile.get(name) != wanted[name]]
     actual = f"changed {elsewhere}, not kept {unkept}"
     is_right = not elsewhere and not unkept
     return expect(is_right, "what the update asked for, and no more", actual, before)
@@ -96,10 +96,10 @@ def _expect_unset(exchange: Exchange, update: Exchange) -> CheckResult:
 @check("profile-patch-seven-fields", on=[UPDATE_PROFILE], when=[*SOUND, changes_something])
 def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
     """Each of the seven members can be updated, and the response shows it (rule 3)."""
-    asked, returned = changes_in(exchange), exchange.json_object
-    wrong = {name: returned.get(name) for name in asked if returned.get(name) != asked[name]}
+    wanted, returned = changes_in(exchange), exchange.json_object
+    wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong
-    return expect(is_right, f"{list(asked)} changed", f"status {exchange.status}, {wrong}")
+    return expect(is_right, f"{list(wanted)} changed", f"status {exchange.status}, {wrong}")
 
 
 @check(

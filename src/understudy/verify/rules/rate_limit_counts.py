@@ -39,13 +39,13 @@ def avatars_were_asked_for(exchange: Exchange, history: History) -> bool:
 def reset_is_ahead(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour that an earlier response told is not over."""
     last = last_told(exchange, history)
-    return last is not None and exchange.at < last.told.reset - SLACK
+    return last is not None and exchange.at < last.headers.reset - SLACK
 
 
 def reset_is_over(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour that an earlier response told is over."""
     last = last_told(exchange, history)
-    return last is not None and exchange.at > last.told.reset + SLACK
+    return last is not None and exchange.at > last.headers.reset + SLACK
 
 
 def must_tell_count(exchange: Exchange, _history: History) -> bool:
@@ -99,14 +99,14 @@ def reset_stays_the_same(exchange: Exchange, history: History) -> CheckResult:
     """The reset stays the same until it is over."""
     last = proven(last_told(exchange, history))
     reset = proven(count_in(exchange)).reset
-    return expect_equal(reset, last.told.reset, "the reset", last.exchange)
+    return expect_equal(reset, last.headers.reset, "the reset", last.exchange)
 
 
 @check("rate-limit-window", on=COUNTED, when=[says_count, reset_is_over], is_of_limits=True)
 def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     """After the reset a new hour begins, with the whole limit."""
     last, count = proven(last_told(exchange, history)), proven(count_in(exchange))
-    is_new = count.reset > last.told.reset
+    is_new = count.reset > last.headers.reset
     if by_address(exchange) and history.target.ours:  # a token shares its person's hour
         is_new = is_new and count.remaining == count.limit - 1
     return expect(is_new, "a new hour", f"{count.remaining} of {count.limit}", last.exchange)

@@ -62,7 +62,7 @@ def _expect_limit(exchange: Exchange, limit: int) -> CheckResult:
 
 
 def _expect_more(exchange: Exchange, history: History, limit: int) -> CheckResult:
-    remaining = proven(previous(exchange, history)).told.remaining
+    remaining = proven(previous(exchange, history)).headers.remaining
     return expect(condition=False, expected=f"{limit} an hour", actual=f"429 with {remaining} left")
 
 

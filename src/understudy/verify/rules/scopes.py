@@ -64,8 +64,8 @@ def has_no_scope(exchange: Exchange, _history: History) -> bool:
 
 def lacks_auth(exchange: Exchange, _history: History) -> bool:
     """Tells whether known scopes are asked for, and the scope auth is not among them."""
-    asked = scopes(exchange)
-    return bool(asked) and AUTH not in asked and asked <= set(SCOPES)
+    requested = scopes(exchange)
+    return bool(requested) and AUTH not in requested and requested <= set(SCOPES)
 
 
 def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
@@ -135,11 +135,11 @@ def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult
 )
 def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckResult:
     """A token has just the scopes that its authorization request asked for."""
-    asked = proven(request_behind_token(exchange, history))
+    authorization = proven(request_behind_token(exchange, history))
     issued = history.issued_by(exchange.request.query.get("token"))
     granted = set(str(exchange.json_object.get("scope")).split())
-    wanted = scopes(asked)
-    return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted), asked, issued)
+    wanted = scopes(authorization)
+    return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted), authorization, issued)
 
 
 @check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])
@@ -202,8 +202,8 @@ def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:
     )
     for changes in forms:
         pairs = parameters(client.app, **changes)
-        asked = {word for name, text in pairs if "scope" in name for word in text.split()}
+        requested = {word for name, text in pairs if "scope" in name for word in text.split()}
         redirect = decide(client, pairs)
         yield redirect
         exchange = post(client, form_of(client.app, code_in(redirect)))
-        yield info(client, token_in(client, exchange, sorted(asked)))
+        yield info(client, token_in(client, exchange, sorted(requested)))

@@ -36,8 +36,8 @@ def client_owns_token(exchange: Exchange, history: History) -> bool:
 
 def other_client_asks(exchange: Exchange, history: History) -> bool:
     """Tells whether the token was issued to another client than the one that asks."""
-    client, asked = _client_behind(exchange, history), exchange.request.query.get("client_id")
-    return client is not None and asked is not None and asked != client
+    client, named = _client_behind(exchange, history), exchange.request.query.get("client_id")
+    return client is not None and named is not None and named != client
 
 
 def token_is_fresh(exchange: Exchange, history: History) -> bool:
@@ -71,18 +71,18 @@ def is_first_refusal(exchange: Exchange, history: History) -> bool:
 
 
 def _words(exchange: Exchange) -> tuple[int, Any, Any]:
-    told = exchange.json_object
-    return exchange.status, told.get("error"), told.get("error_description")
+    members = exchange.json_object
+    return exchange.status, members.get("error"), members.get("error_description")
 
 
 @check("token-info", on=[TOKEN_INFO], when=[client_owns_token, token_is_fresh])
 def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
     """A client is told whom its token is for, and its scopes."""
-    told = exchange.json_object
-    lacking = [name for name in MEMBERS if not told.get(name)]
-    is_own = told.get("client_id") == _client_behind(exchange, history)
+    members = exchange.json_object
+    lacking = [name for name in MEMBERS if not members.get(name)]
+    is_own = members.get("client_id") == _client_behind(exchange, history)
     is_right = exchange.status == OK and not lacking and is_own
-    actual = f"status {exchange.status}, lacking {lacking}, client {told.get('client_id')!r}"
+    actual = f"status {exchange.status}, lacking {lacking}, client {members.get('client_id')!r}"
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 

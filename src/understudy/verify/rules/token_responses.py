@@ -70,12 +70,12 @@ def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
 )
 def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
     """An error has a description too, a fitting status, and not the other API's code."""
-    told = exchange.json_object
-    error, text = told.get("error"), told.get("error_description")
+    members = exchange.json_object
+    error, text = members.get("error"), members.get("error_description")
     statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
     is_right = isinstance(error, str) and isinstance(text, str) and exchange.status in statuses
-    is_right = is_right and "code" not in told and exchange.body is not NO_JSON
-    actual = f"status {exchange.status}, {sorted(told)}"
+    is_right = is_right and "code" not in members and exchange.body is not NO_JSON
+    actual = f"status {exchange.status}, {sorted(members)}"
     return expect(is_right, "error and error_description, with 400 or 401", actual)
 
 
