@@ -9,6 +9,7 @@ from understudy.deployments.target import TargetApplication
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.checks import Condition, named, proven
 from understudy.verify.history import REDIRECTS, History
+from understudy.verify.value_texts import as_json
 
 OK: Final = 200
 ONCE: Final = ("client_id", "redirect_uri", "response_type", "state", "code_challenge")
@@ -75,7 +76,7 @@ def shown(exchange: Exchange) -> str:
     location = exchange.response.header("location").partition("?")[0].partition("#")[0]
     parameters = exchange.redirect_parameters
     errors = {name: text for name, text in parameters.items() if name.startswith("error")}
-    onward = f", to {location} with {errors or sorted(parameters)}" if location else ""
+    onward = f", to {location} with {as_json(errors or sorted(parameters))}" if location else ""
     return f"status {exchange.status}, {exchange.response.media_type}{onward}"
 
 

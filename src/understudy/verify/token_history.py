@@ -9,6 +9,7 @@ from understudy.interface.operations import TOKEN
 from understudy.verify.authorization_history import applications
 from understudy.verify.checks import CheckResult, Condition, expect, named, proven
 from understudy.verify.history import History
+from understudy.verify.value_texts import as_json
 
 SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"})
 CODE_LIFETIME: Final = timedelta(minutes=10)
@@ -42,7 +43,7 @@ def expect_no_token(exchange: Exchange, expected: str) -> CheckResult:
 
 def shown(exchange: Exchange) -> str:
     """Returns status and error of a response."""
-    return f"status {exchange.status}, {exchange.json_object.get('error')!r}"
+    return f"status {exchange.status}, {as_json(exchange.json_object.get('error'))}"
 
 
 def redirect_of(exchange: Exchange, history: History) -> Exchange | None:

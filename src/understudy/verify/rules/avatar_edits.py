@@ -15,6 +15,7 @@ from understudy.verify.history import History
 from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 
 def _kept(exchange: Exchange) -> list[str]:
@@ -67,7 +68,9 @@ def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
     wanted, returned = exchange.request.json, exchange.json_object
     wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong
-    return expect(is_right, f"an avatar with {wanted}", f"status {exchange.status}, {wrong}")
+    return expect(
+        is_right, f"an avatar with {as_json(wanted)}", f"status {exchange.status}, {as_json(wrong)}"
+    )
 
 
 @check("avatar-patch-rating-and-alt-text", on=[LIST_AVATARS], when=[lists_updated_avatar])
@@ -105,7 +108,12 @@ def _expect_kept(exchange: Exchange, history: History) -> CheckResult:
     known = avatar_in(before, exchange.value)
     changed = [name for name in kept if exchange.json_object.get(name) != known.get(name)]
     is_right = exchange.response.is_success and not changed
-    return expect(is_right, f"{kept} as before", f"status {exchange.status}, {changed}", before)
+    return expect(
+        is_right,
+        f"{as_json(kept)} as before",
+        f"status {exchange.status}, {as_json(changed)}",
+        before,
+    )
 
 
 @check("avatar-patch-members", on=[UPDATE_AVATAR], when=[has_unknown_member, may_manage, is_live])

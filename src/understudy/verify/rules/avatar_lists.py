@@ -16,6 +16,7 @@ from understudy.verify.pictures import avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.profile_parts import expect_fit
+from understudy.verify.value_texts import as_json
 
 
 def is_list(exchange: Exchange, _history: History) -> bool:
@@ -90,7 +91,7 @@ def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
     before = history.avatars_before(exchange)
     lacking = [image for image in ids_in(before) if image not in listed] if before else []
     twice = len(listed) != len(set(map(str, listed)))
-    actual = f"foreign {foreign}, deleted {gone}, lacking {lacking}, twice: {twice}"
+    actual = as_json({"foreign": foreign, "deleted": gone, "lacking": lacking, "twice": twice})
     return expect(not (foreign or gone or lacking or twice), "all of the account's", actual, before)
 
 

@@ -24,6 +24,7 @@ from understudy.verify.history import History
 from understudy.verify.pictures import avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
 LARGEST = 10_000_000
@@ -164,7 +165,7 @@ def upload_returns_new_avatar(exchange: Exchange, history: History) -> CheckResu
     """An upload returns a new avatar."""
     image_id = exchange.json_object.get("image_id")
     is_new = isinstance(image_id, str) and history.owner_of(image_id) is None
-    actual = f"status {exchange.status}, {image_id!r}"
+    actual = f"status {exchange.status}, {as_json(image_id)}"
     return expect(exchange.response.is_success and is_new, "the new avatar", actual)
 
 

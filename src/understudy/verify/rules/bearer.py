@@ -10,6 +10,7 @@ from understudy.verify.conditions import is_public_profile, may_read
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 NEEDED: Final = {
     **dict.fromkeys(READS, frozenset({AUTH, READ_PROFILE})),
@@ -79,7 +80,9 @@ def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResu
     """An invalid token is refused even where none is needed (RFC 6750, 3)."""
     challenge = exchange.response.header("www-authenticate")
     is_right = exchange.status == UNAUTHORIZED and challenge
-    return expect(is_right, "401 with WWW-Authenticate", f"status {exchange.status}, {challenge!r}")
+    return expect(
+        is_right, "401 with WWW-Authenticate", f"status {exchange.status}, {as_json(challenge)}"
+    )
 
 
 @check("me-needs-oauth-token", on=ME, when=[has_no_oauth_token])
@@ -106,7 +109,9 @@ def missing_scope_is_told(exchange: Exchange, _history: History) -> CheckResult:
     """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
-    return expect(is_right, "403 insufficient_scope", f"status {exchange.status}, code {code!r}")
+    return expect(
+        is_right, "403 insufficient_scope", f"status {exchange.status}, code {as_json(code)}"
+    )
 
 
 @check(

@@ -5,6 +5,7 @@ from understudy.interface.operations import QR_CODE, RESOURCE, TOKEN, TOKEN_INFO
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.history import History
 from understudy.verify.shapes import fault
+from understudy.verify.value_texts import as_json
 
 ERRORS = 400
 """The least status of an error."""
@@ -35,7 +36,8 @@ def is_of_resource_api(exchange: Exchange, _history: History) -> bool:
 
 
 def _shown(exchange: Exchange) -> str:
-    return f"{exchange.response.media_type}: {exchange.response.body[:PREVIEW]!r}"
+    preview = exchange.response.body[:PREVIEW].decode(errors="replace")
+    return f"{exchange.response.media_type}: {as_json(preview)}"
 
 
 @check(

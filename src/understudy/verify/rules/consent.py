@@ -21,6 +21,7 @@ from understudy.verify.granting import STATE, decide, parameters
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 
 def _decision_in(exchange: Exchange, history: History) -> str:
@@ -83,7 +84,7 @@ def page_names_application_and_scopes(exchange: Exchange, history: History) -> C
     lacking = [scope for scope in scopes(exchange) if scope not in page]
     lines = len(re.findall(r"<li\b", page))
     lacks_name = app.name is not None and app.name not in page
-    actual = f"lacking {lacking}, {lines} lines, the name is lacking: {lacks_name}"
+    actual = as_json({"lacking": lacking, "lines": lines, "name is lacking": lacks_name})
     is_right = not lacking and not lacks_name and lines >= len(scopes(exchange))
     return expect(is_right, "the application's name and a line a scope", actual)
 
@@ -105,7 +106,7 @@ def denial_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
 
 
 def _shown(exchange: Exchange) -> str:
-    return f"status {exchange.status}, error {exchange.redirect_parameters.get('error')!r}"
+    return f"status {exchange.status}, error {as_json(exchange.redirect_parameters.get('error'))}"
 
 
 @check("authorize-page-not-framed", on=[AUTHORIZE], when=[is_page])

@@ -13,6 +13,7 @@ from understudy.verify.granting import decide, info, parameters, token_in
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 LIFETIME: Final = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime
 MEMBERS: Final = frozenset({"access_token", "expires_in", "token_type", "site_id"})
@@ -33,7 +34,7 @@ def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
     in_query = "access_token" in dict(parse_qsl(location.query))
     kind = members.get("token_type", "")
     is_right = not lacking and not in_query and kind.lower() == "bearer"
-    actual = f"lacking {sorted(lacking)}, token_type {kind!r}, in query: {in_query}"
+    actual = as_json({"lacking": sorted(lacking), "token_type": kind, "in query": in_query})
     return expect(is_right, "four members in the fragment", actual)
 
 

@@ -14,6 +14,7 @@ from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
+from understudy.verify.value_texts import as_json
 
 NOT_FOUND = 404
 
@@ -55,7 +56,7 @@ def disabled_profile_is_not_found(exchange: Exchange, _history: History) -> Chec
     code = exchange.json_object.get("code")
     is_right = exchange.status == NOT_FOUND and code == "disabled"
     return expect(
-        is_right, "404 with the code disabled", f"status {exchange.status}, code {code!r}"
+        is_right, "404 with the code disabled", f"status {exchange.status}, code {as_json(code)}"
     )
 
 

@@ -17,6 +17,7 @@ from understudy.verify.token_history import (
     is_clean,
     shown,
 )
+from understudy.verify.value_texts import as_json
 
 REFUSED = 400
 
@@ -125,7 +126,7 @@ def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckRe
     """A token has the scopes that were asked for, and all where none was."""
     wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
     granted = set(str(exchange.json_object.get("scope")).split())
-    return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted))
+    return expect(granted == wanted, as_json(wanted), sorted(granted))
 
 
 @probe(

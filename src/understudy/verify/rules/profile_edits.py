@@ -24,6 +24,7 @@ from understudy.verify.profile_history import (
     update_shown,
 )
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import as_json
 
 TOLERANCE: Final = timedelta(seconds=2)
 """Between two edits whose times must differ, as times have whole seconds."""
@@ -63,7 +64,7 @@ def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResul
     wanted, profile = changes_in(before), profile_in(exchange)
     elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in wanted])
     unkept = [name for name in wanted if profile.get(name) != wanted[name]]
-    actual = f"changed {elsewhere}, not kept {unkept}"
+    actual = f"changed {as_json(elsewhere)}, not kept {as_json(unkept)}"
     is_right = not elsewhere and not unkept
     return expect(is_right, "what the update asked for, and no more", actual, before)
 
@@ -90,7 +91,12 @@ def _expect_unset(exchange: Exchange, update: Exchange) -> CheckResult:
     kept = {name: value for name, value in values.items() if value != ""}
     is_right = exchange.response.is_success and not kept
     evidence = None if update is exchange else update
-    return expect(is_right, f"{emptied} unset", f"status {exchange.status}, {kept}", evidence)
+    return expect(
+        is_right,
+        f"{as_json(emptied)} unset",
+        f"status {exchange.status}, {as_json(kept)}",
+        evidence,
+    )
 
 
 @check("profile-patch-seven-fields", on=[UPDATE_PROFILE], when=[*SOUND, changes_something])
@@ -99,7 +105,9 @@ def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
     wanted, returned = changes_in(exchange), exchange.json_object
     wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong
-    return expect(is_right, f"{list(wanted)} changed", f"status {exchange.status}, {wrong}")
+    return expect(
+        is_right, f"{as_json(list(wanted))} changed", f"status {exchange.status}, {as_json(wrong)}"
+    )
 
 
 @check(

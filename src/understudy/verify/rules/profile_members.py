@@ -13,6 +13,7 @@ from understudy.verify.history import History, avatars_in, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import OPTIONAL, REQUIRED, REQUIRED_TEXTS, fault
+from understudy.verify.value_texts import as_json
 
 MAY_BE_NULL: Final = frozenset({"last_profile_edit", "registration_date"})
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
@@ -60,7 +61,9 @@ def optional_members_are_omitted(exchange: Exchange, _history: History) -> Check
     images = profile.get("gallery") or []
     texts = [image.get("alt_text", "-") for image in images if isinstance(image, dict)]
     empty += ["gallery.alt_text" for text in texts if not text]
-    return expect(not empty, "a member that does not apply is left out", f"empty or null: {empty}")
+    return expect(
+        not empty, "a member that does not apply is left out", f"empty or null: {as_json(empty)}"
+    )
 
 
 @check("profile-required-members", on=PROFILES, when=[succeeded], is_shape=True)
@@ -74,7 +77,9 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
     }
     wrong = {name: text for name, text in errors.items() if text}
     return expect(
-        not lacking and not wrong, "all twelve members", f"lacking {lacking}, wrong {wrong}"
+        not lacking and not wrong,
+        "all twelve members",
+        f"lacking {as_json(lacking)}, wrong {as_json(wrong)}",
     )
 
 
@@ -82,7 +87,7 @@ def required_members_are_there(exchange: Exchange, _history: History) -> CheckRe
 def unset_texts_are_empty(exchange: Exchange, _history: History) -> CheckResult:
     """A required text that is not set is an empty text."""
     wrong = [name for name in REQUIRED_TEXTS if not isinstance(profile_in(exchange).get(name), str)]
-    return expect(not wrong, "an empty text where nothing is set", f"no text: {wrong}")
+    return expect(not wrong, "an empty text where nothing is set", f"no text: {as_json(wrong)}")
 
 
 @check("profile-url-full", on=PROFILES, when=[profile_has("profile_url")])
@@ -107,7 +112,7 @@ def _type_error(name: str, value: Any) -> str:
     container = _CONTAINERS.get(name)
     if container is not None:  # what stands in it is for the rules of its parts
         is_right = isinstance(value, container)
-        return "" if is_right else f"{value!r:.60} is not a {container.__name__}"
+        return "" if is_right else f"{as_json(value):.60} is not a {container.__name__}"
     if value is None and name in MAY_BE_NULL:
         return ""
     return fault(value, "Profile", "properties", name)

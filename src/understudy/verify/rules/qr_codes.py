@@ -37,6 +37,7 @@ from understudy.verify.qr_pictures import (
     picture_of,
     requested_size,
 )
+from understudy.verify.value_texts import as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
@@ -120,7 +121,8 @@ def code_is_png(exchange: Exchange, _history: History) -> CheckResult:
     """A code is a PNG that can be opened."""
     response = exchange.response
     is_png = response.media_type == "image/png" and response.body.startswith(PNG)
-    actual = f"{response.media_type}, {response.body[:8]!r}"
+    beginning = response.body[:8].decode(errors="replace")
+    actual = f"{response.media_type}, {as_json(beginning)}"
     is_right = is_png and picture_of(exchange).size is not None
     return expect(is_right, "a PNG that can be opened", actual)
 
@@ -145,7 +147,7 @@ def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
     """The URL of a code carries the campaign and the medium that were asked for."""
     carried = parse_qs(split(picture_of(exchange).text).query)
     campaign = _campaign(exchange)
-    return expect(campaign.items() <= carried.items(), f"{campaign} in the URL", carried)
+    return expect(campaign.items() <= carried.items(), f"{as_json(campaign)} in the URL", carried)
 
 
 @check("qr-size-exact", on=[QR_CODE], when=[asks_for_common_size, is_drawn])

@@ -9,6 +9,7 @@ from understudy.verify.conditions import status_is
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 UNAUTHORIZED: Final = 401
 METHOD_NOT_ALLOWED: Final = 405
@@ -53,7 +54,7 @@ def scheme_is_read_in_any_case(exchange: Exchange, history: History) -> CheckRes
     before = proven(same_with_usual_scheme(exchange, history))
     lacking = sorted(_members(before) - _members(exchange))
     is_right = exchange.response.is_success and not lacking
-    actual = f"status {exchange.status}, lacking {lacking}"
+    actual = f"status {exchange.status}, lacking {as_json(lacking)}"
     return expect(is_right, "the response to Bearer", actual, before)
 
 
@@ -63,7 +64,7 @@ def refusal_has_challenge(exchange: Exchange, _history: History) -> CheckResult:
     challenge = exchange.response.header("www-authenticate")
     scheme = challenge.partition(" ")[0].lower()
     is_right = scheme == "bearer" if exchange.operation in {*ME, LOOKUP} else bool(challenge)
-    return expect(is_right, "401 with WWW-Authenticate", f"WWW-Authenticate: {challenge!r}")
+    return expect(is_right, "401 with WWW-Authenticate", f"WWW-Authenticate: {as_json(challenge)}")
 
 
 @check("method-not-allowed-allow", when=[status_is(METHOD_NOT_ALLOWED)])
@@ -72,7 +73,7 @@ def refusal_names_methods(exchange: Exchange, _history: History) -> CheckResult:
     allowed = exchange.response.header("allow")
     names = {name.strip() for name in allowed.split(",")}
     is_right = bool(allowed) and exchange.request.method not in names
-    return expect(is_right, "405 with the other methods in Allow", f"Allow: {allowed!r}")
+    return expect(is_right, "405 with the other methods in Allow", f"Allow: {as_json(allowed)}")
 
 
 @probe("bearer-scheme-any-case", needs=("owner", "slug"))

@@ -31,6 +31,7 @@ from understudy.verify.granting import (
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.value_texts import as_json
 
 _INDEXED: Final = re.compile(r"scope\[(\d+)\]")
 
@@ -97,7 +98,7 @@ def _error(exchange: Exchange) -> str | None:
 
 
 def _shown(exchange: Exchange) -> str:
-    return f"status {exchange.status}, error {_error(exchange)!r}"
+    return f"status {exchange.status}, error {as_json(_error(exchange))}"
 
 
 def _expect_taken(exchange: Exchange, history: History, expected: str) -> CheckResult:
@@ -139,7 +140,7 @@ def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckRes
     issued = history.issued_by(exchange.request.query.get("token"))
     granted = set(str(exchange.json_object.get("scope")).split())
     wanted = scopes(authorization)
-    return expect(granted == wanted, f"{sorted(wanted)}", sorted(granted), authorization, issued)
+    return expect(granted == wanted, as_json(wanted), sorted(granted), authorization, issued)
 
 
 @check("scope-at-least-one", on=[AUTHORIZE], when=[client_and_redirect_match, has_no_scope])

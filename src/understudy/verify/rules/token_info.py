@@ -12,6 +12,7 @@ from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.token_history import issue_of
+from understudy.verify.value_texts import as_json
 
 OK = 200
 MEMBERS: Final = ("client_id", "user_id", "blog_id", "scope")
@@ -82,7 +83,8 @@ def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
     lacking = [name for name in MEMBERS if not members.get(name)]
     is_own = members.get("client_id") == _client_behind(exchange, history)
     is_right = exchange.status == OK and not lacking and is_own
-    actual = f"status {exchange.status}, lacking {lacking}, client {members.get('client_id')!r}"
+    client = as_json(members.get("client_id"))
+    actual = f"status {exchange.status}, lacking {as_json(lacking)}, client {client}"
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 
@@ -90,7 +92,9 @@ def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
 def token_of_other_client_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
     """A token that was not issued to the client is an error."""
     is_right = exchange.response.is_refusal and "user_id" not in exchange.json_object
-    return expect(is_right, "an error", f"status {exchange.status}, {sorted(exchange.json_object)}")
+    return expect(
+        is_right, "an error", f"status {exchange.status}, {as_json(sorted(exchange.json_object))}"
+    )
 
 
 @check(

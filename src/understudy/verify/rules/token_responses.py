@@ -13,6 +13,7 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.token_requests import CLIENT, CODE, is_token_endpoint
 from understudy.verify.shapes import fault
 from understudy.verify.token_history import gives_token
+from understudy.verify.value_texts import as_json
 
 STATUSES: Final = frozenset({400, 405, 413})
 """Of an error; an unknown client is told so by 400 or 401."""
@@ -59,7 +60,9 @@ def token_says_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
 def error_is_named(exchange: Exchange, _history: History) -> CheckResult:
     """An error is named under ``error`` in JSON (RFC 6749, 5.2)."""
     is_named = isinstance(exchange.json_object.get("error"), str)
-    return expect(is_named, "error in a JSON object", f"members {sorted(exchange.json_object)}")
+    return expect(
+        is_named, "error in a JSON object", f"members {as_json(sorted(exchange.json_object))}"
+    )
 
 
 @check(
@@ -75,7 +78,7 @@ def error_is_described(exchange: Exchange, _history: History) -> CheckResult:
     statuses = OF_UNKNOWN_CLIENT if error == "invalid_client" else STATUSES
     is_right = isinstance(error, str) and isinstance(text, str) and exchange.status in statuses
     is_right = is_right and "code" not in members and exchange.body is not NO_JSON
-    actual = f"status {exchange.status}, {sorted(members)}"
+    actual = f"status {exchange.status}, {as_json(sorted(members))}"
     return expect(is_right, "error and error_description, with 400 or 401", actual)
 
 
@@ -94,7 +97,7 @@ def error_is_not_stored(exchange: Exchange, _history: History) -> CheckResult:
 def _expect_not_stored(exchange: Exchange) -> CheckResult:
     control, pragma = exchange.response.header("cache-control"), exchange.response.header("pragma")
     is_right = "no-store" in control and "no-cache" in pragma
-    actual = f"Cache-Control: {control!r}, Pragma: {pragma!r}"
+    actual = f"Cache-Control: {as_json(control)}, Pragma: {as_json(pragma)}"
     return expect(is_right, "Cache-Control: no-store and Pragma: no-cache", actual)
 
 

@@ -36,6 +36,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import update
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import as_json
 
 TEST_ACCOUNTS: Final = frozenset({"own", "other"})
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
@@ -218,7 +219,7 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
     """What is selected for an e-mail address stays, whatever is done for another one."""
     before = proven(list_before(exchange, history, is_for_same=True))
     selected, now = selected_in(before), selected_in(exchange)
-    return expect(now == selected, f"{selected} selected as before", now, before)
+    return expect(now == selected, f"{as_json(selected)} selected as before", now, before)
 
 
 @probe(

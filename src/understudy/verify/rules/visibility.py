@@ -19,6 +19,7 @@ from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL
+from understudy.verify.value_texts import as_json
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile
 OK = 200
@@ -123,7 +124,9 @@ def lookup_needs_no_credentials(exchange: Exchange, _history: History) -> CheckR
 def public_sees_no_authenticated_field(exchange: Exchange, _history: History) -> CheckResult:
     """No field for authenticated clients is shown to the public."""
     shown = [name for name in AUTHENTICATED_ONLY if name in profile_in(exchange)]
-    return expect(not shown, "no field for clients with a token", f"shown to the public: {shown}")
+    return expect(
+        not shown, "no field for clients with a token", f"shown to the public: {as_json(shown)}"
+    )
 
 
 @check("authenticated-only-fields", on=PROFILES, when=[holds_profile, has_token])
@@ -157,7 +160,7 @@ def public_part_is_contained(exchange: Exchange, history: History) -> CheckResul
     differing = [name for name in sorted(names) if public[name] != full.get(name, None)]
     shown = public.get("verified_accounts") or []
     beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
-    actual = f"differing: {differing}; accounts that only the public sees: {len(beyond)}"
+    actual = f"differing: {as_json(differing)}; accounts that only the public sees: {len(beyond)}"
     return expect(not differing and not beyond, "the public part is contained", actual, before)
 
 
@@ -170,7 +173,10 @@ def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResu
     """The public sees four verified accounts at most."""
     shown = len(_accounts(exchange))
     return expect(
-        shown <= AT_MOST, "four at most", f"{shown} accounts", twin(exchange, history, TOKENS)
+        shown <= AT_MOST,
+        "four at most",
+        f"{shown} accounts",
+        twin(exchange, history, TOKENS),
     )
 
 

@@ -1,0 +1,47 @@
+"""What findings write of values: JSON, which readers know who do not know Python."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from tests.verify.exchanges import BASE_URL, exchange_of
+
+from understudy.deployments.exchange import Response
+from understudy.deployments.target import Target
+from understudy.interface.operations import OWN_PROFILE
+from understudy.verify import rules as sections
+from understudy.verify.history import History
+from understudy.verify.rules.bodies import body_is_json
+from understudy.verify.rules.own_profile import disabled_profile_is_not_found
+from understudy.verify.rules.token_responses import error_is_described
+
+HISTORY = History(Target(BASE_URL))
+JSON = (("content-type", "application/json"),)
+HTML = (("content-type", "text/html"),)
+
+
+@pytest.mark.parametrize(
+    ("judge", "response", "actual"),
+    [
+        (disabled_profile_is_not_found, Response(403, JSON, b"{}"), "status 403, code null"),
+        (body_is_json, Response(200, HTML, b'<a id="1">'), r'text/html: "<a id=\"1\">"'),
+        (error_is_described, Response(400, JSON, b'{"code":"x"}'), 'status 400, ["code"]'),
+    ],
+)
+def test_a_check_writes_values_as_json(judge, response, actual):
+    exchange = exchange_of("/me/profile", operation=OWN_PROFILE, response=response)
+    assert judge(exchange, HISTORY).actual == actual
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(Path(sections.__file__).parent.glob("*.py")),
+    ids=lambda path: path.stem,
+)
+def test_no_check_writes_a_value_as_python_does(path):
+    converted = [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FormattedValue) and node.conversion == ord("r")
+    ]
+    assert converted == []
