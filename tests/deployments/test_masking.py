@@ -31,3 +31,8 @@ def test_a_secret_gets_the_same_pseudonym_wherever_it_stands() -> None:
     in_header = masked("Bearer abc", {}).removeprefix("Bearer ")
     assert in_form == in_header
     assert is_masked(in_form)
+
+
+def test_a_secret_that_begins_like_a_variable_is_masked_all_the_same() -> None:
+    assert is_masked(masked("token=%24YBB%2ACup", {}).removeprefix("token="))
+    assert masked("token=abc", {"abc": "TOKEN"}) == "token=$TOKEN"

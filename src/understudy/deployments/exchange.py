@@ -5,7 +5,7 @@ that only gets values cannot send anything.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -240,9 +240,10 @@ def masked(text: str, secrets: Mapping[str, str]) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         for spelling in dict.fromkeys((secret, quote_plus(secret), quote(secret, safe=""))):
             text = text.replace(spelling, f"${secrets[secret]}")
-    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]))}", text)
-    text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2])}"', text)
-    return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2])}", text)
+    variables = frozenset(f"${name}" for name in secrets.values())
+    text = _FORM_SECRET.sub(lambda m: f"{m[1]}={_pseudonym(unquote_plus(m[2]), variables)}", text)
+    text = _JSON_SECRET.sub(lambda m: f'"{m[1]}":"{_pseudonym(m[2], variables)}"', text)
+    return _CREDENTIALS.sub(lambda m: f"{m[1]} {_pseudonym(m[2], variables)}", text)
 
 
 def unmasked(text: str, secrets: Mapping[str, str], *, is_encoded: bool = False) -> str:
@@ -264,8 +265,8 @@ def is_masked(text: str) -> bool:
     return text.startswith(MASK)
 
 
-def _pseudonym(secret: str) -> str:
-    if secret.startswith(("$", MASK)):
+def _pseudonym(secret: str, variables: Container[str]) -> str:
+    if secret in variables or secret.startswith(MASK):
         return secret
     return MASK + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]
 

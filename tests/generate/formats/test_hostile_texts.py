@@ -137,7 +137,7 @@ def test_a_secret_that_a_line_cannot_hold_is_refused(form, server, tmp_path):
 def test_what_is_no_base_url_is_refused(url: str, tmp_path: Path):
     refused = generate("getProfile", "--base-url", url, "--out", tmp_path / "out.sh")
     assert refused.exit_code == 2
-    assert "is not a base URL; write it as https://host/path." in refused.stderr
+    assert "is not a URL; write it as https://host/path." in refused.stderr
 
 
 def test_a_base_url_of_strange_but_legal_characters_runs_nothing(server: Server, tmp_path: Path):

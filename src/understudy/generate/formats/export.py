@@ -59,7 +59,7 @@ def base_url(text: str, option: str) -> str:
         StartupError: It is not an HTTP URL, or has a query, a fragment, or illegal characters.
     """
     if not _BASE_URL.fullmatch(text):
-        msg = f"{option} {text!r} is not a base URL; write it as https://host/path."
+        msg = f"{option} {text!r} is not a URL; write it as https://host/path."
         raise StartupError(msg)
     return text.rstrip("/")
 
