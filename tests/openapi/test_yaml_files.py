@@ -73,7 +73,7 @@ def test_what_a_dumper_quotes_comes_back_as_it_was(
 
 
 def test_a_key_that_stands_there_twice_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(StartupError, match=r"file\.yaml:3:1 .*the key 'a' stands there twice"):
+    with pytest.raises(StartupError, match=r"file\.yaml:3:1 .*the key 'a' occurs twice"):
         read(tmp_path, "a: 1\nb: 2\na: 3\n")
 
 

@@ -44,7 +44,7 @@ class AdminClient:
             The decoded JSON; None where the response has no content.
 
         Raises:
-            StartupError: No mock answers there, or it refused; the text is the mock's own.
+            StartupError: No mock responds there, or it refused; the text is the mock's own.
         """
         response = self._send(method, path, **options)
         return response.json() if response.content else None
@@ -53,7 +53,7 @@ class AdminClient:
         """Returns the body of a response that is not JSON.
 
         Raises:
-            StartupError: No mock answers there, or it refused.
+            StartupError: No mock responds there, or it refused.
         """
         return self._send("GET", path).content
 
@@ -70,7 +70,7 @@ class AdminClient:
         """Yields each exchange when it is complete, until the mock stops.
 
         Raises:
-            StartupError: No mock answers there, or it refused.
+            StartupError: No mock responds there, or it refused.
         """
         path = f"{self.url}/__admin/requests/stream"
         try:
@@ -92,7 +92,7 @@ class AdminClient:
 
     def _absent(self, error: httpx.HTTPError) -> StartupError:
         return StartupError(
-            f"No mock answers at {self.url} ({error}); start one with `understudy serve`, "
+            f"No mock responds at {self.url} ({error}); start one with `understudy serve`, "
             "or name another with --mock URL."
         )
 
@@ -101,4 +101,4 @@ def _reason(response: httpx.Response) -> str:
     try:
         return str(response.json()["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"{response.url} answers {response.status_code}; is that a mock?"
+        return f"{response.url} responds with {response.status_code}; is that a mock?"

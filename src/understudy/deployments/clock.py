@@ -30,7 +30,7 @@ class Time:
         now: Returns the time as an aware datetime.
         wait: Lets a span pass, by sleeping or by moving a mock's clock.
         advance: Moves the clock at once; None where it cannot be moved.
-        stood: Returns the state before the first move; None where nothing is to be restored.
+        stood: Returns the state before the first move; None if there is nothing to restore.
         put_back: Restores that state, and returns one line for each thing that could not be.
         resume: Takes the state before an earlier run for the one to restore.
     """

@@ -1,4 +1,4 @@
-"""A deployment: everything that a run needs to know about what is judged, as one value.
+"""Collects everything that a run needs to know about a deployment in one value.
 
 Every command that sends requests gets its deployment from ``deployment_of``, so that a key of the
 target file means the same to all of them; only the mock in this process is made elsewhere (api).

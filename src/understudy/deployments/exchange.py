@@ -1,6 +1,6 @@
-"""One request and its response as a frozen value: checks judge it, reports and journals keep it.
+"""Defines a request and its response as a frozen value, which checks judge and reports show.
 
-It is no httpx response: recorded traffic and generated cases become the same value, and a check
+It is not an httpx response: recorded traffic and generated cases become the same value, and a check
 that only gets values cannot send anything.
 """
 
@@ -188,22 +188,22 @@ class Exchange:
 
     @property
     def body(self) -> Any:
-        """What the answer says as JSON, or NO_JSON."""
+        """The response's decoded JSON body, or NO_JSON."""
         return self.response.json
 
     @cached_property
     def json_object(self) -> Mapping[str, Any]:
-        """The answer's JSON object; empty where it is none."""
+        """The response's JSON object; empty if the body is not an object."""
         return self.body if isinstance(self.body, dict) else {}
 
     @cached_property
     def location(self) -> SplitResult:
-        """Where a redirect leads."""
+        """The URL that a redirect leads to."""
         return split(self.response.header("location"))
 
     @cached_property
     def redirect_parameters(self) -> Mapping[str, str]:
-        """What a redirect tells the client, in its query and its fragment."""
+        """The parameters of a redirect, in its query and its fragment."""
         parts = self.location
         pairs = [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
         return dict(pairs)

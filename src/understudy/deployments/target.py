@@ -1,4 +1,4 @@
-"""A target: a deployment's addresses, credentials, known people, permissions and budgets."""
+"""Defines a target: a deployment's addresses, credentials, known people, permissions and budgets."""
 
 from hashlib import sha256
 from ipaddress import ip_address
@@ -12,7 +12,7 @@ from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 Mode = Literal["observe", "own", "full"]
 PUBLISHED = "published"
-"""The value of ``document`` that stands for the document that the deployment publishes itself."""
+"""The value of ``document`` that selects the document that the deployment publishes itself."""
 
 READ_SCOPES = frozenset({AUTH, READ_PROFILE})
 ALL_SCOPES = frozenset(SCOPES)

@@ -1,1 +1,1 @@
-"""The names of the avatar and profile service: its rules, its operations. Names only, no numbers."""
+"""Names the rules and the operations of the avatar and profile service, without any numbers."""

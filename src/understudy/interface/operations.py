@@ -1,4 +1,4 @@
-"""The operations that rules speak of, by method and template: documents differ in all other names."""
+"""Names operations by method and path template: documents differ in all other names."""
 
 import re
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Routes:
 
     Args:
         base_url: Of the resource API.
-        auth_url: Of the authorization server; None where there is none.
+        auth_url: Base URL of the authorization server; None without one.
         resource: The operations below ``base_url``.
         authorization: Those below ``auth_url``.
         upload_field: Name of the field that an upload sends its picture under.
@@ -101,7 +101,7 @@ def key_of(method: str, template: str) -> str:
 
 def _patterns(operations: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
     patterns = []
-    # templates without braces first: /me/avatars is no imageHash
+    # templates without braces first: ``/me/avatars`` is not an imageHash
     for operation in sorted(operations, key=lambda op: op.path.count("{")):
         pattern = path_pattern(operation.path)
         patterns.append((key_of(operation.method, operation.path), pattern, operation))

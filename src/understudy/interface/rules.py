@@ -1,4 +1,4 @@
-"""The catalogue of prose rules (``openapi/rules.yaml``) and the mark of the code that holds one.
+"""Reads the catalogue of rules (``openapi/rules.yaml``), and marks the code that enforces one.
 
 Where the interface is silent a rule is an assumption, and says what was chosen and why. Where a
 client team would want to test the other reading, or to lift a strictness, the rule has a switch.
@@ -17,7 +17,7 @@ from understudy.errors import StartupError, nearest
 from understudy.openapi.yaml_files import read_yaml
 
 _MARKS: dict[CodeType, tuple[str, ...]] = {}
-"""What ``upholds`` marked, to be found from the code that refused."""
+"""The rules that ``upholds`` marked, by the code of the function."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -25,7 +25,7 @@ _KEBAB_CASE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def upholds(*rule_ids: str) -> Callable[[Function], Function]:
-    """Marks a function as the place where the mock holds these rules of ``rules.yaml``.
+    """Marks a function as the place where the mock enforces these rules of ``rules.yaml``.
 
     The house tests compare the marks with the catalogue, in both directions.
     """
@@ -63,16 +63,16 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         id: In kebab-case; what reports, marks and baselines call it.
-        statement: The rule in one sentence of ours.
-        section: The heading of the interface that it stands under.
+        statement: The rule in one sentence.
+        section: The section of the interface that contains it.
         status: Whether the interface states it, a standard that it builds on implies it, or the
             interface is silent and we chose.
         source: Where an implied rule comes from: a section of an RFC or of the interface.
-        held_by: Where the mock holds it: the documents in ``openapi/``, the resource API's code, or
+        held_by: What enforces it in the mock: the documents in ``openapi/``, the resource API's code, or
             the authorization server's.
         choice: What we chose; of an implied rule, where its source leaves something open.
         why: Why so.
-        switch: How to choose otherwise; on a stated rule, how to lift it.
+        switch: How to choose another option; on a stated rule, how to disable it.
     """
 
     id: str
@@ -88,7 +88,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A rule that can be decided otherwise.
+    """A rule with several options to choose from.
 
     Attributes:
         name: What ``--choose`` calls it.

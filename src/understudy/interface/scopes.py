@@ -1,4 +1,4 @@
-"""The scopes that the interface names (interface, Authorization request)."""
+"""Names the scopes of the interface (interface, Authorization request)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Names of the members, fields, parameters and headers whose values are secret.
+"""Names the members, fields, parameters and headers whose values are secret.
 
 The one list of them: logs, journals, reports and recordings mask by it, each in its own way.
 """

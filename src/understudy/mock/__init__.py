@@ -1,1 +1,1 @@
-"""The mock: the engine that serves documents, what worlds keep, and the service it stands in for."""
+"""Implements the mock: the engine that serves documents, the store, and the service itself."""

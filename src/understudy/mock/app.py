@@ -53,7 +53,7 @@ class Mock:
     Args:
         settings: The options of the run.
         record: Called with every finished request.
-        addresses: Where the two sites answer, for their links to one another.
+        addresses: The addresses of the two sites, for their links to one another.
 
     Raises:
         StartupError: A document or fixture is not as it must be.
@@ -121,7 +121,7 @@ class Mock:
             raise
 
     def _rules(self) -> Sequence[Rule]:
-        if self._catalogue is None:  # read when first asked for: most runs never are
+        if self._catalogue is None:  # read at the first use: most runs never need it
             self._catalogue = load_rules(self._openapi / "rules.yaml")
         return self._catalogue
 

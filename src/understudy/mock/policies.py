@@ -37,7 +37,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
 
 
 def mark_mechanisms() -> None:
-    """Marks the engine's functions with the rules that they hold, for whoever asks why."""
+    """Marks the engine's functions with the rules that they implement, which explanations name."""
     for mechanism, rules in RULES_OF_MECHANISMS.items():
         upholds(*rules)(mechanism)
 

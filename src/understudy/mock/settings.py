@@ -17,7 +17,7 @@ class Settings:
         host: Address to listen on.
         port: Port of the resource API; 0 for a free one.
         auth_port: Port of the authorization server; 0 for a free one.
-        single_port: Whether the authorization server answers at ``port`` too, and only there.
+        single_port: Whether the authorization server is served at ``port`` too, and only there.
         document: The document in force instead of the bundled one.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.

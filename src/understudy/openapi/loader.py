@@ -29,13 +29,13 @@ NAME_MAPS = frozenset(
 
 
 class Node(NamedTuple):
-    """A value in the document, and where it stands."""
+    """A value in the document, and its JSON pointer (RFC 6901)."""
 
     pointer: str
     value: Any
 
     def child(self, *steps: str | int) -> "Node | None":
-        """Returns what stands below, or None where a step leads nowhere."""
+        """Returns the node below, or None if a step does not exist."""
         pointer, value = self.pointer, self.value
         for step in steps:
             try:
@@ -53,7 +53,7 @@ class Node(NamedTuple):
 
 
 def escape(step: str) -> str:
-    """Returns a step as it stands in a JSON pointer."""
+    """Returns a step, escaped for a JSON pointer (RFC 6901, 3)."""
     return step.replace("~", "~0").replace("/", "~1")
 
 
@@ -62,7 +62,7 @@ class Document:
     """An OpenAPI document as it was written.
 
     Attributes:
-        path: The file it came from.
+        path: The file it was read from.
         raw: Its content; never changed.
     """
 

@@ -1,4 +1,4 @@
-"""The operations of a document, as values: what each accepts and how it responds."""
+"""Reads the operations of a document as values: what each accepts and how it responds."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Parameter:
         required: Whether a request without it is refused.
         style: How an array or object is written (``form``, ``deepObject`` …).
         explode: Whether each item is a parameter of its own.
-        schema: Where its schema stands; None where the document gives none.
+        schema: The node of its schema; None if the document declares none.
         is_json: Whether it is described by ``content`` and so carries JSON.
     """
 
@@ -87,8 +87,8 @@ class Operation:
         parameters: The path item's and its own; its own win.
         request_body: None where it takes none.
         responses: Status (``200``, ``2XX``, ``default``) to response.
-        security: The alternatives, each scheme name to scopes; empty where nothing is asked.
-        pointer: Where it stands.
+        security: The alternatives, each scheme name to scopes; empty if none is required.
+        pointer: JSON pointer of the operation.
     """
 
     method: str

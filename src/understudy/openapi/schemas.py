@@ -1,8 +1,8 @@
-"""Validators for any schema of a document, compiled once by jsonschema-rs.
+"""Compiles validators for the schemas of a document, once, with jsonschema-rs.
 
-OpenAPI 3.0 has a dialect of its own; what it says otherwise than JSON Schema Draft 7 (``nullable``,
-boolean ``exclusiveMinimum``) is said again in Draft 7's words, in place, so that every JSON pointer
-into the document still holds. 3.1 is JSON Schema 2020-12 as it stands.
+OpenAPI 3.0 has a dialect of its own; what differs from JSON Schema Draft 7 (``nullable``,
+boolean ``exclusiveMinimum``) is translated to Draft 7, in place, so that every JSON pointer
+into the document still holds. 3.1 is JSON Schema 2020-12.
 """
 
 import re
@@ -35,7 +35,7 @@ class Schemas:
     """Compiles validators for the schemas of one document.
 
     Args:
-        document: Where the schemas stand.
+        document: The document with the schemas.
     """
 
     def __init__(self, document: Document) -> None:
@@ -52,7 +52,7 @@ class Schemas:
         """Returns the validator of a schema; the same one for the same place.
 
         Raises:
-            StartupError: It is no schema; the text says where and why.
+            StartupError: The schema is invalid; the text says where and why.
         """
         compiled = self._compiled.get(schema.pointer)
         if compiled is None:
@@ -143,7 +143,7 @@ class Schemas:
 
 
 def _in_draft_7(value: Any, *, has_names: bool = False) -> Any:
-    """Returns the document with OpenAPI 3.0's own keywords said in Draft 7's."""
+    """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
     if isinstance(value, list):
         return [_in_draft_7(item) for item in value]
     if not isinstance(value, dict):

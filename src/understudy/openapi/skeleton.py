@@ -1,4 +1,4 @@
-"""The 3.0.3 view of a document that Connexion routes on.
+"""Builds the 3.0.3 view of a document that Connexion routes on.
 
 Connexion refuses OpenAPI 3.1 and parts of 3.0, and converting schemas down fails on real documents.
 Routing needs no schemas: only paths and methods. That much is generated; validators and security

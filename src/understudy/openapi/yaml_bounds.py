@@ -1,6 +1,6 @@
 """Refuses YAML that would overflow the stack, or grow by powers, when it is read.
 
-libyaml's composer calls itself for each level, and an alias stands for all that its anchor holds.
+libyaml's composer calls itself for each level, and an alias repeats all that its anchor holds.
 Its parser does neither, so its events are counted first where that can matter.
 """
 
@@ -32,7 +32,7 @@ def expect_bounded(content: bytes, path: Path) -> None:
         path: What names it in a message.
 
     Raises:
-        StartupError: It is nested too deeply, or its aliases stand for too many values.
+        StartupError: It is nested too deeply, or its aliases expand to too many values.
     """
     is_small = len(content) < _SMALL and len(_LEVEL.findall(content)) < _HARMLESS
     if is_small and not _ANCHOR.search(content):
@@ -61,7 +61,7 @@ class _Counter:
         return YAML_VALUES if self._levels[-1][1] > YAML_VALUES.most else None
 
     def take(self, event: yaml.Event) -> None:
-        """Counts what an event begins, ends or stands for."""
+        """Counts the values that an event begins, ends or repeats."""
         match event:
             case yaml.CollectionStartEvent():
                 self._levels.append((event.anchor, 0))

@@ -22,7 +22,7 @@ class _CoreSchemaLoader(yaml.CSafeLoader):
         if len(mapping) < len(node.value):
             keys = [key.value for key, _ in node.value]
             twice = next(key for key, _ in reversed(node.value) if keys.count(key.value) > 1)
-            problem = f"the key {twice.value!r} stands there twice; keep one"
+            problem = f"the key {twice.value!r} occurs twice; keep one"
             raise yaml.constructor.ConstructorError(None, None, problem, twice.start_mark)
         return mapping
 

@@ -71,6 +71,6 @@ def understudy_outcome(understudy_run: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def understudy_secrets(understudy_run: Any) -> dict[str, str]:
-    """The secrets that a report must not show, with the names that stand for them."""
+    """The secrets that a report must not show, with the names that replace them."""
     secrets: dict[str, str] = understudy_run.deployment.target.secrets()
     return secrets

@@ -1,4 +1,4 @@
-"""One isolated world of a running mock, as a test uses it."""
+"""Gives tests an isolated world of a running mock."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ class MockWorld:
         options: The members of ``POST /__admin/worlds``: name, people, seed, snapshot, choices.
 
     Attributes:
-        name: The world's name, as it stands in its addresses.
+        name: The world's name, as its addresses contain it.
         base_url: Base URL of the resource API in this world.
         auth_url: Base URL of the authorization server in this world.
         header: The header that selects the world at the mock's plain address.
@@ -136,7 +136,7 @@ class MockWorld:
         self.admin.call("DELETE", "/faults" if fault is None else f"/faults/{fault}")
 
     def limit(self, principal: str, *, limit: int | None = None, used: int | None = None) -> None:
-        """Lowers a rate limit, or uses up some of it.
+        """Lowers a rate limit, or uses up part of it.
 
         Args:
             principal: A person's slug, or ``anonymous``.
@@ -148,7 +148,7 @@ class MockWorld:
         self.admin.call("PUT", f"/limits/{principal}", json=body)
 
     def choose(self, choices: Mapping[str, str]) -> None:
-        """Chooses other readings of the interface, as a mapping of switch to option."""
+        """Chooses options of switches, as a mapping of switch to option."""
         self.admin.call("PATCH", "/choices", json=dict(choices))
 
     def calls(self, operation: str | None = None, **pattern: Any) -> list[JsonObject]:

@@ -41,7 +41,7 @@ def test_an_answer_that_breaks_the_document_is_refused_as_a_problem_of_the_mock(
     response = answering(serve, BREAKING).get(TYPED)
     assert response.status_code == 500
     assert response.headers["content-type"] == "application/problem+json"
-    expected = 'the answer to GET /typed breaks the document: id: "one" is not of type "integer".'
+    expected = 'the response to GET /typed breaks the document: id: "one" is not of type "integer".'
     assert response.json()["detail"] == expected
 
 

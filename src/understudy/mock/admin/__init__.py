@@ -1,1 +1,1 @@
-"""How tests steer the mock: worlds, clock, faults, limits and the journal, as JSON over HTTP."""
+"""Serves the admin API: worlds, clock, faults, limits and the journal, as JSON over HTTP."""

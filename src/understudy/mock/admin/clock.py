@@ -1,4 +1,4 @@
-"""The time of a world: shown, set, frozen, moved on (``openapi/admin.yaml``)."""
+"""Shows, sets, freezes and advances the time of a world (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a test suite has used of the contract: operations, statuses and identities."""
+"""Reports what a test suite used of the contract: operations, statuses and identities."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

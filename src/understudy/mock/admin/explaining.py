@@ -1,4 +1,4 @@
-"""Says why an answer is as it is: operation, person, rules, switches, fault and fixture."""
+"""Explains a response: operation, person, rules, switches, fault and fixture."""
 
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType, ModuleType
@@ -20,8 +20,8 @@ class Explainer:
     """Explains exchanges.
 
     Args:
-        rules: Gives the catalogue by id; read when first asked for.
-        switches: Gives the switches by name.
+        rules: Returns the catalogue by id; called at the first use.
+        switches: Returns the switches by name.
     """
 
     def __init__(self, rules: Catalogue, switches: Callable[[], Mapping[str, Switch]]) -> None:

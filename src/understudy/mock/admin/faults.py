@@ -1,4 +1,4 @@
-"""Faults on demand: put in force, listed and lifted (``openapi/admin.yaml``)."""
+"""Adds, lists and deletes faults (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

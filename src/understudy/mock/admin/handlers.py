@@ -1,4 +1,4 @@
-"""Every handler of the admin API, put together for one mock."""
+"""Collects every handler of the admin API for one mock."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The journal as HAR 1.2, which a browser's developer tools open."""
+"""Exports the journal as HAR 1.2, which a browser's developer tools open."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""An exchange of the journal as JSON: WireMock's shape, with members of the mock beside it."""
+"""Converts an exchange of the journal to JSON in WireMock's shape, with members of the mock added."""
 
 import base64
 from datetime import datetime
@@ -60,7 +60,7 @@ def request(context: RequestContext) -> dict[str, Any]:
 
 
 def response(context: RequestContext) -> dict[str, Any]:
-    """Returns the answer, as WireMock's journal has it."""
+    """Returns the response, as WireMock's journal has it."""
     headers = masked_headers(context.response_headers)
     return {
         "status": context.status,

@@ -1,4 +1,4 @@
-"""Rate limits and readings of a world, changed on demand (``openapi/admin.yaml``)."""
+"""Changes the rate limits and the switches of a world (``openapi/admin.yaml``)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ class LimitsAdmin:
 
     Args:
         choose: Reads ``switch=option`` texts.
-        switches: Gives the switches there are; read when first asked for.
+        switches: Returns the switches; called at the first use.
     """
 
     def __init__(self, choose: Choose, switches: Callable[[], Mapping[str, Switch]]) -> None:
@@ -108,7 +108,7 @@ def delete_limit(call: Call, principal: str) -> HandlerResponse:
 
 
 def _windows(call: Call, principal: str) -> list[str]:
-    """Returns whose windows are meant; nobody in particular is each address that asked."""
+    """Returns the names of a principal's windows; an anonymous client has one for each address."""
     if principal != ANONYMOUS:
         return [principal]
     seen = [name for name in call.world.windows if name.startswith("address ")]

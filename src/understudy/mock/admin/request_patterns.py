@@ -1,4 +1,4 @@
-"""Tells which exchanges a pattern means: WireMock's request patterns, and what only we know."""
+"""Matches exchanges with WireMock's request patterns, extended by members of the mock."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -23,7 +23,7 @@ def matches(context: RequestContext, pattern: Pattern) -> bool:
     """Tells whether an exchange fits a pattern in every respect that the pattern names.
 
     Raises:
-        BadRequest: A regular expression is none.
+        BadRequest: A regular expression is invalid.
     """
     return all(_TESTS[name](context, wanted) for name, wanted in pattern.items())
 

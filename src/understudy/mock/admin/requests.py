@@ -1,4 +1,4 @@
-"""The journal of a world: listed, counted, searched, followed (``openapi/admin.yaml``)."""
+"""Lists, counts, searches and streams the journal of a world (``openapi/admin.yaml``)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class RequestsAdmin:
 
     Args:
         operations: operationId to method and path template of every operation of the mock.
-        explainer: Says why an answer is as it is.
+        explainer: Explains the responses.
     """
 
     def __init__(self, operations: Mapping[str, tuple[str, str]], explainer: Explainer) -> None:
@@ -68,7 +68,7 @@ class RequestsAdmin:
         """Responds to ``GET /requests``, the newest first.
 
         Raises:
-            BadRequest: There is no such operation, or ``since`` is no instant.
+            BadRequest: There is no such operation, or ``since`` is not an instant.
         """
         named = {"operation": operation, "status": status, "person": person}
         pattern = {name: value for name, value in named.items() if value is not None}
@@ -84,7 +84,7 @@ class RequestsAdmin:
         """Responds to ``POST /requests/count``.
 
         Raises:
-            BadRequest: There is no such operation, or an expression is none.
+            BadRequest: There is no such operation, or a regular expression is invalid.
         """
         return HandlerResponse({"count": len(self._matching(call, body))})
 
@@ -92,7 +92,7 @@ class RequestsAdmin:
         """Responds to ``POST /requests/find``, the oldest first.
 
         Raises:
-            BadRequest: There is no such operation, or an expression is none.
+            BadRequest: There is no such operation, or a regular expression is invalid.
         """
         return HandlerResponse(
             {"requests": await asyncio.to_thread(_logged, self._matching(call, body))}

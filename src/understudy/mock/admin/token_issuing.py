@@ -1,4 +1,4 @@
-"""Access tokens for tests, without a sign-in (``openapi/admin.yaml``)."""
+"""Issues access tokens for tests, without a sign-in (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -42,7 +42,7 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
 
 
 def delete_token(call: Call, *, token: str) -> HandlerResponse:
-    """Responds to ``DELETE /tokens``: it counts no more.
+    """Revokes a token (``DELETE /tokens``).
 
     Raises:
         NotFound: There is no such token.

@@ -1,4 +1,4 @@
-"""Worlds: made, listed, reset, kept and ended (``openapi/admin.yaml``)."""
+"""Creates, lists, resets, saves and deletes worlds (``openapi/admin.yaml``)."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence

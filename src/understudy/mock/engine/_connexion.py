@@ -1,9 +1,9 @@
-"""The one module that speaks to Connexion, which routes by the document.
+"""Routes by the document with Connexion; no other module imports it.
 
-``ConnexionMiddleware`` is put around our own dispatcher instead of using one of Connexion's apps,
+``ConnexionMiddleware`` is put around the mock's dispatcher instead of using one of Connexion's apps,
 which rebuild decorators and signatures on each request: half of their time goes there. Its layers
 for security and validation are left out too: they rebuild a request object and its validators on
-each request (40 % of what the mock spent), to ask functions that are ours anyway. What is read
+each request (40 % of what the mock spent), to call functions of the mock anyway. What is read
 from the scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
 ``tests/mock/engine/test_connexion.py`` notices when that changes.
 """
@@ -52,7 +52,7 @@ def routed(
     Args:
         apis: Base path to the operations that are served under it.
         layers: The whole stack, outermost first; ``ROUTING`` among them.
-        dispatch: What answers in the end.
+        dispatch: The application that responds after routing.
     """
     application = ConnexionMiddleware(
         dispatch,
@@ -75,7 +75,7 @@ ROUTING: Middleware = Routing
 
 
 def as_problem(error: Exception) -> Problem | None:
-    """Returns a refusal, ours or Connexion's, as ours; None for an error that is nobody's refusal.
+    """Returns a refusal of the mock or of Connexion as a Problem; None for any other error.
 
     The text of what Connexion refused is left empty: it does not know what would be right.
     """

@@ -1,4 +1,4 @@
-"""Who may call an operation: worked out at start, from the document and the handlers."""
+"""Determines at start who may call an operation, from the document and the handlers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The guard before the admin API, and its health check (``openapi/admin.yaml``).
+"""Guards the admin API, and serves its health check (``openapi/admin.yaml``).
 
 Mocks had advisories for this even on localhost: a page in the developer's browser can reach what
 listens there. So the guard lets in only this machine, under a name of this machine's, and nothing
@@ -46,7 +46,7 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
 
 
 def _is_health_check(context: RequestContext) -> bool:
-    """Returns True for ``GET /__admin/health``: it tells no secret, and probes come from anywhere."""
+    """Returns True for ``GET /__admin/health``: it contains no secret, and health probes may be remote."""
     return context.path == HEALTH_PATH and context.method in {"GET", "HEAD"}
 
 
@@ -104,7 +104,7 @@ def admin_error(problem: Problem) -> HandlerResponse:
 
 
 def get_health(_call: Call) -> HandlerResponse:
-    """Answers ``GET /health``."""
+    """Responds to ``GET /health``."""
     return HandlerResponse({"status": "healthy"})
 
 

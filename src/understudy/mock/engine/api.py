@@ -1,4 +1,4 @@
-"""One document as it is served, with what the document itself does not say about serving it."""
+"""Describes how a document is served: everything that the document itself does not say."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ ErrorResponse = Callable[[Problem], HandlerResponse]
 
 
 def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
-    """Knows no token."""
+    """Returns None, as no token is valid."""
     return None
 
 
@@ -37,11 +37,11 @@ class Api:
         authenticate: Looks up a bearer token.
         scopes: The operations that take OAuth tokens only, and the scopes that each requires.
         limited: The operations that count towards the quota.
-        quota: Requests an hour of a principal; None stands for anonymous clients.
-        aliases: Names that stand for one and the same member of a body; whichever the document
+        quota: Requests an hour of a principal; None: an anonymous client's.
+        aliases: Names of one and the same member of a body; whichever the document
             declares is the one that the handler sees.
         json_as_form: The operations that read JSON sent under a form's content type.
-        pages: The operations that a person sees; the pages answer them, and judge the request
+        pages: The operations that a person sees; the pages respond, and validate the request
             themselves, as their refusals are pages too.
         policies: How the readings in force change what the engine does.
         is_steering: Whether this is the admin API, in which no faults are injected.

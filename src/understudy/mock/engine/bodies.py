@@ -34,7 +34,7 @@ class BodyReader:
     Args:
         declared: What the document says of the body.
         schemas: The document's validators.
-        aliases: Names that stand for one and the same member.
+        aliases: Names of one and the same member.
         reads_json_as_form: Whether JSON under a form's content type is read as JSON.
 
     Attributes:
@@ -70,7 +70,7 @@ class BodyReader:
             drop_unknown: Whether members that the schema closes out are dropped and not refused.
 
         Returns:
-            What JSON said, a dict of text and Upload, or the bytes; ABSENT for no body.
+            The decoded JSON, a dict of text and Upload, or the bytes; ABSENT without a body.
 
         Raises:
             BadRequest: It is missing, malformed, or breaks its schema.

@@ -1,4 +1,4 @@
-"""What a handler gets and returns: plain values, independent of the web framework."""
+"""Defines what a handler gets and returns: plain values, independent of the web framework."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from understudy.mock.engine.worlds import World
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Whom a request speaks for.
+    """The account and the credential that a request is authenticated by.
 
     Attributes:
         person: Slug of the account.
@@ -32,11 +32,11 @@ class Call:
     Attributes:
         world: The world that the request selected.
         site_url: Base of the URLs in responses, without a path: ``http://127.0.0.1:8080``, or with the
-            world's prefix. Taken from the request, so that it resolves for whoever asked.
+            world's prefix. Taken from the request, so that it resolves for the client.
         choices: Switch name to the option in force (``rules.yaml``).
         principal: Whom the request speaks for; None: an anonymous client.
         notes: Remarks for the journal, such as a parameter that was ignored.
-        authorization: The Authorization header as it came; security has read it as a bearer, the
+        authorization: The Authorization header, unchanged; security has read it as a bearer, the
             token endpoint also looks for what does not belong there.
         undeclared_query: Names of query parameters that the document does not know.
         authorization_url: Base URL of the authorization server, as ``site_url``.

@@ -1,4 +1,4 @@
-"""The time of a world; the only module that asks the machine what time it is."""
+"""Keeps the time of a world; the only module of the mock that reads the machine's clock."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""One HTTP connection: uvicorn's reading of it, bounded in bytes and time.
+"""Bounds the bytes and the time of one HTTP connection, as uvicorn reads it.
 
 uvicorn waits for ever for the end of a header and takes one of any length, so a few idle sockets or
 one request could use up descriptors and memory before the application hears of them.
@@ -17,7 +17,7 @@ from understudy.limits import HEADER_BYTES, HEADER_SECONDS, Limit
 from understudy.mock.engine.fault_injection import ABORT
 
 _RESET = struct.pack("ii", 1, 0)
-"""Lets a socket linger for no time at all: what is not sent is dropped, and the peer hears RST."""
+"""Sets SO_LINGER to 0 seconds: unsent bytes are dropped, and the peer receives RST."""
 
 _ROOM = 32 * 1024
 """Bytes beyond HEADER_BYTES, for the request line and one read; the application is exact."""

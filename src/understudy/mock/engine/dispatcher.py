@@ -95,13 +95,13 @@ class Dispatcher:
         operation = endpoint.operation
         completed = endpoint.validator.completed(response, context.world.identifiers.seed)
         if endpoint.validator.fault(completed) is None:
-            context.notes.append(f"completed from the document, which wants more: {fault}")
+            context.notes.append(f"completed from the document, which requires more: {fault}")
             return completed
-        note = f"the answer to {operation.method} {operation.path} breaks the document: {fault}"
+        note = f"the response to {operation.method} {operation.path} breaks the document: {fault}"
         context.notes.append(note)
         if self._response_validation == "warn":
             return response._replace(headers=(*response.headers, ("x-mock-violation", "response")))
-        return problem_response(500, "The mock's own answer breaks the document", note)
+        return problem_response(500, "The mock's own response breaks the document", note)
 
 
 async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:

@@ -1,4 +1,4 @@
-"""Responses of operations without a handler: from the document's examples, else from its schemas.
+"""Generates responses of operations without a handler, from the document's examples or schemas.
 
 Also adds the members that a newer document requires to the response of a handler. Generated values
 are seeded by their place in the document, so the same document gives the same response every time.

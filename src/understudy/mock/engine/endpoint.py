@@ -1,4 +1,4 @@
-"""An operation as it is served, with everything that can be compiled at start."""
+"""Compiles at start everything that serving an operation needs."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The kinds of fault that change a response, and what each does to it.
+"""Defines the kinds of fault that change a response, and what each does to it.
 
 One table: a kind that changes the bytes of a response is added by its row here and its name in
 ``openapi/admin.yaml`` (a test compares the two). Those in the connection or in what was stored

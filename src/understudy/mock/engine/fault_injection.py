@@ -1,4 +1,4 @@
-"""The middleware that injects faults: those of the world, and those that a request asks for."""
+"""Injects faults: those of the world, and those that a request asks for."""
 
 import asyncio
 
@@ -240,7 +240,7 @@ def _changed(
 def _with_headers(
     send: Send, preferences: RequestPreferences, fault: InjectedFault | None = None
 ) -> Send:
-    """Returns a send that adds the headers that tell what was done."""
+    """Returns a send that adds the headers that name the fault."""
     extra = []
     if preferences.applied:
         extra.append((b"preference-applied", field_value(preferences.applied)))
@@ -279,7 +279,7 @@ async def _deliver(
 
 
 async def _hang_up(scope: Scope, receive: Receive, *, at_once: bool) -> None:
-    """Ends the connection, and returns when it has ended; without our server there is none."""
+    """Ends the connection, and returns when it has ended; does nothing under another server."""
     abort = scope.get(ABORT)
     if abort is None:
         return

@@ -1,4 +1,4 @@
-"""Injected faults as values: which requests one fits, and how often it is injected.
+"""Describes injected faults as values: which requests one fits, and how often it is injected.
 
 That is decided by the world's seed, the fault's id and the number of requests that fitted before, so
 the same requests get the same faults in every run.
@@ -22,7 +22,7 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         lower: Of a uniform one.
         upper: Of a uniform one.
         median: Of a long-tailed one.
-        sigma: How long its tail is.
+        sigma: The standard deviation of the logarithm of a ``lognormal`` delay.
     """
 
     type: Literal["fixed", "uniform", "lognormal"] = "fixed"

@@ -28,7 +28,7 @@ class FormField:
     """A field of a form, as the document declares it.
 
     Attributes:
-        name: The declared name; a request may use another that stands for it.
+        name: The declared name; a request may use an alias.
         types: The JSON types that its text may be read as.
         is_file: Whether its value is a file.
         is_list: Whether it may be given several times.
@@ -65,7 +65,7 @@ class FormField:
 def form_fields(
     schema: Node | None, schemas: Schemas, aliases: Sequence[str]
 ) -> dict[str, FormField]:
-    """Works out the fields of a form once, through references, by each name that stands for one."""
+    """Compiles the fields of a form once, through references, by name and alias."""
     names = [] if schema is None else schemas.property_names(schema)
     fields = {name: _field(name, schemas.property_schema(schema, name), schemas) for name in names}
     known = next((fields[alias] for alias in aliases if alias in fields), None)
@@ -95,7 +95,7 @@ def form_members(
 
     Args:
         pairs: Name and value of each field that was sent, in order.
-        fields: The fields that the document declares, by every name that stands for one.
+        fields: The fields that the document declares, by name and alias.
         media_type: Of the form.
 
     Raises:
@@ -112,7 +112,7 @@ def form_members(
         elif field.is_declared or media_type != MULTIPART:
             msg = f"{name}: given more than once; give it once."
             raise BadRequest(msg, code="repeated_field")
-        # else: generic clients repeat what they like in multipart, and nobody reads it
+        # else: generic clients repeat undeclared fields of multipart bodies, which are ignored
     return members
 
 

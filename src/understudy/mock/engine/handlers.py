@@ -31,11 +31,11 @@ class Binding:
     """A handler as one operation calls it.
 
     Attributes:
-        handler: None where there is none.
+        handler: None if the operation has no handler.
         path_arguments: Names of the path parameters, in the order of the template.
         keywords: The document's parameter name and the handler's.
         needs: The arguments that the handler requires, by its own names; a document in force may leave
-            optional what ours requires.
+            optional what the bundled one requires.
     """
 
     handler: Handler | None

@@ -1,4 +1,4 @@
-"""The journal of a world: its last exchanges, and how often each part of the contract was used."""
+"""Keeps the journal of a world: its last exchanges, and how often each part of the contract was used."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ class Journal(Generic[Entry]):
         return self._entries[place] if 0 <= place < len(self._entries) else None
 
     def forget(self) -> None:
-        """Forgets every exchange; numbers go on, so that none ever means two."""
+        """Forgets every exchange; numbering continues, so that each number stays unique."""
         self._entries.clear()
         self._bytes = 0
         self.exercised.clear()

@@ -1,4 +1,4 @@
-"""The outermost middleware: selects a request's world, makes its context, and journals it."""
+"""Selects a request's world, makes its context, and journals it: the outermost middleware."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -106,7 +106,7 @@ def expect_world(context: RequestContext) -> None:
 
 
 def _note_response(context: RequestContext, message: Message) -> None:
-    """Notes what is about to be sent; changes are committed before the response that tells of them."""
+    """Notes what is about to be sent; changes are committed before the response is sent."""
     if message["type"] == "http.response.start":
         _commit(context.world)
         context.status = message["status"]

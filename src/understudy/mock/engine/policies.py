@@ -1,7 +1,7 @@
-"""What an API leaves to the readings in force, as functions of a request's choices.
+"""Defines what an API leaves to the switches, as functions of a request's choices.
 
 The engine knows mechanisms and no rule of any service: which switch turns which mechanism is said
-by whoever puts an ``Api`` together.
+by the code that builds an ``Api``.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ def never(_choices: Choices) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """How the readings in force change the engine's mechanisms; strict unless told otherwise.
+    """How the readings in force change the engine's mechanisms; strict by default.
 
     Attributes:
         lifts_quota: Whether requests are not counted and never answered 429.
@@ -30,7 +30,7 @@ class Policies:
             authentication is treated as no token, instead of 401.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
             of 400.
-        quota_advice: What a 429 tells to do, besides the call that resets the count.
+        quota_advice: What a 429 advises, besides the call that resets the count.
     """
 
     lifts_quota: Policy = never

@@ -1,4 +1,4 @@
-"""The step that holds the quota of the hour; ``windows`` decides."""
+"""Applies the quota of the hour to a request; ``windows`` decides."""
 
 from understudy.errors import TooManyRequests
 from understudy.mock.engine.request_context import RequestContext
@@ -43,7 +43,7 @@ def enforce_quota(context: RequestContext) -> None:
 
 
 def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecision:
-    """Counts one request of a principal, and adds the headers that tell what is left.
+    """Counts one request of a principal, and adds the headers with the remaining quota.
 
     Args:
         context: The request.

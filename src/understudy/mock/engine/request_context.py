@@ -1,4 +1,4 @@
-"""The context of one request: what the middleware stack knows of it so far."""
+"""Defines the context of one request: what the middleware stack knows of it so far."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -202,7 +202,7 @@ class RequestContext:
         return f"{scope['scheme']}://{f'[{name}]' if ':' in name else name}{address}"
 
     def _site(self, scope: Scope) -> str:
-        """Returns the address that the client used, also where a proxy on this machine tells it."""
+        """Returns the address that the client used, or that a proxy on this machine forwards."""
         headers = self.headers
         forwarded = headers.get(b"x-forwarded-host", b"").decode("latin-1")
         if is_host(forwarded) and is_local(self.client):

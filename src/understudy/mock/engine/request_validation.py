@@ -15,7 +15,7 @@ def validate(context: RequestContext) -> None:
 
     Raises:
         Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
-            that the operation answers is acceptable to the client.
+            that the operation offers is acceptable to the client.
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.is_page:

@@ -41,31 +41,31 @@ class ResponseValidator:
             return chosen
         return self._successes[0]
 
-    def fault(self, answer: HandlerResponse) -> str | None:
+    def fault(self, response: HandlerResponse) -> str | None:
         """Returns how a response breaks the document, or None."""
-        response = self._operation.response(answer.status)
-        if response is None:
-            return f"status {answer.status} is not in the document"
-        if answer.body is None or not response.content:
+        declared = self._operation.response(response.status)
+        if declared is None:
+            return f"status {response.status} is not in the document"
+        if response.body is None or not declared.content:
             return None
-        media = response.content.get(answer.media_type)
+        media = declared.content.get(response.media_type)
         if media is None:
-            return self._undeclared_type(response, answer.media_type)
-        if isinstance(answer.body, bytes) or media.schema is None:
+            return self._undeclared_type(declared, response.media_type)
+        if isinstance(response.body, bytes) or media.schema is None:
             return None
         validator = self._schemas.validator(media.schema)
-        if validator.is_valid(answer.body):
+        if validator.is_valid(response.body):
             return None
-        return first_error(validator, answer.body)
+        return first_error(validator, response.body)
 
-    def completed(self, answer: HandlerResponse, seed: int) -> HandlerResponse:
+    def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
         """Returns a response with the required members that it lacks, generated."""
-        response = self._operation.response(answer.status)
-        media = response and response.content.get(answer.media_type)
+        declared = self._operation.response(response.status)
+        media = declared and declared.content.get(response.media_type)
         if not media or media.schema is None:
-            return answer
-        body = complete(answer.body, media.schema, self._schemas, seed)
-        return answer._replace(body=body)
+            return response
+        body = complete(response.body, media.schema, self._schemas, seed)
+        return response._replace(body=body)
 
     @staticmethod
     def _undeclared_type(response: DeclaredResponse, media_type: str) -> str | None:

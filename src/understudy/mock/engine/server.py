@@ -30,7 +30,7 @@ def bind(host: str, port: int, option: str) -> socket.socket:
         option: Name of the option that chooses another port, for the message.
 
     Raises:
-        StartupError: The port is in use or the address is not ours.
+        StartupError: The port is in use, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

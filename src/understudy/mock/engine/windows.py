@@ -1,4 +1,4 @@
-"""Fixed windows of one hour, decided as a function of values.
+"""Decides about fixed windows of one hour, as a function of values.
 
 The interface gives the numbers and leaves the window open (Limits, 4): here it opens with the first
 request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and not a slope.
@@ -18,7 +18,7 @@ class Window(NamedTuple):
 
 
 class QuotaDecision(NamedTuple):
-    """Whether a request is within the quota, and the headers that tell so."""
+    """Whether a request is within the quota, and the headers that show it."""
 
     allowed: bool
     limit: int
@@ -47,7 +47,7 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecisi
         The decision, and the new window.
     """
     # one that opened an hour ahead is of before the time was set back; a moment ahead, of another
-    # request that came later and was counted first
+    # request that arrived later and was counted first
     if window is None or abs(now - window.opened) >= WINDOW:
         window = Window(now, 0)
     allowed = window.used < limit

@@ -1,4 +1,4 @@
-"""The worlds of one mock: which there are, and which one a request selects.
+"""Keeps the worlds of one mock, and determines which one a request selects.
 
 A world's own base address is enough for a client that can be configured. A header, a cookie or a
 token that was minted in the world do for those that cannot, such as an unmodified page.
@@ -245,7 +245,7 @@ class Worlds:
         """Deletes a snapshot.
 
         Raises:
-            NotFound: There is none of that name.
+            NotFound: No such name.
         """
         self.snapshot(name)
         del self.snapshots[name]
@@ -256,7 +256,7 @@ class Worlds:
         """Returns a snapshot.
 
         Raises:
-            NotFound: There is none of that name.
+            NotFound: No such name.
         """
         snapshot = self.snapshots.get(name)
         if snapshot is None:

@@ -1,4 +1,4 @@
-"""Worlds: isolated universes, each a small overlay of changed records on one shared baseline.
+"""Keeps isolated states of the service, each an overlay of changed records on one shared baseline.
 
 Records are frozen and a change is a value, so dropping or copying a world costs what was changed in
 it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
@@ -139,11 +139,11 @@ class World:
 
     @property
     def mark(self) -> str:
-        """The beginning of every token that is issued here, by which the token selects its world."""
+        """The prefix of every token that this world issues; it selects the world."""
         return "" if self.name == DEFAULT else f"{self.name}{MARK}"
 
     def get(self, collection: Collection[Record], key: str) -> Record | None:
-        """Returns the record at this key, or None where there is none."""
+        """Returns the record at this key, or None."""
         changed = self._overlay.get(collection.name)
         if changed is not None and key in changed:
             record: Record | None = changed[key]
@@ -253,7 +253,7 @@ class World:
             self.store.world_replaced(self)
 
     def copy(self) -> "World":
-        """Returns a world of its own that holds the same, and is neither kept nor journalled."""
+        """Returns an independent copy, which is neither persisted nor journalled."""
         world = World(self.name, self.baseline, self.clock.copy())
         world.become(self.snapshot())
         return world

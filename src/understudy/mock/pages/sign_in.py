@@ -90,7 +90,7 @@ def sign_in_page() -> Response:
 
 @blueprint.post("/sign-in")
 def sign_in() -> Response | Redirect:
-    """Signs a person in, by password or picked from the list, and redirects to where they came from."""
+    """Signs a person in, by password or picked from the list, and redirects to the page that required it."""
     current = exchange()
     session = sessions.session_of(current)
     sessions.expect_csrf(session)

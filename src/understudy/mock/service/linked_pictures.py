@@ -40,7 +40,7 @@ HEADERS = (
 
 
 class _Rendition(NamedTuple):
-    """What the query of an avatar's address asks for."""
+    """How the query of an avatar's address wants the picture rendered."""
 
     name: str
     media_type: str | None

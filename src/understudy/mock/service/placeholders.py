@@ -21,7 +21,7 @@ _GREY, _WHITE, _DARK = (203, 209, 207), (250, 250, 250), (40, 44, 52)
 
 
 class Subject(NamedTuple):
-    """What a placeholder stands for.
+    """The person or name that a placeholder represents.
 
     Attributes:
         identifier: The hash or image_id that the picture was requested for.
@@ -49,7 +49,7 @@ def placeholder(kind: str, size: int, subject: Subject) -> Image:
     Args:
         kind: A name in ``PLACEHOLDERS``.
         size: Width and height in pixels.
-        subject: What it stands for.
+        subject: What it represents.
     """
     drawing = PLACEHOLDERS[kind](subject)
     is_pattern = drawing.width < SIDE

@@ -55,7 +55,7 @@ def _flows(flows: Mapping[str, Any], authorization_url: str) -> dict[str, Any]:
 
 
 def publish(document: Document, base_path: str) -> Handler:
-    """Returns the handler that answers with the document, at the address it was asked at."""
+    """Returns the handler that responds with the document, with the address of the request as server."""
 
     @upholds("published-document")
     def get_document(call: Call) -> HandlerResponse:

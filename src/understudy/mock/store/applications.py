@@ -1,4 +1,4 @@
-"""Applications and what was granted to them: the records of the authorization server."""
+"""Defines the records of the authorization server: applications, codes, consents and sessions."""
 
 from datetime import datetime
 from typing import Literal
@@ -71,11 +71,11 @@ class Session(Struct, frozen=True):
 
 
 class Consent(Struct, frozen=True):
-    """A consent page that waits for its answer, which counts once.
+    """A consent page that waits for the person's decision, which is accepted once.
 
     Attributes:
         session: Key of the session it was shown in.
-        query: The authorization request, as it came.
+        query: The query of the authorization request, unchanged.
     """
 
     session: str
@@ -83,7 +83,7 @@ class Consent(Struct, frozen=True):
 
 
 class ClientAdvice(Struct, frozen=True):
-    """Something a client did badly, even where it worked.
+    """Advice on a client's behaviour, even where its requests succeeded.
 
     Attributes:
         client_id: Who did it.
@@ -104,12 +104,12 @@ APPLICATIONS: Collection[Application] = Collection("applications", Application)
 """client_id to application."""
 
 CODES: Collection[AuthorizationCode] = Collection("codes", AuthorizationCode, is_transient=True)
-"""Code to what it stands for, until it is exchanged."""
+"""Code to its record, until it is exchanged."""
 
 SPENT_CODES: Collection[AuthorizationCode] = Collection(
     "spent_codes", AuthorizationCode, is_transient=True
 )
-"""Code to what it stood for, in the order of their exchange, so that a second one is noticed."""
+"""Code to its record, in the order of their exchange, so that a second exchange is detected."""
 
 SESSIONS: Collection[Session] = Collection("sessions", Session, is_transient=True)
 """Cookie value to session."""

@@ -1,4 +1,4 @@
-"""What the authorization server counts against guessing and haste; kept like every other record."""
+"""Defines the records of failed attempts, which the authorization server counts against guessing."""
 
 from datetime import datetime
 

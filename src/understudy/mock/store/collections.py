@@ -1,4 +1,4 @@
-"""Every kind of record that a world holds."""
+"""Lists every kind of record that a world holds."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""E-mail hashes, the public names of accounts (interface, Profile)."""
+"""Computes e-mail hashes, the public names of accounts (interface, Profile)."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""People as a world holds them: frozen, and shaped as their fixture files are.
+"""Defines people as a world holds them: frozen, and in the shape of their fixture files.
 
 Only what someone decided is a field. What follows from it (hashes, addresses, counts, who may see
 what) is worked out in answers, so a fixture cannot contradict itself. UNSET is "not given" and is

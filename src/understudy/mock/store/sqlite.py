@@ -186,7 +186,7 @@ class SqliteStore:
         self._statements.append(("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", values))
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Takes other fixtures instead of those that worlds without a baseline stand on."""
+        """Replaces the fixtures that worlds without a baseline are based on."""
         self._rows.fixtures = fixtures
 
     def commit(self, world: World) -> None:

@@ -25,7 +25,7 @@ class BrokenRow(NamedTuple):
     """A row that cannot be read.
 
     Attributes:
-        table: Where it stands.
+        table: The table that contains it.
         key: The values of its primary key.
         reason: Why it cannot be read.
     """
@@ -44,7 +44,7 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
 
     Args:
         directory: Where it lies.
-        is_repair: Whether a file that is no such database is set aside, and a new one begun.
+        is_repair: Whether a file that is not a state database is set aside, and a new one begun.
 
     Raises:
         StartupError: It cannot be used, or another process uses it.

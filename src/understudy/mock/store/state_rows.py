@@ -1,4 +1,4 @@
-"""The rows of the state database, as MessagePack: written from worlds and read back into them."""
+"""Encodes worlds as MessagePack rows of the state database, and decodes them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ class WorldSettings(Struct):
 
 
 class StoredSnapshot(Struct):
-    """A snapshot; without a baseline of its own it stands on the fixtures."""
+    """A snapshot; without a baseline of its own it is based on the fixtures."""
 
     baseline: Blobs | None
     overlay: Blobs
@@ -96,7 +96,7 @@ class Rows:
         """Decodes a snapshot.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The row is invalid.
         """
         return self._as_snapshot(msgspec.msgpack.decode(blob, type=StoredSnapshot))
 

@@ -1,4 +1,4 @@
-"""Bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
+"""Defines bearer tokens: OAuth access tokens and API keys (interface, Bearer tokens)."""
 
 from datetime import datetime
 from typing import Literal
@@ -20,7 +20,7 @@ class Token(Struct, frozen=True, forbid_unknown_fields=True):
         person: Slug of the account it speaks for.
         kind: An API key reads public lookup with more fields; only OAuth tokens open ``/me``.
         scopes: What an OAuth token was granted; empty for an API key.
-        client_id: The application it was issued to; None for a fixture that stands alone.
+        client_id: The application it was issued to; None for a fixture without an application.
         expires: Aware instant, ISO 8601; None for a token that never expires.
         about: Purpose of the fixture.
     """
@@ -44,7 +44,7 @@ def is_valid(token: Token, now: datetime) -> bool:
 
 
 def authenticate(world: World, token: str, now: datetime) -> Principal | None:
-    """Returns whom a bearer token speaks for, or None where it is not valid."""
+    """Returns the principal of a bearer token, or None if it is not valid."""
     record = world.get(TOKENS, token)
     if record is None or not is_valid(record, now) or world.get(PEOPLE, record.person) is None:
         return None

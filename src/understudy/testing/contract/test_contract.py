@@ -1,4 +1,4 @@
-"""Each rule is a test with the rule's id, each scenario one too; the plugin brings the deployment.
+"""Tests each rule and each scenario under its id; the plugin provides the deployment.
 
 All of them share one run: the same gateway, mode and budget as ``understudy verify``.
 """
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("understudy-contract")  # one run, one budg
 
 @pytest.mark.parametrize("rule", catalogue())
 def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[str, str]) -> None:
-    """A rule holds, or its finding is shown; what could not be checked is skipped with the reason."""
+    """Fails with the findings of a rule; skips a rule that was not checked, with the reason."""
     result = next(result for result in understudy_outcome.rules if result.rule.id == rule)
     if result.status == "not_checked":
         pytest.skip(result.reason)
@@ -30,7 +30,7 @@ def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[s
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario(name: str, understudy_run: Run, understudy_outcome: Outcome) -> None:
-    """Calls in any order break no rule."""
+    """Expects that calls in any order violate no rule."""
     if understudy_outcome.stopped:
         pytest.skip(understudy_outcome.stopped)
     try:
