@@ -101,13 +101,12 @@ def test_avatars_are_deleted_one_after_the_other():
     assert {line["outcome"] for line in lines} == {"passed: 204"}
 
 
-def test_an_assumption_of_ours_fails_no_other_deployment(deployed: Start):
+def test_an_assumption_of_understudy_fails_no_other_deployment(deployed: Start):
     _, target = deployed("--choose", "scopes=ignored")
     done, lines = send("getOwnProfile", "--target", target, "--count", 150)
     assert done.exit_code == 0
     assert {line["outcome"] for line in lines if line["outcome"].startswith("not judged")} == {
-        "not judged: rule scope-per-operation, an assumption of ours, is not shared: "
-        "answered 200, expected 403"
+        "not judged: rule scope-per-operation is assumed by understudy: answered 200, expected 403"
     }
 
 

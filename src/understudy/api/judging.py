@@ -16,7 +16,7 @@ from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios
 
 MOCK_CASES: Final = 10
-"""Generated cases of each operation for the mock, which nobody's budget limits."""
+"""Generated cases of each operation for the mock, where requests cost nothing."""
 
 
 def verify(

@@ -28,7 +28,7 @@ FAILED = 1
 
 
 STOPPED = 3
-"""Exit code where Ctrl-C or SIGTERM came before the end."""
+"""Exit code where Ctrl-C or SIGTERM ended the command early."""
 
 
 @dataclass

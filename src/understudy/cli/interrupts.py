@@ -27,7 +27,7 @@ class Interruption:
         raise KeyboardInterrupt
 
     def raise_lost(self) -> None:
-        """Raises an interruption again that nobody noticed.
+        """Raises again an interruption that went unnoticed.
 
         Raises:
             KeyboardInterrupt: A signal came and was not noticed.

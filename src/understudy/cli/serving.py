@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import os
-import secrets  # noqa: TID251 - no fixture, and nobody may guess it
+import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
 
 WILDCARDS = frozenset({"0.0.0.0", "::"})
-"""The addresses that stand for every interface."""
+"""The addresses that mean every network interface."""
 
 
 def run(settings: Settings) -> None:

@@ -44,7 +44,7 @@ REFUSAL_RULES = frozenset(
         *("authorize-error-page", "authorize-error-redirect", "authorize-page-not-framed"),
     }
 )
-"""Rules that also judge every refusal, whatever it refuses."""
+"""Rules that also judge every refusal."""
 
 PAGE_SHARE = 4
 """One in so many valid authorization requests is not approved, so that its page is judged too."""
@@ -159,7 +159,7 @@ class CaseSender:
         mismatch = case.expected.mismatch(exchange.status, exchange.response.header("location"))
         findings = self._findings(case, exchange)
         if mismatch and not findings and self._is_assumed(case.expected.because):
-            return f"not judged: {case.expected.because}, an assumption of ours, is not shared: {mismatch}"
+            return f"not judged: {case.expected.because} is assumed by understudy: {mismatch}"
         reasons = [mismatch, *findings] if mismatch else findings
         if reasons:
             return f"failed: {'; '.join(reasons)}"

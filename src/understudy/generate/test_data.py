@@ -25,7 +25,7 @@ SECRETS: Mapping[str, str] = {
     "CODE": "an authorization code that was not exchanged yet",
     "CREDENTIAL": "any other credential that the document requires",
 }
-"""Every secret variable of a request, and the secret that it stands for."""
+"""Every secret variable of a request, and the secret that it holds."""
 
 AVATAR_ID = "AVATAR_ID"
 """The variable for the avatar that a set-up request creates."""

@@ -53,7 +53,7 @@ class SchemaValues:
         return members
 
     def sample(self, schema: Node) -> Any:
-        """Returns the plainest value that the schema accepts, or one it refuses if none is found."""
+        """Returns the plainest value that the schema accepts, or one it refuses if there is none."""
         return self._sampler.value(schema)
 
 

@@ -33,7 +33,7 @@ def client_of(exchange: Exchange, history: History) -> TargetApplication | None:
 
 
 def repeated(exchange: Exchange) -> list[str]:
-    """Returns which parameters were given twice."""
+    """Returns the names of the parameters that occur twice."""
     names = [name for name, _ in exchange.request.pairs]
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 

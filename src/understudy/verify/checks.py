@@ -26,7 +26,7 @@ class CheckResult(NamedTuple):
     Attributes:
         holds: Whether the rule holds here.
         expected: What the rule asks for, in a few words.
-        actual: What was found instead, or as well.
+        actual: What the exchange shows instead.
         evidence: Earlier exchanges that the judgement rests on.
         is_choice: Whether it judges what the rule's source leaves open, and we chose.
         is_shape: Whether it judges names, types and values that a document can declare otherwise.
@@ -76,7 +76,7 @@ class Check:
         return f"{self.judge.__module__.rpartition('.')[2]}.{self.judge.__name__}"
 
     def concerns(self, exchange: Exchange) -> bool:
-        """Tells whether it is asked about an exchange at all."""
+        """Tells whether the check applies to the operation of an exchange."""
         if self.operations and exchange.operation not in self.operations:
             return False
         return exchange.status != TOO_MANY or self.is_of_limits
@@ -232,7 +232,7 @@ def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
 
 
 def expect_refused(exchange: Exchange) -> CheckResult:
-    """Returns the result that the request must be refused, whatever the status says."""
+    """Returns the result that the request must be refused, with any status of refusal."""
     return expect(exchange.response.is_refusal, "a refusal, 4XX", f"status {exchange.status}")
 
 

@@ -14,7 +14,7 @@ TOKENS = frozenset({"oauth", "api_key"})
 """Kinds of credentials that a deployment takes for good."""
 
 UNSURE = frozenset({"invalid", "unknown"})
-"""Kinds of credentials that a deployment may refuse, whatever is asked."""
+"""Kinds of credentials that a deployment may refuse for any request."""
 
 
 def succeeded(exchange: Exchange, _history: History) -> bool:

@@ -1,4 +1,4 @@
-"""Judges exchanges as they come, whatever sent them, and keeps what was said of each rule."""
+"""Judges each exchange by every check, and keeps a record of the results of each rule."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -20,6 +20,7 @@ from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, ke
 from understudy.verify.history import History
 from understudy.verify.outcome import Coverage, RuleOutcome
 from understudy.verify.unjudged import UNJUDGED
+from understudy.verify.value_texts import as_json
 
 SHOWN = 5
 """Exchanges that a report names for each rule."""
@@ -37,7 +38,7 @@ class RuleRecord:
 
     Attributes:
         checks: How many there are.
-        binding: How many of them judge what binds the target, and not what we chose.
+        binding: How many of them bind the target, because no assumption of understudy is judged.
         exchanges: The first few exchanges that were judged.
         findings: Findings and notes.
     """
@@ -53,17 +54,17 @@ class Evaluator:
     """Judges the exchanges of a run.
 
     Attributes:
-        rules: The catalogue, as far as it was asked for.
-        history: What was exchanged.
-        routes: For what the document says of an operation.
+        rules: The catalogue, or the part of it that the run is limited to.
+        history: The exchanges so far.
+        routes: The operations of the documents, by name and path.
         documents: A judge for each site's document.
         is_held_to_assumptions: Whether an assumption that fails is a finding.
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
-        has_own_document: Whether the document in force is another than ours, and so decides on
-            names, types and values.
-        broken: What the last exchange was found to break, known or not.
+        has_own_document: Whether a document other than the bundled one is in force, and so
+            decides on names, types and values.
+        broken: The rules that the last exchange breaks, with the results, known or not.
     """
 
     rules: dict[str, Rule]
@@ -81,7 +82,7 @@ class Evaluator:
     _places: dict[tuple[object, ...], tuple[str, int]] = field(default_factory=dict)
 
     def evaluate(self, exchange: Exchange) -> list[Finding]:
-        """Judges an exchange, remembers it, and returns what is found for the first time."""
+        """Judges an exchange, remembers it, and returns the findings that are new."""
         new = []
         self.broken.clear()
         for checked in check_results(exchange, self.history):
@@ -101,7 +102,7 @@ class Evaluator:
         return new
 
     def unanswered(self, exchange: Exchange, reason: str) -> list[Finding]:
-        """Notes a request that got no answer."""
+        """Records a request that got no response."""
         if ANSWERS.id not in self.rules:
             return []
         return self._note(
@@ -109,21 +110,21 @@ class Evaluator:
         )
 
     def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
-        """Notes what a generator's checks say of an exchange; None where they find nothing."""
+        """Records the failure that a generator's checks report, or None where they pass."""
         if GENERATED.id not in self.rules:
             return []
         result = expect(actual is None, "what the document says of such a request", actual or "")
         return self._note(GENERATED, result, exchange)
 
     def disagree(self, rule: str, exchange: Exchange, expected: str, actual: str) -> list[Finding]:
-        """Notes that a scenario's model expects otherwise."""
+        """Records that a response differs from what a scenario's model expects."""
         if rule not in self.rules:
             return []
         result = expect(condition=False, expected=expected[:200], actual=actual)
         return self._note(self.rules[rule], result, exchange)
 
     def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
-        """Gives the findings of a rule the smallest sequence that a scenario came to."""
+        """Replaces the steps of a rule's findings by the shortest failing sequence of a scenario."""
         record = self.records.get(rule, RuleRecord())
         last = steps[-1]
         record.findings = [
@@ -136,12 +137,12 @@ class Evaluator:
 
     @property
     def settled(self) -> int:
-        """How many rules something was said of."""
+        """The number of rules that have a result."""
         return sum(rule in self.records for rule in self.rules)
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings and notes, in the order they were found."""
+        """All findings and notes, in the order of the rules' first results."""
         return [finding for record in self.records.values() for finding in record.findings]
 
     def outcomes(self, reasons: dict[str, str], checkable: Iterable[str]) -> list[RuleOutcome]:
@@ -197,10 +198,10 @@ class Evaluator:
         """Returns why a breach of a rule is a note."""
         if rule.id in self.history.target.accept:
             return "accepted by the target file"
-        return "an assumption of ours, and here it is otherwise"
+        return "assumed by understudy, and this deployment differs"
 
     def _is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
-        """Tells whether a result does not bind the target: it is assumed here, or accepted there."""
+        """Tells whether the target need not meet a result: it is assumed, or the target accepts it."""
         is_assumed = rule.status == "assumed" or result.is_choice
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
         is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
@@ -216,17 +217,17 @@ class Evaluator:
         return validator.declares(exchange, operation)
 
     def _is_by_our_document(self, rule: Rule, exchange: Exchange) -> bool:
-        """Tells whether a deployment is held to what we wrote down: it publishes no such thing."""
+        """Tells whether the bundled document judges the response, as none is published for it."""
         return rule.id == DOCUMENT.id and exchange.site == "authorization"
 
     def _wait(self, unmet: Unmet) -> None:
-        """Remembers how far an exchange came that a check could not judge; the furthest counts."""
+        """Remembers the check that met most of its conditions, and could not judge a rule yet."""
         for rule in unmet.check.rules:
             if rule not in self._unmet or unmet.reached > self._unmet[rule].reached:
                 self._unmet[rule] = unmet
 
     def _lacking(self, rule: str) -> str:
-        """Returns which exchange a rule would have needed."""
+        """Returns the exchange that a rule needs and that was not seen."""
         if rule in self._unmet:
             unmet = self._unmet[rule]
             return unmet.check.occasion(unmet.reached)
@@ -252,7 +253,9 @@ class Evaluator:
         errors = judge.judge(exchange, operation)
         if not errors.agrees:
             own_error, other_error = errors.validator or "valid", errors.openapi_core or "valid"
-            disagreement = f"ours says {own_error!r}, openapi-core {other_error!r}"
+            disagreement = (
+                f"understudy says {as_json(own_error)}, openapi-core {as_json(other_error)}"
+            )
             line = f"{exchange.operation} {exchange.status}: {disagreement}"
             self.differences |= {line: None}
         result = expect(

@@ -43,11 +43,11 @@ _GIVEN: Final[Mapping[str, tuple[Callable[[Target], object], str]]] = {
     "app": (_app, "[application] client_id, client_secret and redirect_uri are not given"),
     "approval": (
         lambda t: _decision(t.application.approve, t),
-        "nobody can approve: [application] username and password, or approve",
+        "no approval is possible: [application] username and password, or approve, are not given",
     ),
     "denial": (
         lambda t: _decision(t.application.deny, t),
-        "nobody can deny: [application] username and password, or deny",
+        "no denial is possible: [application] username and password, or deny, are not given",
     ),
     "password": (
         lambda t: t.application.username and t.application.password,

@@ -27,7 +27,7 @@ Weights = Mapping[str, float]
 
 
 def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
-    """Yields whose turn it is: of whom the next parts settle most for a request.
+    """Yields the probe whose next parts settle most for each request, again and again.
 
     A check that was settled before counts less and less; what moves time or uses up a limit comes
     last.
@@ -48,7 +48,7 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
         while waiting:
             _, place, done = heappop(waiting)
             now = (-_worth(staged[place], done, settled_before, weights), place, done)
-            if waiting and now > waiting[0]:  # worth only ever falls, so nothing else need be asked
+            if waiting and now > waiting[0]:  # the worth only falls, so no other is worth more
                 heappush(waiting, now)
                 continue
             yield staged[place]
@@ -91,7 +91,7 @@ def _worth(probe: Probe, done: int, settled_before: Asked, weights: Weights) -> 
 
 
 def _news(question: tuple[str, str], settled_before: Asked) -> float:
-    """Returns what a question is worth after those that were asked."""
+    """Returns what a question is worth after those that were settled before."""
     check, _ = question
     if question not in settled_before and check in settled_before:
         return OTHERWISE

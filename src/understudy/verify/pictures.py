@@ -45,5 +45,5 @@ def id_of(exchange: Exchange) -> str:
 
 
 def avatars(client: ProbeClient, hash_: str | None = None, who: str = "owner") -> Exchange:
-    """Lists the avatars of an account, as they stand for an e-mail address if one is given."""
+    """Lists the avatars of an account, as selected for an e-mail address if one is passed."""
     return client.get("/me/avatars", who, {"selected_email_hash": hash_} if hash_ else ())

@@ -61,13 +61,13 @@ class ProbeClient:
     ) -> Exchange:
         """Reads something, or returns what this run read there, if nothing was written since.
 
-        For what a later exchange is judged beside: the judge remembers it, whoever asked.
+        The evaluator remembers the response, and judges later exchanges beside it.
 
         Args:
             path: As of ``send``.
             who: As of ``send``.
             query: As of ``send``.
-            is_lasting: Whether what is looked for there is what no write of ours changes.
+            is_lasting: Whether no write of verify changes what is read there.
         """
         request = self._request("GET", path, who, query=query)
         for exchange in reversed(self.earlier):
@@ -156,7 +156,7 @@ class ProbeClient:
                 files=files,
             )
         except (httpx.InvalidURL, ValueError) as error:
-            msg = f"the deployment gave an address that is none: {url[:80]!r}"
+            msg = f"the deployment returned an address that is not a URL: {url[:80]!r}"
             raise NotPermitted(msg) from error
         return Request(
             method, str(prepared.url), headers_of(prepared.headers.multi_items()), prepared.read()

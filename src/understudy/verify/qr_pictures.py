@@ -75,7 +75,7 @@ def picture_of(exchange: Exchange) -> Picture:
 
 
 def requested_size(exchange: Exchange) -> int | None:
-    """Returns the size that was asked for in pixels; None where the request is not clear."""
+    """Returns the requested size in pixels; None where the request is not clear."""
     sizes = [text for name, text in exchange.request.pairs if name == "size"]
     if not sizes:
         return DEFAULT_SIZE

@@ -57,7 +57,7 @@ def counted_alike(exchange: Exchange, before: Exchange) -> bool:
 
 
 def previous(exchange: Exchange, history: History) -> Previous | None:
-    """Returns the request counted last in the same hour, if no other credential came between."""
+    """Returns the request counted last in the same hour, if no other credential was used in between."""
     now = count_in(exchange)
     for before in history.of(*COUNTED):
         if by_address(before) != by_address(exchange):
@@ -73,7 +73,7 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
 
 
 def last_told(exchange: Exchange, history: History) -> Previous | None:
-    """Returns the newest request that is counted together with this one, in whatever hour."""
+    """Returns the newest request that is counted together with this one, in any hour."""
     for before in history.of(*COUNTED):
         count = count_in(before)
         if count is not None and counted_alike(exchange, before):
@@ -82,7 +82,7 @@ def last_told(exchange: Exchange, history: History) -> Previous | None:
 
 
 def avatars_since(exchange: Exchange, history: History, before: Exchange) -> list[Exchange]:
-    """Returns what the same client asked of the avatar API since a request."""
+    """Returns the requests of the same client to the avatar API since a request."""
     return [
         other
         for other in history.exchanges
@@ -93,9 +93,9 @@ def avatars_since(exchange: Exchange, history: History, before: Exchange) -> lis
 
 
 def others_since(history: History, before: Exchange) -> list[Exchange]:
-    """Returns what else was asked with any token since a request, and may have been counted.
+    """Returns the other requests with any token since a request that may have been counted.
 
-    Another token may be of the same account, and what is not said to be counted may be counted.
+    Another token may be of the same account, and a request that is not stated to be counted may be counted.
     """
     return [
         other
@@ -133,13 +133,13 @@ def was_counted_before(exchange: Exchange, history: History) -> bool:
 
 
 def something_was_left(exchange: Exchange, history: History) -> bool:
-    """Tells whether the response before said that requests are left."""
+    """Tells whether the previous response shows requests left."""
     before = previous(exchange, history)
     return before is not None and before.headers.remaining > 0
 
 
 def nothing_was_left(exchange: Exchange, history: History) -> bool:
-    """Tells whether the response before said that no request is left."""
+    """Tells whether the previous response shows no request left."""
     before = previous(exchange, history)
     return before is not None and before.headers.remaining == 0
 

@@ -59,7 +59,7 @@ class RunOptions:
 
 
 class RuleBroken(Exception):
-    """A scenario found a broken rule.
+    """A scenario has shown that a rule is broken.
 
     Attributes:
         rule: The rule's id.
@@ -88,7 +88,7 @@ class Run:
         not_run: Names of probes and phases that the budget cut short.
         exchanges: All exchanges so far.
         lost: Requests without a response in a row.
-        broken: The rule that the current scenario found broken.
+        broken: The rule that the current scenario has shown to be broken.
     """
 
     deployment: Deployment

@@ -1,4 +1,4 @@
-"""The bundled documents' schemas, for rules about shapes whatever document is in force."""
+"""The bundled documents' schemas, for rules about shapes under any document in force."""
 
 from functools import cache
 from typing import Any

@@ -52,7 +52,7 @@ def redirect_of(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def requested(exchange: Exchange, history: History, name: str) -> str:
-    """Returns a parameter of the authorization request that the code of a form came of."""
+    """Returns a parameter of the authorization request that issued the code of a form."""
     redirect = redirect_of(exchange, history)
     authorization = history.request_behind(redirect) if redirect else None
     return authorization.request.query.get(name, "") if authorization else ""

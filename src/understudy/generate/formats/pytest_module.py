@@ -1,4 +1,4 @@
-"""A pytest module that stands alone: it needs pytest and the standard library, not understudy.
+"""A self-contained pytest module: it needs pytest and the standard library, not understudy.
 
 It uses ``http.client``, which sends a request as it is, where other clients encode, sort and join.
 """

@@ -17,7 +17,7 @@ TOKEN = variable("TOKEN")
 BEARER = rule("bearer-header")
 
 _UNKNOWN = {
-    "a token that nobody issued": "Bearer understudy-unknown",
+    "a token that was never issued": "Bearer understudy-unknown",
     "the token with a letter behind it": f"Bearer {TOKEN}x",
     "the token in quotes": f'Bearer "{TOKEN}"',
     "the word Bearer alone": "Bearer",
@@ -94,7 +94,7 @@ def mutations(context: OperationContext, *, is_required: bool) -> Iterator[Mutat
 
 
 def generators(context: OperationContext) -> Iterator[Generator]:
-    """Yields a generator of tokens that nobody issued."""
+    """Yields a generator of tokens that were never issued."""
 
     def token(chance: Random) -> Mutation:
         alphabet = string.ascii_letters + string.digits + "-._~+/"

@@ -177,8 +177,8 @@ def _writing(context: OperationContext, name: str) -> Iterator[Mutation]:
     yield accepted("the boundary +++", lambda p: p._replace(boundary="+++"))
     yield accepted("a boundary of 70 characters", lambda p: p._replace(boundary="b" * 70))
     yield accepted("a boundary of hyphens", lambda p: p._replace(boundary="-" * 24 + "7d3f"))
-    yield accepted("another part that nobody knows", _with_part("understudy", b"1"))
-    yield accepted("an empty part that nobody knows", _with_part("understudy", b""))
+    yield accepted("an unknown part", _with_part("understudy", b"1"))
+    yield accepted("an empty unknown part", _with_part("understudy", b""))
     yield accepted(
         "the part's headers in lower case",
         _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers))),

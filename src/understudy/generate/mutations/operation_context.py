@@ -1,7 +1,7 @@
 """The context that mutation generators get: an operation, its plain request, and what values mean.
 
 A schema says which texts are well-formed; only the interface's prose says that a well-formed slug
-that nobody has leads to 404. ``ValueSemantics`` applies that to every value that a schema suggests.
+of no account leads to 404. ``ValueSemantics`` applies that to every value that a schema suggests.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -149,7 +149,7 @@ def email_hash_mutations(
         yield of("the hash of a second e-mail of the caller", data.second_hash, is_own=True)
     if data.other_hash:
         yield of("the hash of another person's e-mail", data.other_hash, is_own=False)
-    yield of("a hash that nobody has", digest("understudy"), is_own=False)
+    yield of("a hash of no account", digest("understudy"), is_own=False)
 
 
 def _md5(text: str) -> str:

@@ -13,10 +13,10 @@ from understudy.generate.mutations.mutation import REFUSED, Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
 
 _ACCEPTED_HEADERS = {
-    "a header that nobody knows": ("X-Understudy-Extra", "1"),
+    "an unknown header": ("X-Understudy-Extra", "1"),
     "a language preference": ("Accept-Language", "tlh;q=0.9, *;q=0.1"),
     "a shell's function, as attackers send it": ("User-Agent", "() { :; }; understudy"),
-    "cookies that nobody knows, badly written": ("Cookie", 'a="b; c=; =d; e'),
+    "unknown cookies, badly written": ("Cookie", 'a="b; c=; =d; e'),
     "null, as a page in a sandbox sends it": ("Origin", "null"),
     "a cache that wants nothing old": ("Cache-Control", "no-cache, no-store, max-age=0"),
     "any answer will do": ("Accept", "*/*"),
@@ -25,12 +25,12 @@ _ACCEPTED_HEADERS = {
 _LEFT_OPEN_HEADERS = {
     "DELETE, which is not the method": ("X-HTTP-Method-Override", "DELETE"),
     "a method that there is not": ("X-HTTP-Method-Override", "BREW"),
-    "only a type that nobody has": ("Accept", "application/x-understudy"),
+    "only an unknown media type": ("Accept", "application/x-understudy"),
     "nothing but punctuation": ("Accept", ";,;/,*"),
     "the first byte alone": ("Range", "bytes=0-0"),
     "only if there is nothing yet": ("If-None-Match", "*"),
     "as if a proxy had another name": ("X-Forwarded-Host", "example.org"),
-    "as if a proxy had been asked for another path": ("X-Original-URL", "/admin"),
+    "as if a proxy had received another path": ("X-Original-URL", "/admin"),
     "8,000 bytes": ("X-Understudy-Long", "a" * 8000),
 }
 _OTHER_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -74,7 +74,7 @@ def generators(context: OperationContext) -> Iterator[Generator]:
     def header(chance: Random) -> Mutation:
         name = "X-U-" + "".join(chance.choices(string.ascii_letters, k=6))
         text = "".join(chance.choices(string.ascii_letters + string.punctuation, k=20))
-        what = f"header {name}, which nobody knows: letters and punctuation"
+        what = f"the unknown header {name}: letters and punctuation"
         return context.accepted(
             "header *", "header", what, "header", f"{_HTTP}, 5.1", draft_changes.header(name, text)
         )

@@ -172,7 +172,7 @@ def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
         yield context.accepted(
             PART,
             "authorization",
-            "Authorization: a token that nobody issued",
+            "Authorization: a token that was never issued",
             "qr-no-authentication",
             rule("qr-no-authentication"),
             sending("Bearer understudy-unknown"),
@@ -194,10 +194,13 @@ def _tokens(context: OperationContext, key: str) -> Iterator[Mutation]:
     if key == OWN_PROFILE:
         disabled = "own-profile-disabled-404"
         yield with_token(
-            "the token of somebody whose profile is disabled", "DISABLED_TOKEN", disabled, NOT_FOUND
+            "the token of an account whose profile is disabled",
+            "DISABLED_TOKEN",
+            disabled,
+            NOT_FOUND,
         )
         yield with_token(
-            "the token of somebody whose profile is private",
+            "the token of an account whose profile is private",
             "PRIVATE_TOKEN",
             "own-profile-is-full",
             (),

@@ -32,7 +32,7 @@ def _name_in(exchange: Exchange, url: str) -> str:
 
 
 def named_in(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest response that holds the URL that was asked for."""
+    """Returns the newest response that contains the requested URL."""
     url = exchange.request.url
     return next((each for each in history.of(*PROFILES, *AVATARS) if _name_in(each, url)), None)
 

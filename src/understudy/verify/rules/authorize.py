@@ -114,7 +114,7 @@ def untrusted_address_gets_nothing(exchange: Exchange, _history: History) -> Che
 
 @check("authorize-error-page", on=[AUTHORIZE], when=[cannot_be_trusted], is_choice=True)
 def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
-    """What cannot be redirected is told to the person by a page."""
+    """An error that cannot be redirected is shown to the person on a page."""
     is_right = exchange.status == REFUSED and exchange.response.media_type == "text/html"
     return expect(is_right, "a page with status 400", shown(exchange))
 

@@ -106,21 +106,21 @@ _REDIRECTED = (
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=[*_REDIRECTED, has_sound_scopes])
 def error_is_redirected(exchange: Exchange, history: History) -> CheckResult:
-    """An error is told to a client that can be trusted, where it looks for the response."""
+    """An error is redirected to a client that can be trusted, in the part it reads."""
     is_right = bool(_error_parameters(exchange, history).get("error"))
     return expect(is_right, "error on the redirect", shown(exchange))
 
 
 @check("authorize-error-redirect", on=[AUTHORIZE], when=_REDIRECTED, is_choice=True)
 def error_is_described(exchange: Exchange, history: History) -> CheckResult:
-    """An error is told with a description, and wrong scopes in the same way."""
+    """An error has a description, and wrong scopes are reported in the same way."""
     error = _error_parameters(exchange, history)
     is_right = bool(error.get("error") and error.get("error_description"))
     return expect(is_right, "error and error_description on the redirect", shown(exchange))
 
 
 def _error_parameters(exchange: Exchange, history: History) -> dict[str, str]:
-    """Returns what a redirect to the application tells it, in the place where it looks."""
+    """Returns the parameters of a redirect to the application, from the part it reads."""
     if not is_back(exchange, proven(application_of(exchange, history))):
         return {}
     location = exchange.location

@@ -64,7 +64,7 @@ _SOUND = (may_manage, is_live, is_sound_update)
 
 @check("avatar-patch-rating-and-alt-text", on=[UPDATE_AVATAR], when=_SOUND)
 def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
-    """An update returns the avatar with what was asked for."""
+    """An update returns the avatar with the requested values."""
     wanted, returned = exchange.request.json, exchange.json_object
     wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong

@@ -30,17 +30,17 @@ def lists_anything(exchange: Exchange, _history: History) -> bool:
 
 
 def names_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the list was asked for as it stands for an e-mail address."""
+    """Tells whether the list is requested for an e-mail address."""
     return bool(exchange.request.query.get("selected_email_hash"))
 
 
 def names_empty_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the address that was asked for is empty."""
+    """Tells whether the requested address is empty."""
     return exchange.request.query.get("selected_email_hash") == ""
 
 
 def names_strange_address(exchange: Exchange, history: History) -> bool:
-    """Tells whether the address that was asked for is unknown or of another account."""
+    """Tells whether the requested address is unknown or of another account."""
     hash_ = exchange.request.query.get("selected_email_hash")
     if hash_ is None:
         return False
@@ -128,7 +128,7 @@ def upload_for_strange_address_is_refused(exchange: Exchange, _history: History)
     needs=("owner",),
 )
 def lists_for_every_address(client: ProbeClient) -> Parts:
-    """Lists the avatars, as they stand for an unknown address, for each own one and for none."""
+    """Lists the avatars for an unknown address, for each own one and for none."""
     yield avatars(client)
     yield avatars(client, made_up_hash(4))
     for hash_ in client.known.own_hashes:
@@ -145,5 +145,5 @@ def lists_of_both_accounts(client: ProbeClient) -> None:
 
 @probe("unknown-selected-email-hash", needs=("owner", "other_hashes"))
 def list_for_address_of_other(client: ProbeClient) -> None:
-    """Lists the avatars as they stand for another account's address."""
+    """Lists the avatars for another account's address."""
     avatars(client, client.known.others_hashes[0])

@@ -134,7 +134,7 @@ def first_avatar_is_selected(exchange: Exchange, history: History) -> CheckResul
 
 @check("select-avatar", on=[LIST_AVATARS], when=[follows_upload])
 def list_agrees_with_upload(exchange: Exchange, history: History) -> CheckResult:
-    """The list says of a new avatar what its upload said."""
+    """The list shows a new avatar as the response to its upload did."""
     before = proven(last_upload(exchange, history))
     listed = avatar_in(exchange, str(before.json_object.get("image_id"))).get("selected")
     return expect_equal(listed, before.json_object.get("selected"), "selected in the list", before)

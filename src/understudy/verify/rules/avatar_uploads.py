@@ -28,7 +28,7 @@ from understudy.verify.value_texts import as_json
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
 LARGEST = 10_000_000
-"""Bytes that an upload may surely have; nothing is said of sizes between here and TOO_LARGE."""
+"""Bytes that an upload may surely have; the interface leaves open sizes between this and TOO_LARGE."""
 
 TOO_LARGE = 10 * 1024 * 1024
 ENVELOPE = 4096

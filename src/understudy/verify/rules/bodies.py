@@ -30,7 +30,7 @@ def is_json_object(exchange: Exchange, _history: History) -> bool:
 
 
 def is_of_resource_api(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the resource API was asked for one of its operations or for none at all."""
+    """Tells whether a request to the resource API names one of its operations, or none at all."""
     is_known = exchange.operation in {*RESOURCE, ""}
     return exchange.site == "resource" and is_known and exchange.request.method != "HEAD"
 

@@ -48,7 +48,7 @@ def challenge_of(verifier: str, method: str) -> str:
 
 
 def replay_of(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the second exchange of the code that a token came of."""
+    """Returns the second exchange of the code that a token was issued for."""
     issued = issue_of(exchange, history)
     spent = issued.request.form.get("code") if issued else None
     if issued is None or spent is None:
@@ -61,7 +61,7 @@ def replay_of(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def code_was_replayed(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code that the token came of was redeemed again."""
+    """Tells whether the code that the token was issued for was redeemed again."""
     return replay_of(exchange, history) is not None
 
 

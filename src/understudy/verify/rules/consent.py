@@ -68,7 +68,7 @@ def _text_of(exchange: Exchange) -> str:
     "consent-by-person", on=[AUTHORIZE], when=[client_and_redirect_match, is_sound, is_undecided]
 )
 def person_is_asked(exchange: Exchange, _history: History) -> CheckResult:
-    """Nothing is granted before a person was asked."""
+    """Nothing is granted before a person has consented."""
     names = sorted(exchange.redirect_parameters)
     return expect(not is_granted(exchange), "a page that asks", names)
 
@@ -99,7 +99,7 @@ def denial_is_told(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("denial-error-parameter", when=[is_denial, ends_good_request])
 def denial_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
-    """A denial is told as an error, with a description (RFC 6749, 4.1.2.1)."""
+    """A denial redirects with an error and its description (RFC 6749, 4.1.2.1)."""
     denial = exchange.redirect_parameters
     is_right = denial.get("error") == "access_denied" and bool(denial.get("error_description"))
     return expect(is_right, "error=access_denied and a description", _shown(exchange))

@@ -29,7 +29,7 @@ OK = 200
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
-"""Refusals of what is wrong as HTTP, whatever is asked."""
+"""Statuses that refuse a request which is wrong as HTTP."""
 
 
 def _spelled(mail: str) -> str:

@@ -46,13 +46,13 @@ def address_is_known(exchange: Exchange, history: History) -> bool:
 
 
 def names_no_address(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no hash was asked about."""
+    """Tells whether the request names no hash."""
     return "email_hash" not in exchange.request.query
 
 
 @check("own-profile-disabled-404", on=[OWN_PROFILE], when=[is_disabled])
 def disabled_profile_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
-    """An account whose profile is disabled is told so by 404."""
+    """An account whose profile is disabled gets a 404 with the code ``disabled``."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == NOT_FOUND and code == "disabled"
     return expect(

@@ -149,7 +149,7 @@ def password_of_owner(client: ProbeClient) -> Parts:
 
 @probe("password-grant-owner-only", needs=("auth_url", "app", "tokens", "other_person"))
 def password_of_other_person(client: ProbeClient) -> None:
-    """Uses the password grant as somebody who does not own the application."""
+    """Uses the password grant as a person who does not own the application."""
     other = client.target.other_application
     post(client, password_form(client.app, username=other.username, password=other.password))
 

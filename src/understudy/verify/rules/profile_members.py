@@ -110,7 +110,7 @@ def optional_members_have_their_types(exchange: Exchange, _history: History) -> 
 
 def _type_error(name: str, value: Any) -> str:
     container = _CONTAINERS.get(name)
-    if container is not None:  # what stands in it is for the rules of its parts
+    if container is not None:  # its content is judged by the rules of its parts
         is_right = isinstance(value, container)
         return "" if is_right else f"{as_json(value):.60} is not a {container.__name__}"
     if value is None and name in MAY_BE_NULL:

@@ -47,7 +47,7 @@ def is_drawn_in_both_versions(exchange: Exchange, history: History) -> bool:
 
 
 def with_other_icons(exchange: Exchange, history: History) -> list[Exchange]:
-    """Returns the same code with every other icon that was asked for."""
+    """Returns the same code with every other requested icon."""
     icon = exchange.request.query.get("type")
     if icon is None:
         return []
@@ -56,7 +56,7 @@ def with_other_icons(exchange: Exchange, history: History) -> list[Exchange]:
 
 
 def is_drawn_with_other_icon(exchange: Exchange, history: History) -> bool:
-    """Tells whether the same code was asked for with another icon."""
+    """Tells whether the same code was requested with another icon."""
     return bool(with_other_icons(exchange, history))
 
 

@@ -25,7 +25,7 @@ from understudy.verify.rate_limit_history import (
 
 WINDOW: Final = timedelta(hours=1)
 SLACK: Final = timedelta(seconds=5)
-"""Between the deployment's clock and ours."""
+"""The difference that is allowed between the deployment's clock and that of verify."""
 
 OWNER = ("owner", "slug")
 
@@ -37,13 +37,13 @@ def avatars_were_asked_for(exchange: Exchange, history: History) -> bool:
 
 
 def reset_is_ahead(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hour that an earlier response told is not over."""
+    """Tells whether the hour that an earlier response announced is not over."""
     last = last_told(exchange, history)
     return last is not None and exchange.at < last.headers.reset - SLACK
 
 
 def reset_is_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the hour that an earlier response told is over."""
+    """Tells whether the hour that an earlier response announced is over."""
     last = last_told(exchange, history)
     return last is not None and exchange.at > last.headers.reset + SLACK
 

@@ -75,7 +75,7 @@ def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
 
 
 def request_behind_token(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the authorization request that a token came of."""
+    """Returns the authorization request that a token was issued for."""
     issued = history.issued_by(exchange.request.query.get("token"))
     redirect = None
     if issued is not None and issued.request.form.get("code"):
@@ -86,7 +86,7 @@ def request_behind_token(exchange: Exchange, history: History) -> Exchange | Non
 
 
 def token_came_of_request(exchange: Exchange, history: History) -> bool:
-    """Tells whether the authorization request that the token came of was seen."""
+    """Tells whether the authorization request that the token was issued for was seen."""
     return request_behind_token(exchange, history) is not None
 
 

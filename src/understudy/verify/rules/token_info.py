@@ -78,7 +78,7 @@ def _words(exchange: Exchange) -> tuple[int, Any, Any]:
 
 @check("token-info", on=[TOKEN_INFO], when=[client_owns_token, token_is_fresh])
 def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
-    """A client is told whom its token is for, and its scopes."""
+    """A client learns whom its token is for, and its scopes."""
     members = exchange.json_object
     lacking = [name for name in MEMBERS if not members.get(name)]
     is_own = members.get("client_id") == _client_behind(exchange, history)
@@ -103,7 +103,7 @@ def token_of_other_client_is_an_error(exchange: Exchange, _history: History) -> 
     when=[was_refused, names_client_and_token, is_first_refusal],
 )
 def error_is_invalid_request(exchange: Exchange, _history: History) -> CheckResult:
-    """A token that is refused is an invalid request, and nothing more is told."""
+    """A token that is refused is an invalid request, and the response shows nothing more."""
     is_right = exchange.json_object.get("error") == "invalid_request"
     return expect(is_right, "invalid_request", exchange.json_object)
 

@@ -31,7 +31,7 @@ from understudy.verify.token_history import (
 
 OK = 200
 TOLERANCE: Final = timedelta(minutes=1)
-"""Between the deployment's clock and ours."""
+"""The difference that is allowed between the deployment's clock and that of verify."""
 
 
 def _age(exchange: Exchange, history: History) -> timedelta:

@@ -41,7 +41,7 @@ def _empty(exchange: Exchange) -> list[str]:
 
 
 def is_token_endpoint(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token endpoint was asked."""
+    """Tells whether the request is one to the token endpoint."""
     return exchange.site == "authorization" and exchange.path == "/oauth2/token"
 
 

@@ -16,7 +16,7 @@ from understudy.verify.token_history import gives_token
 from understudy.verify.value_texts import as_json
 
 STATUSES: Final = frozenset({400, 405, 413})
-"""Of an error; an unknown client is told so by 400 or 401."""
+"""Statuses of an error; an unknown client gets 400 or 401."""
 
 OF_UNKNOWN_CLIENT: Final = frozenset({400, 401})
 

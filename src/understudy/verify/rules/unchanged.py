@@ -68,7 +68,7 @@ def writes_since(before: Exchange, history: History) -> Iterator[Exchange]:
 
 
 def view_before(exchange: Exchange, history: History) -> Exchange | None:
-    """Returns the newest profile that the same client was given in the same way.
+    """Returns the newest profile that the same client received in the same way.
 
     None where a credential that is not a test account's may have written since.
     """

@@ -75,7 +75,7 @@ def counts_hidden_accounts(exchange: Exchange, history: History) -> bool:
 
 
 def is_of_owner(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile was given to its owner."""
+    """Tells whether the profile was returned to its owner."""
     account = exchange.identity.account
     if exchange.identity.kind != "oauth":
         return False
@@ -86,7 +86,7 @@ def is_of_owner(exchange: Exchange, history: History) -> bool:
 
 
 def is_of_somebody_else(exchange: Exchange, history: History) -> bool:
-    """Tells whether the profile was given to somebody who is known not to be its owner."""
+    """Tells whether the profile was returned to a caller who is known not to be its owner."""
     is_known = exchange.operation == LOOKUP and exchange.identity.kind != "unknown"
     return is_known and not is_of_owner(exchange, history)
 
@@ -213,7 +213,7 @@ def owner_sees_all_accounts(exchange: Exchange, _history: History) -> CheckResul
     when=[hides_contact_details, holds_profile, has_token],
 )
 def hidden_contact_details_are_left_out(exchange: Exchange, _history: History) -> CheckResult:
-    """Contact details that are not public are shown to nobody."""
+    """Contact details that are not public are never shown."""
     contact = profile_in(exchange).get("contact_info")
     return expect("contact_info" not in profile_in(exchange), "no contact details", contact)
 
@@ -233,7 +233,7 @@ def _accounts(exchange: Exchange | None) -> list[Any]:
 
 
 def _number_elsewhere(exchange: Exchange, history: History) -> Any:
-    """Returns the number of accounts that another token was told, or else this one's."""
+    """Returns the number of accounts in another token's response, or else in this one."""
     number = profile_in(exchange).get("number_verified_accounts")
     before = twin(exchange, history, TOKENS)
     return profile_in(before).get("number_verified_accounts", number) if before else number

@@ -47,7 +47,7 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
     """Runs a scenario.
 
     Returns:
-        The id of the rule that was found broken, or an empty string.
+        The id of the rule that is broken, or an empty string.
 
     Raises:
         Refusal: The budget or the time is used up.
