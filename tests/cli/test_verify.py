@@ -138,7 +138,7 @@ def test_another_deployment_is_judged_over_sockets(call, mock, tmp_path):
 
 
 def test_a_baseline_accepts_a_finding_until_a_day(call, mock, tmp_path):
-    path = target(tmp_path, mock, "ours = true")
+    path = target(tmp_path, mock, "is_mock = true")
     rules = ("--rules", "avatar-delete-status", "--report", "json=r.json")
     assert call("verify", "--target", path, *rules).exit_code == 1
     (finding,) = json.loads((tmp_path / "r.json").read_text())["findings"]

@@ -112,7 +112,7 @@ def test_an_assumption_of_understudy_fails_no_other_deployment(deployed: Start):
 
 def test_only_what_failed_is_kept_and_the_exit_code_is_1(deployed: Start):
     _, target = deployed("--choose", "scopes=ignored", "--choose", "unknown-profile-members=ignore")
-    target.write_text(f"ours = true\n{target.read_text()}")
+    target.write_text(f"is_mock = true\n{target.read_text()}")
     done, lines = send("updateOwnProfile", "--target", target, "--count", 300, "--only-failing")
     assert done.exit_code == 1
     assert {line["outcome"] for line in lines} == {

@@ -20,7 +20,7 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions, catalogue
 from understudy.verify.runner import carry_out
 
-ELSEWHERE = replace(TARGET, ours=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))
+ELSEWHERE = replace(TARGET, is_mock=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))
 RULES = catalogue()
 SWITCHES = switches(RULES.values())
 

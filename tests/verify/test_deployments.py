@@ -13,7 +13,7 @@ from understudy.errors import StartupError
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 
-HERE = replace(TARGET, ours=False, permit=Permit(uploads=True, tokens=True))
+HERE = replace(TARGET, is_mock=False, permit=Permit(uploads=True, tokens=True))
 
 
 class Answering(httpx.BaseTransport):

@@ -150,7 +150,7 @@ def test_what_only_our_document_says_of_anothers_authorization_server_is_a_note(
 
     wire.inner = httpx.MockTransport(cached)
     rules = ("document", "code-exchange")
-    outcome = verify(replace(TARGET, ours=False), rules=rules)
+    outcome = verify(replace(TARGET, is_mock=False), rules=rules)
     assert outcome.findings == ()
     assert [note.actual for note in outcome.notes] == ["the header Cache-Control is missing"]
     assert {found.status for found in outcome.rules} == {"passed"}
@@ -163,5 +163,5 @@ def test_a_document_of_another_service_is_said_to_be_one(wire, verify_on):
     shop = {"/orders": {"get": {"responses": {"200": {"description": "All orders."}}}}}
     other = document_of({**content, "paths": shop}, Path("shop.yaml"))
     with pytest.raises(StartupError, match=r"shop\.yaml: 0 of its 1 operations .* use --cases"):
-        verify_on(wire, replace(TARGET, ours=False), document=other)
+        verify_on(wire, replace(TARGET, is_mock=False), document=other)
     assert wire.seen == []

@@ -10,7 +10,7 @@ from understudy.openapi.loader import document_of
 from understudy.verify.pictures import picture
 from understudy.verify.shapes import bundled
 
-ELSEWHERE = replace(TARGET, ours=False)
+ELSEWHERE = replace(TARGET, is_mock=False)
 
 
 class Rewriting(httpx.BaseTransport):

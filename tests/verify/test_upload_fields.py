@@ -66,7 +66,7 @@ class Renaming(httpx.BaseTransport):
 def test_a_deployment_that_takes_pictures_under_its_documents_name_is_judged_right(wire, verify_on):
     outcome = verify_on(
         Renaming(wire),
-        replace(TARGET, ours=False),
+        replace(TARGET, is_mock=False),
         document=with_upload_schema(IMAGE),
         rules=("avatar-upload-multipart", "avatar-upload-returns-avatar"),
     )

@@ -224,7 +224,9 @@ _APPLICATION: Final = (
 
 UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
     "": (
-        UnaskedKey("ours", "true: assumed rules give findings too, as for the mock", example=False),
+        UnaskedKey(
+            "is_mock", "true: assumed rules give findings too, as for the mock", example=False
+        ),
         UnaskedKey("accept", "rules whose breach is a note here", ()),
         UnaskedKey("ledger", "counts the hour's requests across runs", "target.ledger"),
     ),

@@ -138,7 +138,7 @@ class Target(Table, frozen=True):
         document: OpenAPI document to judge by, or ``published`` for the deployment's own; None
             for the bundled one.
         mode: What may be written; see ``permits``.
-        ours: True if assumed rules give findings and not only notes, as for the mock.
+        is_mock: True if assumed rules give findings and not only notes, as for the mock.
         accept: Rules whose breach is a note here and not a finding, by their ids.
         other_application: A second application; a token of one must be useless to the other.
         two_step: An application whose owner uses two-step authentication.
@@ -149,7 +149,7 @@ class Target(Table, frozen=True):
     auth_url: str | None = None
     document: str | None = None
     mode: Mode | None = None
-    ours: bool = False
+    is_mock: bool = False
     accept: tuple[str, ...] = ()
     ledger: str | None = None
     credentials: Credentials = field(default_factory=Credentials)

@@ -241,7 +241,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         history,
         routes,
         validators,
-        target.ours,
+        target.is_mock,
         has_own_document=document is not bundled("service.yaml"),
     )
 

@@ -86,11 +86,11 @@ def _judged(mutant: Mutant, seed: int) -> tuple[int | None, Outcome]:
     The first seed's run goes on to its end, for the matrix; of the others the number is all that counts.
     """
     is_short = seed > 0
-    outcome = verified(mutant, seed=seed, is_hour=True, is_short=is_short, is_ours=False)
+    outcome = verified(mutant, seed=seed, is_hour=True, is_short=is_short, is_mock=False)
     number = first_sighting(mutant, outcome)
     if number is not None:
         return number, outcome
-    outcome = verified(mutant, seed=seed, is_short=is_short, is_ours=False)
+    outcome = verified(mutant, seed=seed, is_short=is_short, is_mock=False)
     number = first_sighting(mutant, outcome)
     return None if number is None else max(number, BEYOND), outcome
 

@@ -113,7 +113,7 @@ def verified(
     is_hour: bool = False,
     is_whole: bool = False,
     is_short: bool = False,
-    is_ours: bool = True,
+    is_mock: bool = True,
 ) -> Outcome:
     """Returns what verify finds on a mutant, or on the unbroken mock.
 
@@ -124,7 +124,7 @@ def verified(
         is_whole: Whether generated cases and scenarios follow the probes.
         is_hour: Whether the published budget of one hour has to do.
         is_short: Whether to stop at the first rule broken that the mutant is meant to break.
-        is_ours: Whether assumptions bind it, as they do the mock; elsewhere they are noted.
+        is_mock: Whether assumptions bind it, as they do the mock; elsewhere they are noted.
 
     Raises:
         Crashed: The mutant's own code failed.
@@ -132,7 +132,7 @@ def verified(
     permit = replace(TARGET.permit, exhaust_rate_limit=not is_hour)
     with deployed(mutant, seed) as wire:
         deployment = Deployment(
-            target=replace(TARGET, permit=permit, ours=is_ours),
+            target=replace(TARGET, permit=permit, is_mock=is_mock),
             transport=wire,
             time=in_process.time_of(MOCK),
             allowance=Allowance() if is_hour else PATIENT,

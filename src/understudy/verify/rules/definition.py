@@ -42,7 +42,7 @@ def _version(exchange: Exchange) -> str:
 def version_is_semantic(exchange: Exchange, history: History) -> CheckResult:
     """The version is a semantic one; the mock's own is that of the interface."""
     version = _version(exchange)
-    is_right = _SEMANTIC.fullmatch(version) and (version == OURS or not history.target.ours)
+    is_right = _SEMANTIC.fullmatch(version) and (version == OURS or not history.target.is_mock)
     return expect(is_right, f"a semantic version, such as {OURS}", version)
 
 
@@ -66,7 +66,7 @@ def definition_is_openapi(exchange: Exchange, history: History) -> CheckResult:
         for path, item in (paths if isinstance(paths, dict) else {}).items()
         for method in (item if isinstance(item, dict) else {})
     }
-    wanted = set(RESOURCE) - {DOCUMENT} if history.target.ours else {LOOKUP}
+    wanted = set(RESOURCE) - {DOCUMENT} if history.target.is_mock else {LOOKUP}
     is_openapi = str(exchange.json_object.get("openapi", "")).startswith("3.")
     actual = f"status {exchange.status}, lacking {as_json(sorted(wanted - published))}"
     is_right = exchange.response.is_success and is_openapi and wanted <= published

@@ -64,7 +64,7 @@ def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
     """Each counted operation leaves fewer requests; at the mock, just one fewer."""
     before, counted = proven(previous(exchange, history))
     remaining = proven(count_in(exchange)).remaining
-    if history.target.ours:
+    if history.target.is_mock:
         return expect_equal(remaining, counted.remaining - 1, "what is left", before)
     actual = f"{counted.remaining}, then {remaining}"  # others may use the same limit
     return expect(remaining < counted.remaining, "fewer are left", actual, before)
@@ -107,7 +107,7 @@ def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     """After the reset a new hour begins, with the whole limit."""
     last, count = proven(last_told(exchange, history)), proven(count_in(exchange))
     is_new = count.reset > last.headers.reset
-    if by_address(exchange) and history.target.ours:  # a token shares its person's hour
+    if by_address(exchange) and history.target.is_mock:  # a token shares its person's hour
         is_new = is_new and count.remaining == count.limit - 1
     return expect(is_new, "a new hour", f"{count.remaining} of {count.limit}", last.exchange)
 
