@@ -39,7 +39,8 @@ def _all_changed(name, member):
             response = send(request)
             if is_avatar(request, "PATCH") and response.status_code == 200:
                 last.update({n: t for n, t in members_of(request).items() if n == member})
-            if at(request, "GET", LIST) and who(request) == "ada-full" and last:
+            is_own = at(request, "GET", LIST) and who(request) == "ada-full"
+            if is_own and response.status_code == 200 and last:
                 return answer(response, body=[{**avatar, **last} for avatar in said(response)])
             return response
 
