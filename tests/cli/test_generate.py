@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from understudy.cli import main
-from understudy.cli.generate import FORMATS as OFFERED
+from understudy.cli.option_types import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
 
@@ -19,7 +19,7 @@ def run(*words: object) -> Result:
 
 
 def test_every_format_is_offered():
-    assert tuple(FORMATS) == OFFERED
+    assert tuple(FORMATS) == FORMAT_NAME.choices
     assert set(WORDS) == {"valid", "invalid", "all"}
 
 

@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
-from understudy.cli.option_types import URL
-
-FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv")
+from understudy.cli.option_types import FORMAT_NAME, URL
 
 
 @click.command(context_settings={"show_default": True})
@@ -34,7 +32,7 @@ FORMATS = ("curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "
 @click.option(
     "--format",
     "name",
-    type=click.Choice(FORMATS),
+    type=FORMAT_NAME,
     default="curl",
     help="Format of the output.",
 )

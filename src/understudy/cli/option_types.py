@@ -1,5 +1,6 @@
 """Types of option values, with messages that say what would be right."""
 
+from functools import cached_property
 from typing import Any
 
 import click
@@ -43,5 +44,23 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
         return text
 
 
+class FormatName(click.Choice[str]):
+    """The name of a format that generated requests are written in.
+
+    The formats are imported when a name is first looked at, which other commands need not wait for.
+    """
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # read once, never assigned
+        """The names, in the order in which they are offered."""
+        from understudy.generate.formats.export_formats import FORMATS
+
+        return tuple(FORMATS)
+
+
+FORMAT_NAME = FormatName()
 PORT = Port()
 URL = Url()
