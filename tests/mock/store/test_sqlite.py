@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / FILE) as database:
+    with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
         database.execute("PRAGMA user_version = 77")
     database.close()
     with pytest.raises(StartupError, match="another version"):
@@ -124,7 +125,7 @@ def test_a_directory_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 def written(tmp_path: Path, statement: str, *values: object) -> None:
     """Changes the database behind the mock's back."""
-    with sqlite3.connect(tmp_path / FILE) as database:
+    with closing(sqlite3.connect(tmp_path / FILE)) as database, database:
         database.execute(statement, values)
     database.close()
 

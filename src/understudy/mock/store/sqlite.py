@@ -72,8 +72,12 @@ class SqliteStore:
             broken = self._read(worlds)
             self._handle(broken)
         except sqlite3.Error as error:
+            self.close()
             msg = f"--state {self._directory}: the database is damaged: {error}."
             raise StartupError(msg) from error
+        except StartupError:
+            self.close()
+            raise
         for world in worlds:
             world.store = self
         worlds.store = self
