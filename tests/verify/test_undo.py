@@ -8,10 +8,12 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from filelock import FileLock
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
+from understudy.api.restoring import restore
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
 from understudy.deployments.deployment import Deployment
@@ -75,6 +77,30 @@ def test_the_next_run_undoes_what_a_killed_one_left(
     assert outcome.not_restored == ()
     assert account() == before
     assert not journal.exists()
+
+
+@pytest.mark.parametrize("name", ["t.journal", "t.ledger"])
+def test_a_second_run_refuses_to_start_while_the_first_uses_the_files(
+    judge: Judge, wire: Any, tmp_path: Path, name: str
+) -> None:
+    with (
+        FileLock(tmp_path / f"{name}.lock"),
+        pytest.raises(StartupError, match=f"{name} is in use by another run of understudy"),
+    ):
+        judge(rules=("qr-default-size",))
+    assert wire.seen == []
+    assert judge(rules=("qr-default-size",)).rules[0].status == "passed"
+
+
+def test_a_cleanup_refuses_to_undo_what_a_run_is_just_doing(killed: Path) -> None:
+    target = killed.with_suffix(".toml")
+    target.write_text(f'base_url = "{OWN.base_url}"\n')
+    with (
+        FileLock(f"{killed}.lock"),
+        pytest.raises(StartupError, match="is in use by another run of understudy"),
+    ):
+        restore(killed, target, {})
+    assert killed.exists()
 
 
 def test_a_run_that_may_not_write_refuses_to_start_and_keeps_the_journal(

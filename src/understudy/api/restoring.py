@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from understudy.api.opening import open_deployment
@@ -9,6 +10,7 @@ from understudy.api.options import DeploymentOptions
 from understudy.deployments.ledger import Ledger
 from understudy.errors import StartupError
 from understudy.verify.run import gateway_of
+from understudy.verify.run_lock import locked
 from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
 from understudy.verify.undo_journal import read_journal
@@ -26,11 +28,13 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
         What could not be restored, one line each.
 
     Raises:
-        StartupError: A file cannot be read, or the two are not of one deployment.
+        StartupError: A file cannot be read, a run still uses it, or the two are not of one
+            deployment.
     """
     state = read_journal(journal)
-    deployment = open_deployment(DeploymentOptions(target_file), environment, state.clock)
-    with closing(deployment):
+    opened = open_deployment(DeploymentOptions(target_file), environment, state.clock)
+    deployment = replace(opened, journal=journal)
+    with closing(deployment), locked(deployment):
         base_url = deployment.target.base_url
         if base_url != state.base_url:
             msg = (

@@ -1,7 +1,7 @@
 """Sends generated cases to a deployment, as verify sends requests: permitted, counted and undone."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from understudy.api.bundled_target import AUTHORIZATION
 from understudy.api.case_source import CaseSource
@@ -11,6 +11,7 @@ from understudy.generate.case_sender import CaseSender
 from understudy.generate.plans import Planner
 from understudy.generate.test_data import data_for_target
 from understudy.verify.run import Run, RunOptions, start
+from understudy.verify.run_lock import locked
 
 
 @contextmanager
@@ -25,15 +26,16 @@ def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[C
         The source of cases, by the document in force there.
 
     Raises:
-        StartupError: The ledger or the published document cannot be used.
+        StartupError: The ledger or the published document cannot be used, or another run uses the
+            journal or the ledger.
     """
-    run = start(deployment, RunOptions(needs_interface=False))
-    try:
-        yield _source(run)
-    finally:
-        for line in run.undo.restore():
-            report(line)
-        deployment.close()
+    with closing(deployment), locked(deployment):
+        run = start(deployment, RunOptions(needs_interface=False))
+        try:
+            yield _source(run)
+        finally:
+            for line in run.undo.restore():
+                report(line)
 
 
 def _source(run: Run) -> CaseSource:

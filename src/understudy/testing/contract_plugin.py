@@ -7,6 +7,7 @@ it imports what is heavy only when a test needs it.
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +50,21 @@ def understudy_run(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The run that the suite's tests share; everything is undone at the end of the session."""
     from understudy.api.opening import open_deployment
     from understudy.api.options import DeploymentOptions
+    from understudy.errors import StartupError
     from understudy.verify.run import RunOptions, start
+    from understudy.verify.run_lock import locked
 
     path = request.config.getoption("--understudy-target")
     options = DeploymentOptions(target_file=Path(path) if path else None)
-    deployment = open_deployment(options, os.environ)
-    run = start(deployment, RunOptions())
-    yield run
-    left = run.undo.restore()
-    deployment.close()
-    assert left == []
+    with ExitStack() as stack:
+        try:
+            deployment = stack.enter_context(closing(open_deployment(options, os.environ)))
+            stack.enter_context(locked(deployment))
+            run = start(deployment, RunOptions())
+        except StartupError as error:
+            pytest.fail(str(error), pytrace=False)
+        yield run
+        assert run.undo.restore() == []
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
 from understudy.verify.run import Run, RunOptions, catalogue, start
+from understudy.verify.run_lock import locked
 from understudy.verify.unjudged import UNJUDGED
 
 _OVER = object()
@@ -34,8 +35,14 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
     """Carries out a run, and undoes its changes.
 
     Raises:
-        StartupError: It cannot begin: a file is invalid, or the deployment does not respond.
+        StartupError: It cannot begin: a file is invalid, another run uses the journal or the
+            ledger, or the deployment does not respond.
     """
+    with locked(deployment):
+        return _carried_out(deployment, options)
+
+
+def _carried_out(deployment: Deployment, options: RunOptions) -> Outcome:
     run = start(deployment, options)
     not_restored: list[str] = []
     if options.is_preflighted:
