@@ -17,6 +17,26 @@ def test_the_value_of_a_secret_is_masked_in_forms_addresses_and_json(name: str) 
     assert b"s3cret" not in masked_body(f'{{"{name}": "s3cret"}}'.encode(), "application/json")
 
 
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (b"username=ada&password=s3cret", ""),
+        (b"username=ada&password=s3cret", "text/plain; charset=utf-8"),
+        (b'{"username": "ada", "password": "s3cret"}', ""),
+        (
+            b'--x\r\nContent-Disposition: form-data; name="password"\r\n\r\ns3cret\r\n'
+            b"--x\r\nContent-Disposition: form-data; name=username\r\n\r\nada\r\n--x--\r\n",
+            "multipart/form-data; boundary=x",
+        ),
+    ],
+    ids=["no type", "plain text", "JSON without a type", "multipart"],
+)
+def test_a_secret_is_masked_where_the_client_sent_another_type(content, media_type) -> None:
+    masked = masked_body(content, media_type)
+    assert b"s3cret" not in masked
+    assert b"ada" in masked
+
+
 def test_a_long_text_that_is_no_form_is_left_as_it_is() -> None:
     text = "a" * 2_000_000  # looked at from each character on, it would take hours
     assert masked_query(text) == text

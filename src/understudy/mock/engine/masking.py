@@ -14,6 +14,11 @@ MASK = "***"
 _IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)")
 """A pair begins where another ends: looked for anywhere, it would take the square of the text."""
 
+_PART_END = b"\r\n--"
+_PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
+
+_UNTYPED = frozenset({"", "text/plain"})
+
 
 def masked_query(text: str) -> str:
     """Returns a query, a form or a whole address with the values of secrets masked."""
@@ -40,19 +45,30 @@ def masked_header(name: str, text: str) -> str:
 def masked_body(content: bytes, media_type: str) -> bytes:
     """Returns a body with the values of secrets masked; one that cannot be read stays as it is.
 
-    A page is left out: it may show secrets that no name gives away.
+    A page is left out: it may show secrets that no name gives away. A body without a type, or of
+    plain text, is what a client sends that forgot the type: it is masked as JSON or as a form.
     """
     kind = media_type.partition(";")[0].strip().lower()
-    if kind == "application/x-www-form-urlencoded":
-        return masked_query(content.decode("latin-1")).encode("latin-1")
     if kind == "text/html":
         return f"(a page of {len(content)} bytes)".encode()
-    if kind == "application/json" or kind.endswith("+json"):
+    if kind.startswith("multipart/"):
+        return _PART_END.join(_masked_part(part) for part in content.split(_PART_END))
+    if kind in _UNTYPED or kind == "application/json" or kind.endswith("+json"):
         try:
             return orjson.dumps(_masked(orjson.loads(content)))
         except ValueError:
-            return content
+            if kind not in _UNTYPED:
+                return content
+    if kind in _UNTYPED or kind == "application/x-www-form-urlencoded":
+        return masked_query(content.decode("latin-1")).encode("latin-1")
     return content
+
+
+def _masked_part(part: bytes) -> bytes:
+    head, end, _ = part.partition(b"\r\n\r\n")
+    name = _PART_NAME.search(head)
+    is_secret = name is not None and name[1].decode("latin-1").strip().lower() in SECRET_NAMES
+    return head + end + MASK.encode() if is_secret else part
 
 
 def _masked(value: Any) -> Any:
