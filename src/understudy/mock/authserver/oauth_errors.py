@@ -5,6 +5,7 @@ RefusedPage       an error page: the client or the redirect cannot be trusted (R
 RefusedRedirect   back to the registered address, with ``error`` and ``error_description``
 """
 
+import re
 from typing import ClassVar
 
 from understudy.errors import Headers, Problem
@@ -17,6 +18,9 @@ INVALID_SCOPE = "invalid_scope"
 NEEDS_2FA = "needs_2fa"  # not in the RFC: what real deployments send for the account password of a two-step owner
 UNSUPPORTED_GRANT_TYPE = "unsupported_grant_type"
 UNSUPPORTED_RESPONSE_TYPE = "unsupported_response_type"
+
+_UNDESCRIBABLE = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
+"""What an ``error_description`` may not contain (RFC 6749, 4.1.2.1 and 5.2)."""
 
 NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # RFC 6749, 5.1
 
@@ -71,7 +75,12 @@ class RefusedRedirect(Exception):
     def __init__(self, error: str, description: str) -> None:
         super().__init__(description)
         self.error = error
-        self.description = description
+        self.description = describable(description)
+
+
+def describable(text: str) -> str:
+    """Returns a text in the characters of an ``error_description``: no quote, no backslash, only ASCII."""
+    return _UNDESCRIBABLE.sub("?", text.replace('"', "'"))
 
 
 @upholds("token-error-shape", "token-not-cached")
@@ -87,5 +96,5 @@ def error_response(problem: Problem) -> HandlerResponse:
         error, status = problem.code or "server_error", problem.status
     else:
         error, status = INVALID_REQUEST, 400
-    body = {"error": error, "error_description": problem.message}
+    body = {"error": error, "error_description": describable(problem.message)}
     return HandlerResponse(body, status, headers=(*problem.headers, *NO_STORE))

@@ -41,9 +41,19 @@ def end(exchange: RequestContext, session: Session) -> None:
 
 
 def keep(response: Response, session: Session) -> Response:
-    """Sets the session cookie, hidden from scripts and not sent with forms of other sites."""
-    path = f"{wsgi_bridge.exchange().world.prefix}/"  # a browser may be in two worlds at once
-    response.set_cookie(COOKIE, session.key, httponly=True, samesite="Lax", path=path)
+    """Sets the session cookie, hidden from scripts and not sent with forms of other sites.
+
+    One that was set over https is sent over https only (RFC 6265, 4.1.2.5).
+    """
+    current = wsgi_bridge.exchange()
+    response.set_cookie(
+        COOKIE,
+        session.key,
+        httponly=True,
+        samesite="Lax",
+        secure=current.site_url.startswith("https:"),
+        path=f"{current.world.prefix}/",  # a browser may be in two worlds at once
+    )
     return response
 
 
