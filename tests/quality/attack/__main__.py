@@ -8,10 +8,11 @@ from time import perf_counter
 import click
 from tests.quality.attack.by_socket import attack_by_socket
 from tests.quality.attack.in_process import attack
+from tests.quality.attack.oauth.every_check import CHECKS, attack_oauth
 
 
 def main() -> int:
-    """Runs both attacks; returns 1 where anything came of one that should not have."""
+    """Runs the attacks; returns 1 where anything came of one that should not have."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality.attack", description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000, help="requests in this process")
     parser.add_argument("--connections", type=int, default=300, help="hostile connections")
@@ -29,7 +30,9 @@ def main() -> int:
     click.echo(
         f"{options.connections:,} connections; another client waited {max(waits):.3f} s at most"
     )
-    failures = [*result.failures, *problems]
+    broken = attack_oauth()
+    click.echo(f"{len(CHECKS) - len(broken)} of {len(CHECKS)} checks of the OAuth list hold")
+    failures = [*result.failures, *problems, *broken]
     for failure in failures[:20]:
         click.echo(failure)
     click.echo(f"{len(failures)} failures")
