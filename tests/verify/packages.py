@@ -7,6 +7,7 @@ elsewhere a test whose package is missing is skipped.
 import os
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -19,7 +20,7 @@ JUDGE_HAR = (
 )
 
 
-def missing(name: str) -> None:
+def missing(name: str) -> NoReturn:
     """Skips a test whose tool is not there, or fails it where it must be."""
     message = f"{name} is not installed; .ci/run puts it into {MODULES.parent}"
     if IS_REQUIRED:
