@@ -115,7 +115,7 @@ _assigning(
 )
 
 
-def _listing(name, rules, is_trigger, edit):
+def after(name, rules, is_trigger, edit):
     """Registers a deployment whose lists are wrong after a kind of write."""
 
     def make():
@@ -135,16 +135,16 @@ def _listing(name, rules, is_trigger, edit):
     stateful(*rules)(make)
 
 
-def _unselected(request, avatars, _write):
+def unselected(request, avatars, _write):
     is_second = query_of(request).get("selected_email_hash") == ADA_SECOND
     return [{**avatar, "selected": False} if is_second else avatar for avatar in avatars]
 
 
-_listing(
+after(
     "an_update_unselects_for_the_second_address",
     (ASSIGN, "avatar-selected-for-email"),
     lambda r: is_avatar(r, "PATCH"),
-    _unselected,
+    unselected,
 )
 
 
@@ -152,13 +152,13 @@ def _lists_for_other(request, avatars, _write):
     return [] if who(request) == "olu-full" else avatars
 
 
-_listing(
+after(
     "a_deletion_empties_the_list_of_another_account",
     ("avatar-list-of-caller",),
     lambda r: is_avatar(r, "DELETE") and who(r) == "ada-full",
     _lists_for_other,
 )
-_listing(
+after(
     "a_deletion_takes_a_second_avatar_along",
     ("avatar-list-of-caller",),
     lambda r: is_avatar(r, "DELETE"),

@@ -21,6 +21,7 @@ from tests.quality.mutants import (
     own_profile,
     profiles,
     qr_codes,
+    sequences,
     tokens,
     uploads,
 )
@@ -54,6 +55,7 @@ MODULES = (
     edited_profiles,
     callers,
     flows,
+    sequences,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -35,6 +35,7 @@ from understudy.verify.rules import (
     token_requests,
     token_responses,
     unchanged,
+    unchanged_avatars,
     visibility,
 )
 
@@ -60,6 +61,7 @@ SECTIONS = (
     avatar_edits,
     avatar_deletion,
     unchanged,
+    unchanged_avatars,
     authorize,
     authorize_parameters,
     scopes,

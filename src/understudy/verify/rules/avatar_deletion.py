@@ -183,9 +183,11 @@ def deletion_of_selected_avatar(client: ProbeClient) -> None:
 def changes_by_other_account(client: ProbeClient) -> Parts:
     """Lets another account change, assign and delete an avatar of the test account."""
     image = an_avatar(client)
-    yield client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
+    client.recall("/me/avatars", "owner")
+    client.send("PATCH", f"/me/avatars/{image}", "other", json={"rating": "X"})
+    yield avatars(client)
     for hash_ in client.known.others_hashes[:1]:
         body = {"email_hash": hash_}
         yield client.send("POST", f"/me/avatars/{image}/email", "other", json=body)
-    yield client.send("DELETE", f"/me/avatars/{image}", "other")
+    client.send("DELETE", f"/me/avatars/{image}", "other")
     yield avatars(client)

@@ -70,8 +70,11 @@ def counts_hidden_accounts(exchange: Exchange, history: History) -> bool:
     number, listed = profile.get("number_verified_accounts"), profile.get("verified_accounts")
     if not isinstance(number, int) or not isinstance(listed, list):
         return False
-    has_hidden = any(isinstance(each, dict) and each.get("is_hidden") for each in listed)
-    return has_hidden or number < len(listed) or _number_elsewhere(exchange, history) != number
+    return (
+        _lists_hidden(listed)
+        or number < len(listed)
+        or _number_elsewhere(exchange, history) != number
+    )
 
 
 def is_of_owner(exchange: Exchange, history: History) -> bool:
@@ -182,11 +185,15 @@ def public_sees_four_accounts(exchange: Exchange, history: History) -> CheckResu
 
 @check("number-verified-accounts-counts-hidden", on=PROFILES, when=[counts_hidden_accounts])
 def number_counts_all_accounts(exchange: Exchange, history: History) -> CheckResult:
-    """The number counts all accounts, hidden ones too, and is the same for everybody."""
+    """The number counts all accounts, hidden ones too, and is the same for everybody.
+
+    Who sees hidden accounts sees all of them.
+    """
     number, listed = profile_in(exchange)["number_verified_accounts"], _accounts(exchange)
     elsewhere = _number_elsewhere(exchange, history)
     actual = f"{number} of {len(listed)} listed, {elsewhere} to another"
-    is_right = number >= len(listed) and elsewhere == number
+    is_enough = number == len(listed) if _lists_hidden(listed) else number >= len(listed)
+    is_right = is_enough and elsewhere == number
     return expect(is_right, "one number that counts all", actual, twin(exchange, history, TOKENS))
 
 
@@ -230,6 +237,10 @@ def own_profile_is_the_full_profile(exchange: Exchange, history: History) -> Che
 def _accounts(exchange: Exchange | None) -> list[Any]:
     listed = profile_in(exchange).get("verified_accounts") if exchange else None
     return listed if isinstance(listed, list) else []
+
+
+def _lists_hidden(accounts: list[Any]) -> bool:
+    return any(isinstance(each, dict) and each.get("is_hidden") for each in accounts)
 
 
 def _number_elsewhere(exchange: Exchange, history: History) -> Any:
