@@ -3,10 +3,10 @@
 StartupError                a person mends a file, an option or a port; the command ends with 2
 ├── FixtureError            a person, token or picture among the fixtures
 └── MissingExtra            a package of an optional extra is not installed
-Problem                     becomes a response, in the shape of the API that was asked
+Problem                     becomes a response, in the shape of the API that was called
 ├── BadRequest              400: the request breaks the document or a rule
-├── Unauthorized            401: no token, or one that does not count (RFC 6750, 3.1)
-├── Forbidden               403: the token counts, but not for this
+├── Unauthorized            401: no token, or an invalid one (RFC 6750, 3.1)
+├── Forbidden               403: the token is valid, but not for this operation
 ├── NotFound                404
 ├── MethodNotAllowed        405, with what the document allows
 ├── NotAcceptable           406
@@ -14,9 +14,9 @@ Problem                     becomes a response, in the shape of the API that was
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
-├── InsufficientStorage     507: what was asked could not be kept (RFC 4918, 11.5)
+├── InsufficientStorage     507: the change could not be stored (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
-└── MockRefusal             problem+json: what only a mock is asked, and does not know
+└── MockRefusal             problem+json: a request that steers the mock and cannot be carried out
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def missing_extra(error: ModuleNotFoundError) -> Exception:
 
 
 _FRAMES = 12
-"""How many callers are remembered of whoever refused; beyond lies the server."""
+"""Stack frames that are kept of a refusal; further callers belong to the server."""
 
 
 class Breach(NamedTuple):
@@ -84,7 +84,7 @@ class Breach(NamedTuple):
 
 
 class Problem(Exception):
-    """An answer other than success, raised by whoever notices.
+    """A response other than success, raised where the reason is known.
 
     Attributes:
         message: What was wrong, with the value, and what to do; shown to the client.
@@ -119,13 +119,13 @@ class BadRequest(Problem):
 
 
 class Unauthorized(Problem):
-    """No token was sent where one is needed, or it does not count."""
+    """No token was sent where one is required, or the token is not valid."""
 
     status = 401
 
 
 class Forbidden(Problem):
-    """The token counts, but not for this."""
+    """The token is valid, but not for this operation."""
 
     status = 403
 
@@ -143,25 +143,25 @@ class MethodNotAllowed(Problem):
 
 
 class NotAcceptable(Problem):
-    """Nothing that the operation answers is acceptable to the client."""
+    """No media type of the operation's responses is acceptable to the client."""
 
     status = 406
 
 
 class Conflict(Problem):
-    """Something else stands in the way."""
+    """The request conflicts with the state of the world."""
 
     status = 409
 
 
 class ContentTooLarge(Problem):
-    """The body is larger than the mock takes."""
+    """The body is larger than the mock accepts."""
 
     status = 413
 
 
 class UnsupportedMediaType(Problem):
-    """The body is of a type that the operation does not take."""
+    """The operation does not accept the media type of the body."""
 
     status = 415
 
@@ -173,7 +173,7 @@ class TooManyRequests(Problem):
 
 
 class InsufficientStorage(Problem):
-    """The change could not be kept, so it was not made."""
+    """The change could not be stored, so it was not made."""
 
     status = 507
 
@@ -188,7 +188,7 @@ class LimitExceeded(Problem):
 
 
 class MockRefusal(Problem):
-    """What steers the mock itself names what there is not: production could never say it.
+    """A request that steers the mock cannot be carried out: production could never say it.
 
     Attributes:
         title: A few words that are the same each time (RFC 9457, 3.1.3).

@@ -21,7 +21,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.verify import rules
 from understudy.verify.checks import CHECKS, CheckResult, judged
-from understudy.verify.ordering import turns
+from understudy.verify.ordering import order_of_parts
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe
 from understudy.verify.run import Run, RunOptions, start
@@ -132,7 +132,7 @@ def _measured(probes: Sequence[Probe], deployment: Deployment) -> Schedule:
     steps = {probe.name: probe.steps(client[probe.name]) for probe in probes}
     parts: dict[str, list[Part]] = {probe.name: [] for probe in probes}
     over: set[str] = set()
-    for probe in turns(probes, over):
+    for probe in order_of_parts(probes, over):
         part = measurement.part(probe, steps[probe.name])
         if part is None:
             over.add(probe.name)

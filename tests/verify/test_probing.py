@@ -3,7 +3,7 @@
 from collections import Counter
 
 from understudy.deployments.exchange import Exchange
-from understudy.verify.ordering import in_order, turns
+from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe
 from understudy.verify.schedule import Part
@@ -18,7 +18,7 @@ def names(probes):
     over: set[str] = set()
     left = Counter({probe.name: len(probe.parts) for probe in probes})
     found = []
-    for probe in turns(probes, over):
+    for probe in order_of_parts(probes, over):
         found.append(probe.name)
         left[probe.name] -= 1
         if not left[probe.name]:
@@ -59,7 +59,7 @@ def test_what_few_parts_settle_comes_before_what_many_settle():
 
 def test_a_probe_that_turns_out_to_be_over_has_no_further_turn():
     short = a_probe("short", Part(("a",), 1), Part(("b",), 1))
-    assert [probe.name for probe in turns([short], {"short"})] == ["short"]
+    assert [probe.name for probe in order_of_parts([short], {"short"})] == ["short"]
 
 
 def test_what_was_read_is_recalled_until_something_is_written(gateway, wire):

@@ -1,4 +1,4 @@
-"""What generated cases are made of: documents in force, test data, and the addresses in files."""
+"""Collects what generated cases are made of: documents in force, test data, addresses in files."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from understudy.generate.test_data import TestData, data_for_target
 
 @dataclass(frozen=True, slots=True)
 class CaseSource:
-    """What cases are made of, and what happens to them before they are written.
+    """Everything that cases are made of, and what happens to them before they are written.
 
     Attributes:
         planners: The planners of the documents in force.

@@ -1,4 +1,4 @@
-"""What a command or a test says about the deployment, and the target that this names."""
+"""Defines the options that name a deployment, and makes its target of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ ADMIN_TOKEN = "UNDERSTUDY_ADMIN_TOKEN"
 
 @dataclass(frozen=True, slots=True)
 class DeploymentOptions:
-    """What a caller says about the deployment; an option in place of the file's key.
+    """The options that name a deployment; each replaces the key of the target file.
 
     Attributes:
         target_file: Target file; None together with no `base_url` means the mock in this process.

@@ -17,7 +17,7 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, Token, is_valid
 
 FEW_PEOPLE, FEW_TOKENS, FEW_OPERATIONS = 16, 5, 12
-"""What the first screen shows; a directory may hold a hundred thousand people."""
+"""The most that the first screen shows; a directory may hold a hundred thousand people."""
 
 WIDTH = 80
 

@@ -21,7 +21,7 @@ PATIENCE = 60
 
 
 _AUTHORITY_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Where OpenSSL and Python's and Node's clients look for authorities to trust."""
+"""Environment variables by which OpenSSL, Python's and Node's clients find trusted authorities."""
 
 
 class _Split(click.Command):

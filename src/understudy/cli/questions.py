@@ -250,4 +250,4 @@ UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
     "other_application": _APPLICATION,
     "two_step": _APPLICATION,
 }
-"""By table; those of applications are alike."""
+"""Keys without a question, by table; those of applications are alike."""

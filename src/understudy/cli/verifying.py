@@ -38,7 +38,7 @@ FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
-    """What the command line says.
+    """The options of the command line.
 
     Attributes:
         where: The deployment.
@@ -127,7 +127,7 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """Judges, reports, and returns the exit code.
 
     Args:
-        options: What the command line says.
+        options: The options of the command line.
         environment: Where ``env:NAME`` is looked up, and for what CI it is.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a run may use of a deployment: requests, time, pauses."""
+"""Defines what a run may use of a deployment: requests, time, pauses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ from understudy.openapi.loader import Document, load
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is judged, and how it is reached.
+    """A deployment that is judged, and how it is reached.
 
     Attributes:
         target: Its addresses, credentials and known people, and what is permitted there.

@@ -70,7 +70,7 @@ def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -
 
 
 _INVALID = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>[a-z_.]+)[^`]*`")
-"""How msgspec says what is wrong with a value, and where it is."""
+"""The text of msgspec's validation error: what is wrong, and the path of the value."""
 
 _EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "array": "a list"}
 

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
-"""For one response, from its request to its last byte."""
+"""The total timeout of one response, from its request to its last byte."""
 
 
 class DeploymentTransport(httpx.HTTPTransport):

@@ -36,7 +36,7 @@ SLOWED_DOWN = 429
 NOT_FOUND = 404
 
 PLAIN = ExpectedResponse(("2XX",), "")
-"""What is expected of a plain request, which is not judged."""
+"""The response expected to a plain request, which is not judged."""
 
 REFUSAL_RULES = frozenset(
     {

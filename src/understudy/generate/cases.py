@@ -18,7 +18,7 @@ CaseKind = Literal["valid", "invalid", "open"]
 CaseSite = Literal["resource", "authorization"]
 
 Location = Literal["", "without error", "with error"]
-"""Whether the address of a redirect must carry an error; empty where it does not matter."""
+"""The requirement that a redirect's address carry an error or none; empty: it does not matter."""
 
 LARGE = 1_000_000
 """Size in bytes above which a body is not written out in full."""
@@ -86,7 +86,7 @@ class CaseRequest(NamedTuple):
 
     @property
     def is_sendable(self) -> bool:
-        """Whether HTTP can carry the headers (RFC 9110, 5.1 and 5.5)."""
+        """True if HTTP can carry the headers (RFC 9110, 5.1 and 5.5)."""
         return all(
             _HEADER_NAME.fullmatch(name) and not _CONTROL.search(text)
             for name, text in self.headers

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from understudy.generate.cases import Case
 
 Touch = tuple[str, str, str]
-"""What a case covers: an operation, a part, and a keyword or rule."""
+"""One thing that a case covers: an operation, a part, and a keyword or rule."""
 
 
 OPERATION_WEIGHT = 5
-"""How many keywords the first case of an operation counts for."""
+"""Keywords that the first case of an operation is worth."""
 
 
 class CoveringSet(NamedTuple):

@@ -21,7 +21,7 @@ ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""
 
 _PRINTABLE = re.compile("[ -~]*")
-"""What a header can carry without doubt."""
+"""The texts that every client can send in a header."""
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
 

@@ -39,7 +39,7 @@ from understudy.openapi.schemas import Schemas
 
 @dataclass(frozen=True)
 class OperationPlan:
-    """What the cases of one operation are made of.
+    """Everything that the cases of one operation are made of.
 
     Attributes:
         context: The operation and its plain request.

@@ -24,7 +24,7 @@ TOKEN: Final = "POST /oauth2/token"
 TOKEN_INFO: Final = "GET /oauth2/token-info"
 
 COUNTED: Final = (LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE)
-"""What the hourly limits count (interface, Limits; rule rate-limit-counted-operations)."""
+"""The operations that the hourly limits count (interface, Limits; rule rate-limit-counted-operations)."""
 
 AVATARS: Final = (LIST_AVATARS, UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
 AVATAR_CHANGES: Final = (DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR)
@@ -38,7 +38,7 @@ Site = Literal["resource", "authorization", "elsewhere"]
 
 
 class Place(NamedTuple):
-    """Where a request leads."""
+    """The site and the path that a request leads to."""
 
     operation: str
     site: Site

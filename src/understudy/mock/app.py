@@ -39,7 +39,7 @@ from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.loader import Document, load
 
 CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
-"""What no page of another origin may call: one takes the client secret (interface, Code grant, 4)."""
+"""Paths closed to pages of other origins: one takes the client secret (interface, Code grant, 4)."""
 
 GUARDED = ("/oauth2/",)
 """Paths that are guarded against DNS rebinding as pages are."""

@@ -1,4 +1,4 @@
-"""What the engine's mechanisms mean for this service: the switches they obey, the rules they hold.
+"""Joins the engine's mechanisms with this service: the switches they obey, the rules they hold.
 
 The engine serves any document and names no rule; this is the one place where the two are joined.
 """

@@ -11,7 +11,7 @@ from understudy.openapi.loader import Document, Node
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 PATH_PARAMETER = re.compile(r"\{([^}]*)\}")
-"""What a path template holds in braces: a name."""
+"""A name in braces in a path template."""
 
 
 def path_shape(template: str) -> str:

@@ -14,7 +14,7 @@ from understudy.openapi.sample_texts import matching, plain_text_for, text_for
 from understudy.openapi.schemas import Schemas
 
 MAX_REPEATS = 3
-"""How often a schema may be nested in itself: one that requires itself has no values."""
+"""Times that a schema may be nested in itself: one that requires itself has no values."""
 
 MAX_DEPTH = 5
 """Levels with optional members: the size of a value can grow exponentially with its depth."""
@@ -33,7 +33,7 @@ _PREFERRED = ("object", "array", "string", "integer", "number", "boolean", "null
 
 
 class SampleStyle(NamedTuple):
-    """What kind of values a sampler makes.
+    """The kind of values that a sampler makes.
 
     Attributes:
         text: Makes a text of a member's name, a format and a seed.
@@ -56,7 +56,7 @@ PLAIN = SampleStyle(plain_text_for, depth=1, is_for_requests=True, is_plain=True
 
 
 class _Place(NamedTuple):
-    """Where a value goes: the parts of its schema, its name, and the schemas around it."""
+    """The place of a value: the parts of its schema, its name, and the schemas around it."""
 
     schema: Node
     parts: tuple[Node, ...]

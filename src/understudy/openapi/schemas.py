@@ -27,7 +27,7 @@ _JSON_TYPES = {
 }
 _UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _FORMATS = {"uuid": lambda text: bool(_UUID.fullmatch(text))}
-"""What documents in 3.0 ask for, and Draft 7 has not."""
+"""Formats that documents in 3.0 use, and Draft 7 lacks."""
 _NULL = {"type": "null"}
 
 

@@ -15,7 +15,7 @@ from understudy.limits import YAML_DEPTH, YAML_VALUES, Limit
 
 _ANCHOR: Final = re.compile(rb"(?:^|[\s\[,])&[^\s\[\]{},&]", re.MULTILINE)
 _LEVEL: Final = re.compile(rb"[\[{]|[-?][ \n]")
-"""What may begin a level."""
+"""The bytes that may begin a level."""
 
 _SMALL = 200_000
 """Bytes of a file that cannot hold too many values."""

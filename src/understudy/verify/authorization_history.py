@@ -1,4 +1,4 @@
-"""What is known of an authorization request when it is judged, and conditions that follow from it."""
+"""Reads what is known of an authorization request when it is judged; conditions that follow from it."""
 
 import re
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def nonempty_parameters(exchange: Exchange) -> Mapping[str, str]:
 
 
 def scopes(exchange: Exchange) -> set[str]:
-    """Returns the scopes that a request asks for."""
+    """Returns the requested scopes."""
     texts = [text for name, text in exchange.request.pairs if SCOPE_NAME.fullmatch(name)]
     return {word for text in texts for word in text.split()}
 
@@ -131,7 +131,7 @@ def request_of(exchange: Exchange, history: History) -> Exchange:
     return proven(history.request_behind(exchange))
 
 
-def tells(name: str) -> Condition:
+def redirect_has(name: str) -> Condition:
     """Returns the condition that a redirect has a parameter."""
     return named(
         lambda exchange, _history: name in exchange.redirect_parameters,

@@ -1,4 +1,4 @@
-"""What is known of an avatar when a request for it is judged, and conditions that follow from it."""
+"""Reads what is known of an avatar when a request for it is judged; conditions that follow from it."""
 
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from understudy.interface.operations import (
 from understudy.verify.history import History, avatars_in
 
 MEMBERS: Final = ("rating", "alt_text")
-"""What an update may change (interface, Authenticated avatar operations)."""
+"""The members that an update may change (interface, Authenticated avatar operations)."""
 
 RATINGS: Final = ("G", "PG", "R", "X")
 
@@ -90,6 +90,6 @@ def names_own_address(exchange: Exchange, history: History) -> bool:
     return assigned_hash(exchange) in own_hashes(exchange, history)
 
 
-def says_what_is_selected(exchange: Exchange, _history: History) -> bool:
+def shows_selection(exchange: Exchange, _history: History) -> bool:
     """Tells whether the list says of each avatar whether it is selected, as it need not always."""
     return exchange.response.is_success and all("selected" in each for each in avatars_in(exchange))

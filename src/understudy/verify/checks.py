@@ -25,7 +25,7 @@ class CheckResult(NamedTuple):
 
     Attributes:
         holds: Whether the rule holds here.
-        expected: What the rule asks for, in a few words.
+        expected: What the rule demands, in a few words.
         actual: What the exchange shows instead.
         evidence: Earlier exchanges that the judgement rests on.
         is_choice: Whether it judges what the rule's source leaves open, and we chose.
@@ -72,7 +72,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Its section and function, such as ``qr_codes.code_is_png``."""
+        """The section and function of the check, such as ``qr_codes.code_is_png``."""
         return f"{self.judge.__module__.rpartition('.')[2]}.{self.judge.__name__}"
 
     def concerns(self, exchange: Exchange) -> bool:
@@ -93,7 +93,7 @@ class Check:
 
 
 CHECKS: Final[list[Check]] = []
-"""In the order in which ``rules`` imports its sections."""
+"""Every registered check, in the order in which ``rules`` imports its sections."""
 
 
 def check(

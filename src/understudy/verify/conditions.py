@@ -53,12 +53,12 @@ def sends_no_credentials(exchange: Exchange, _history: History) -> bool:
 
 
 def has_token(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a good token or API key was sent."""
+    """Tells whether a valid token or API key was sent."""
     return exchange.identity.kind in TOKENS
 
 
 def credentials_are_certain(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the credentials, if any, are known to be good."""
+    """Tells whether the credentials, if any, are known to be valid."""
     return exchange.identity.kind not in UNSURE
 
 
@@ -104,8 +104,3 @@ def profile_has(name: str) -> Condition:
         lambda exchange, _history: profile_in(exchange).get(name) is not None,
         f"the profile has {name}",
     )
-
-
-def asks_with(name: str) -> Condition:
-    """Returns the condition that the query has a parameter."""
-    return named(lambda exchange, _history: name in exchange.request.query, f"the query has {name}")

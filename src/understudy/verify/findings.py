@@ -16,7 +16,7 @@ DOCUMENT: Final = Rule(
     status="stated",
     held_by="document",
 )
-"""Not in the catalogue: the document's own demands."""
+"""The document's own demands, which are not in the catalogue."""
 
 ANSWERS: Final = Rule(
     id="answers",
@@ -25,7 +25,7 @@ ANSWERS: Final = Rule(
     status="stated",
     held_by="document",
 )
-"""Not in the catalogue: connections that end, responses with status 5XX."""
+"""Failures of the server, which are not in the catalogue: connections that end, statuses 5XX."""
 
 GENERATED: Final = Rule(
     id="generated",
@@ -34,7 +34,7 @@ GENERATED: Final = Rule(
     status="stated",
     held_by="document",
 )
-"""Not in the catalogue: findings of Schemathesis's own checks."""
+"""Findings of Schemathesis's own checks, which are not in the catalogue."""
 
 BODY_SHOWN = 2000
 QUIET: Final = frozenset(

@@ -1,7 +1,7 @@
 """Sends every request of a run: checks permission, counts, paces, and announces the exchange.
 
 Everything goes through here, Schemathesis's own probes too, because filters above the transport
-leak (a tool that was told to send no writes sent twenty-six).
+leak (a tool that was configured to send no writes sent twenty-six).
 """
 
 import threading

@@ -158,7 +158,7 @@ class _Generation:
                     continue
                 exchange = self._run.exchanges[_index(self._run, int(number[0]))]
                 for finding in self._run.evaluator.generated(exchange, actual):
-                    self._run.tell(Found(finding))
+                    self._run.announce(Found(finding))
 
 
 def is_false_alarm(actual: str) -> bool:

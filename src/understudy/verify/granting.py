@@ -33,7 +33,7 @@ def parameters(app: TargetApplication, **changes: str | None) -> list[tuple[str,
     return [(name, text) for name, text in values.items() if text is not None]
 
 
-def ask(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Exchange:
+def request_authorization(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Exchange:
     """Sends an authorization request without a decision."""
     return probe_client.auth("GET", "/oauth2/authorize", query=pairs)
 
@@ -45,7 +45,7 @@ def decide(
     shortcut = probe_client.app.approve if decision == "approve" else probe_client.app.deny
     if shortcut is not None:
         name, _, text = shortcut.partition("=")
-        return ask(probe_client, [*pairs, (name, text)])
+        return request_authorization(probe_client, [*pairs, (name, text)])
     query = urlencode(list(pairs))
     return go_through(
         probe_client, f"{probe_client.target.auth_url}/oauth2/authorize?{query}", decision

@@ -1,4 +1,4 @@
-"""What a probe needs of the target, by name, and what to say where the target does not give it."""
+"""Names what a probe needs of the target, and the reason to report where the target lacks it."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -19,7 +19,7 @@ def _decision(command: str | None, target: Target) -> bool:
     )
 
 
-_GIVEN: Final[Mapping[str, tuple[Callable[[Target], object], str]]] = {
+_TARGET_NEEDS: Final[Mapping[str, tuple[Callable[[Target], object], str]]] = {
     "slug": (lambda t: t.known.slug, "[known] slug is not given"),
     "hashes": (lambda t: t.known.own_hashes, "[known] emails or hashes are not given"),
     "two_emails": (lambda t: t.known.own_hashes[1:], "[known] gives fewer than two e-mails"),
@@ -87,7 +87,7 @@ def lacking(needs: tuple[str, ...], target: Target, time: Time) -> str | None:
             if need not in target.identities():
                 return f"[credentials] {_CREDENTIALS[need]} is not given"
         else:
-            is_given, reason = _GIVEN[need]
-            if not is_given(target):
+            is_set, reason = _TARGET_NEEDS[need]
+            if not is_set(target):
                 return reason
     return None

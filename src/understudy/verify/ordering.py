@@ -1,4 +1,4 @@
-"""Orders the parts of the probes, so that what reveals much is sent before what repeats it.
+"""Orders the parts of the probes, so that parts that settle much are sent before those that repeat it.
 
 The order follows from the measured schedule alone: what each part settles, and what it costs.
 """
@@ -11,32 +11,32 @@ from understudy.verify.probing import Probe
 from understudy.verify.schedule import Part
 
 AGAIN = 0.25
-"""What settling a check once more is worth, beside settling it the time before."""
+"""The worth of settling a check once more, as a share of settling it the time before."""
 
 OTHERWISE = 0.1
-"""What it is worth to settle a check for the first time with another credential, or for a write."""
+"""The worth of settling a check for the first time with another credential, or for a write."""
 
 RARITY = 0.2
-"""How much more a check is worth that few parts settle: with so many parts, to the power of this."""
+"""The exponent by which a check loses worth with the number of parts that settle it."""
 
-Asked = Counter[str | tuple[str, str]]
-"""How often checks were settled, and how often with the credential that a part uses."""
+Settled = Counter[str | tuple[str, str]]
+"""The number of times that checks were settled, in all and with the credential of a part."""
 
 Weights = Mapping[str, float]
-"""What settling each check for the first time is worth."""
+"""The worth of settling each check for the first time."""
 
 
-def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
+def order_of_parts(probes: Sequence[Probe], ended: Container[str]) -> Iterator[Probe]:
     """Yields the probe whose next parts settle most for each request, again and again.
 
-    A check that was settled before counts less and less; what moves time or uses up a limit comes
+    A check that was settled before is worth less and less; what moves time or uses up a limit comes
     last.
 
     Args:
-        probes: All that may run.
-        over: Names of those that came to their end; looked at after each turn.
+        probes: The probes that may run.
+        ended: Names of the probes that have ended; read after each part.
     """
-    settled_before: Asked = Counter()
+    settled_before: Settled = Counter()
     for is_last in (False, True):
         staged = [probe for probe in probes if probe.is_last == is_last]
         weights = _weights(staged)
@@ -52,9 +52,9 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
                 heappush(waiting, now)
                 continue
             yield staged[place]
-            for ahead in staged[place].parts[done : done + 1]:
-                _ask(settled_before, ahead)
-            if staged[place].name not in over:
+            for part in staged[place].parts[done : done + 1]:
+                _add(settled_before, part)
+            if staged[place].name not in ended:
                 heappush(
                     waiting,
                     (-_worth(staged[place], done + 1, settled_before, weights), place, done + 1),
@@ -63,13 +63,13 @@ def turns(probes: Sequence[Probe], over: Container[str]) -> Iterator[Probe]:
 
 def in_order(probes: Sequence[Probe]) -> list[Probe]:
     """Returns the probes in the order in which they begin, if each has the parts it declares."""
-    over: set[str] = set()
+    ended: set[str] = set()
     begun: dict[str, int] = {}
-    for whose in turns(probes, over):
-        begun[whose.name] = begun.get(whose.name, 0) + 1
-        if begun[whose.name] == len(whose.parts):
-            over.add(whose.name)
-    return sorted(probes, key=lambda whose: list(begun).index(whose.name))
+    for probe in order_of_parts(probes, ended):
+        begun[probe.name] = begun.get(probe.name, 0) + 1
+        if begun[probe.name] == len(probe.parts):
+            ended.add(probe.name)
+    return sorted(probes, key=lambda probe: list(begun).index(probe.name))
 
 
 def _weights(probes: Sequence[Probe]) -> Weights:
@@ -78,19 +78,21 @@ def _weights(probes: Sequence[Probe]) -> Weights:
     return {check: count**-RARITY for check, count in parts.items()}
 
 
-def _worth(probe: Probe, done: int, settled_before: Asked, weights: Weights) -> float:
-    """Returns the most that the next parts settle for a request, however far one looks ahead."""
+def _worth(probe: Probe, done: int, settled_before: Settled, weights: Weights) -> float:
+    """Returns the most that the next parts settle for a request, however many parts ahead."""
     best = settled = cost = 0.0
-    here = settled_before.copy()
-    for ahead in probe.parts[done:]:
-        settled += sum(weights[check] * _news((check, by), here) for check, by in ahead.questions)
-        _ask(here, ahead)
-        cost += ahead.cost
+    settled_by_then = settled_before.copy()
+    for part in probe.parts[done:]:
+        settled += sum(
+            weights[check] * _novelty((check, by), settled_by_then) for check, by in part.questions
+        )
+        _add(settled_by_then, part)
+        cost += part.cost
         best = max(best, settled / cost)
     return best
 
 
-def _news(question: tuple[str, str], settled_before: Asked) -> float:
+def _novelty(question: tuple[str, str], settled_before: Settled) -> float:
     """Returns what a question is worth after those that were settled before."""
     check, _ = question
     if question not in settled_before and check in settled_before:
@@ -98,6 +100,6 @@ def _news(question: tuple[str, str], settled_before: Asked) -> float:
     return AGAIN ** settled_before[question]
 
 
-def _ask(settled_before: Asked, ahead: Part) -> None:
-    settled_before.update(ahead.questions)
-    settled_before.update(ahead.checks)
+def _add(settled_before: Settled, part: Part) -> None:
+    settled_before.update(part.questions)
+    settled_before.update(part.checks)

@@ -1,4 +1,4 @@
-"""A probe's hands: builds requests in words of the interface and sends them by the gateway."""
+"""The HTTP client of a probe: builds requests in words of the interface, sends them by the gateway."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ProbeClient:
 
     @property
     def target(self) -> Target:
-        """What is judged."""
+        """The target that is judged."""
         return self.gateway.target
 
     @property

@@ -13,7 +13,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.schedule import Part, measured
 
 Parts = Iterator[object]
-"""What each part sent; only that a part has ended counts: after it another probe may go on."""
+"""The parts of a probe; only the end of a part matters: after it another probe may go on."""
 
 Run = Callable[[ProbeClient], Parts | None]
 
@@ -39,7 +39,7 @@ class Probe:
 
     @property
     def cost(self) -> int:
-        """How many requests it sends, about."""
+        """The approximate number of requests."""
         return sum(part.cost for part in self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""What is known of the own profile when a request for it is judged, and conditions that follow."""
+"""Reads what is known of the own profile when a request for it is judged; conditions that follow."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,7 +13,7 @@ from understudy.verify.shapes import EDITABLE
 
 
 def changes_in(exchange: Exchange) -> dict[str, Any]:
-    """Returns what an update asks for; empty where its body is not an object."""
+    """Returns the members that an update names; empty where its body is not an object."""
     body = exchange.request.json
     return body if isinstance(body, dict) else {}
 

@@ -22,7 +22,7 @@ LARGEST: Final = 2048
 """Pixels: the largest size that the mock draws, and that rules speak of."""
 
 READABLE: Final = 160
-"""From so many pixels on a code must be readable; below, modules are too small to judge."""
+"""The least width in pixels of a code that must be readable; smaller modules cannot be judged."""
 
 LONG: Final = 100
 """Characters in a query from which on a code is so dense that it needs four times the pixels."""
@@ -35,7 +35,7 @@ CENTRE: Final = 0.2
 
 
 class Picture(NamedTuple):
-    """What a QR code shows.
+    """The picture of a QR code as a decoder and its pixels show it.
 
     Attributes:
         size: Width and height in pixels; None for what is not a picture.

@@ -1,4 +1,4 @@
-"""What successive responses say of an hourly limit, and conditions that follow from it."""
+"""Reads what successive responses say of an hourly limit; conditions that follow from it."""
 
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ DIGITS: Final = 12
 
 
 class Count(NamedTuple):
-    """What the three headers of a response say."""
+    """The values of a response's three headers."""
 
     limit: int
     remaining: int
@@ -72,7 +72,7 @@ def previous(exchange: Exchange, history: History) -> Previous | None:
     return None
 
 
-def last_told(exchange: Exchange, history: History) -> Previous | None:
+def last_counted(exchange: Exchange, history: History) -> Previous | None:
     """Returns the newest request that is counted together with this one, in any hour."""
     for before in history.of(*COUNTED):
         count = count_in(before)
@@ -107,8 +107,8 @@ def others_since(history: History, before: Exchange) -> list[Exchange]:
     ]
 
 
-def says_count(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response says limit, remaining and reset."""
+def has_count_headers(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response has the headers for limit, remaining and reset."""
     return count_in(exchange) is not None
 
 
@@ -145,5 +145,5 @@ def nothing_was_left(exchange: Exchange, history: History) -> bool:
 
 
 def is_within_limit(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the request is not over the limit, and its token, if any, is good."""
+    """Tells whether the request is not over the limit, and its token, if any, is valid."""
     return exchange.status != TOO_MANY and exchange.identity.kind != "invalid"

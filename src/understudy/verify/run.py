@@ -34,7 +34,7 @@ GIVE_UP = 5
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a deployment is judged.
+    """The options of a run.
 
     Attributes:
         rules: Ids of the rules to judge; empty for all.
@@ -115,7 +115,7 @@ class Run:
             Unreachable: There were too many in a row.
         """
         for finding in self.evaluator.unanswered(refusal.exchange, str(refusal)):
-            self.tell(Found(finding))
+            self.announce(Found(finding))
         self.lost += 1
         if self.lost >= GIVE_UP:
             raise refusal
@@ -124,7 +124,7 @@ class Run:
         """Records an internal error of a part of verify."""
         self.evaluator.fail(f"{part}: {described(error)}")
 
-    def tell(self, event: Event) -> None:
+    def announce(self, event: Event) -> None:
         """Passes an event to the listener."""
         self.options.listen(event)
 
@@ -173,11 +173,11 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
         for finding in judged(evaluator, exchange):
-            run.tell(Found(finding))
+            run.announce(Found(finding))
         most = deployment.allowance.requests
         allowed = None if most is None else most - gateway.sent
         settled, rules = evaluator.settled, len(evaluator.rules)
-        run.tell(Exchanged(exchange, settled, rules, gateway.left(None), allowed))
+        run.announce(Exchanged(exchange, settled, rules, gateway.left(None), allowed))
 
     gateway.listeners.append(evaluate)
     return run

@@ -16,7 +16,7 @@ from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.history import issued_tokens
 from understudy.verify.needs import lacking
-from understudy.verify.ordering import in_order, turns
+from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.outcome import Outcome
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
@@ -50,7 +50,7 @@ def _carried_out(deployment: Deployment, options: RunOptions) -> Outcome:
     try:
         outcome = run_phases(run)
     finally:
-        run.tell(PhaseStarted("undo"))
+        run.announce(PhaseStarted("undo"))
         with options.undisturbed():
             not_restored = run.undo.restore()
     report_unrestored(run)
@@ -68,7 +68,7 @@ def run_phases(run: Run) -> Outcome:
     stopped = ""
     try:
         for name, phase in (("probes", _probes), *run.options.phases, ("rate limits", _exhausting)):
-            run.tell(PhaseStarted(name))
+            run.announce(PhaseStarted(name))
             try:
                 phase(run)
             except (BudgetSpent, OutOfTime):
@@ -134,7 +134,7 @@ def report_unrestored(run: Run) -> None:
             f"{field.name} {now}; it stays so",
         )
         for finding in findings:
-            run.tell(Found(finding))
+            run.announce(Found(finding))
 
 
 def _remaining(run: Run) -> Iterator[str]:
@@ -185,8 +185,8 @@ def _send(run: Run, ready: list[Probe]) -> None:
         probe.name: probe.steps(ProbeClient(run.gateway, _source(probe), run.exchanges))
         for probe in ready
     }
-    over: set[str] = set()
-    for probe in turns(ready, over):
+    ended: set[str] = set()
+    for probe in order_of_parts(ready, ended):
         try:
             is_over = next(running[probe.name], _OVER) is _OVER
         except Refusal as refusal:
@@ -199,7 +199,7 @@ def _send(run: Run, ready: list[Probe]) -> None:
         else:
             run.lost = 0
         if is_over:
-            over.add(probe.name)
+            ended.add(probe.name)
 
 
 def _source(probe: Probe) -> str:

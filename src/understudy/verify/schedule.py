@@ -17,7 +17,7 @@ SCHEDULE: Final = Path(__file__).with_name("schedule.json")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a probe sends before another probe may go on.
+    """The requests that a probe sends before another probe may go on.
 
     Attributes:
         checks: Names of the checks that it settles, of the rules that the probe is for.
@@ -31,7 +31,7 @@ class Part:
 
     @property
     def questions(self) -> list[tuple[str, str]]:
-        """Its checks, each with the credentials that it is settled by."""
+        """The checks, each with the credentials that it is settled by."""
         return [(check, self.by) for check in self.checks]
 
 

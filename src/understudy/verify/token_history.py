@@ -1,4 +1,4 @@
-"""What is known of codes and tokens when a request for one is judged, and conditions that follow."""
+"""Reads what is known of codes and tokens when a request for one is judged; conditions that follow."""
 
 from datetime import timedelta
 from typing import Final
@@ -13,7 +13,7 @@ from understudy.verify.value_texts import as_json
 
 SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"})
 CODE_LIFETIME: Final = timedelta(minutes=10)
-"""How long a code may last at most (RFC 6749, 4.1.2 recommends it; rule code-lifetime)."""
+"""The longest lifetime of a code (RFC 6749, 4.1.2 recommends it; rule code-lifetime)."""
 
 
 def client_of(exchange: Exchange, history: History) -> TargetApplication | None:
@@ -151,7 +151,7 @@ def token_was_seen_issued(exchange: Exchange, history: History) -> bool:
     return issue_of(exchange, history) is not None
 
 
-def token_came_by(grant_type: str) -> Condition:
+def token_is_of_grant(grant_type: str) -> Condition:
     """Returns the condition that a token was issued by a grant."""
 
     def holds(exchange: Exchange, history: History) -> bool:

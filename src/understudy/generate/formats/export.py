@@ -1,4 +1,4 @@
-"""What every format needs: the settings of an export, and the pieces of files that it yields.
+"""Defines what every format needs: the settings of an export, and the pieces of files.
 
 A format is a generator over a generator, so that a million cases take no more memory than one.
 """

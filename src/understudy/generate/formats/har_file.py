@@ -27,7 +27,7 @@ from understudy.generate.formats.export import (
 from understudy.generate.test_data import AVATAR_ID
 
 _HEAD, _FOOT = dumps(http_archive.archive("understudy", ())).split("[]")
-"""What surrounds the entries, which are written one by one."""
+"""The text before and after the entries, which are written one by one."""
 
 _EPOCH = "1970-01-01T00:00:00.000Z"
 """The time of a request that was not sent; a real time would make every run's bytes differ."""

@@ -22,9 +22,9 @@ SIZE = "upload-size-limit"
 BodyChange = Callable[[MultipartBody], MultipartBody]
 
 
-def base_parts(scene_values: Iterator[tuple[str, object]]) -> MultipartBody:
+def base_parts(named_values: Iterator[tuple[str, object]]) -> MultipartBody:
     """Returns a plain multipart body of these members; a value of bytes is a file."""
-    return MultipartBody(tuple(_part(name, value) for name, value in scene_values))
+    return MultipartBody(tuple(_part(name, value) for name, value in named_values))
 
 
 def _part(name: str, value: object) -> MultipartPart:

@@ -21,7 +21,7 @@ LARGEST_INTEGER = 2**63 - 1
 
 
 class ValueSemantics(NamedTuple):
-    """What the interface says of a value that the schema accepts but that is not a known one.
+    """The interface's word on a value that the schema accepts but that is not a known one.
 
     Attributes:
         kind: Whether such a value is accepted, refused, or left open.
@@ -41,7 +41,7 @@ class ValueSemantics(NamedTuple):
 
 
 class ExpectedRefusal(NamedTuple):
-    """How an invalid value of one part is refused.
+    """The response by which an invalid value of one part is refused.
 
     Attributes:
         statuses: The statuses, any of which is right.
@@ -151,7 +151,7 @@ class OperationContext:
 
 
 class InterfaceProse(NamedTuple):
-    """What the interface's prose says of one operation, beyond the document.
+    """The interface's prose on one operation, beyond the document.
 
     Attributes:
         with_known_values: Puts values that exist at the deployment into the plain request.

@@ -43,7 +43,7 @@ _WRITINGS: tuple[tuple[str, CaseKind, Callable[[bytes], str]], ...] = (
 """Description, outcome by RFC 3986, 2, and the function that writes the bytes of a text so."""
 
 _REENCODINGS = 3
-"""How many of them rewrite every byte, which is impossible for a variable."""
+"""The number of them that rewrite every byte, which is impossible for a variable."""
 
 
 def _plain(text: bytes) -> str:

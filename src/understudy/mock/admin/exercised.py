@@ -10,7 +10,7 @@ from understudy.mock.engine.world_selection import Worlds
 
 
 class Declared(NamedTuple):
-    """What a document declares of one operation.
+    """The statuses and identities that a document declares for one operation.
 
     Attributes:
         operation: operationId.
@@ -60,24 +60,26 @@ class ExercisedAdmin:
 
 
 def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:
-    mine = [(part, count) for part, count in seen.items() if part.operation == declared.operation]
-    identities = {part.identity for part, _ in mine}
+    exercised = [
+        (part, count) for part, count in seen.items() if part.operation == declared.operation
+    ]
+    identities = {part.identity for part, _ in exercised}
     return {
         "operation": declared.operation,
-        "requests": sum(count for _, count in mine),
+        "requests": sum(count for _, count in exercised),
         "parts": {
-            **{f"status {text}": _is_seen(text, declared, mine) for text in declared.statuses},
+            **{f"status {text}": _is_seen(text, declared, exercised) for text in declared.statuses},
             **{f"as {name}": name in identities for name in declared.identities},
         },
         "seen": [
             {"status": part.status, "identity": part.identity, "count": count}
-            for part, count in sorted(mine)
+            for part, count in sorted(exercised)
         ],
     }
 
 
-def _is_seen(text: str, declared: Declared, mine: list[tuple[Exercised, int]]) -> bool:
-    statuses = {str(part.status) for part, _ in mine}
+def _is_seen(text: str, declared: Declared, exercised: list[tuple[Exercised, int]]) -> bool:
+    statuses = {str(part.status) for part, _ in exercised}
     if text == "default":
         named = {other for other in declared.statuses if other != "default"}
         return any(s not in named and f"{s[0]}XX" not in named for s in statuses)

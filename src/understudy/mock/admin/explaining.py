@@ -13,7 +13,7 @@ from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH
 Catalogue = Callable[[], Mapping[str, Rule]]
 
 _DEPTH = 3
-"""How far the rules of what a handler calls are looked for; deeper lies the engine."""
+"""Levels of calls below a handler that are searched for rules; deeper lies the engine."""
 
 
 class Explainer:

@@ -22,7 +22,7 @@ _IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "optional": ("anonymous", "api_key", "oauth"),
     "required": ("oauth",),
 }
-"""Who may call an operation, by how it reads a token."""
+"""The identities that may call an operation, by how it reads a token."""
 
 
 def handlers(

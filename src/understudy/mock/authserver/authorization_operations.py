@@ -11,5 +11,5 @@ TOKEN_INFO = ("GET", "/oauth2/token-info")
 HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
 
 PAGES = frozenset({AUTHORIZE})
-"""What a person sees: answered by the pages, which judge the request themselves, because its faults
-are pages and redirects and no JSON."""
+"""Operations served by the pages, which validate the request themselves: their errors are pages and
+redirects, not JSON."""

@@ -32,7 +32,7 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9._~-]{43,128}")  # RFC 7636, 4.2
 
 @dataclass(frozen=True, slots=True)
 class ReturnAddress:
-    """Where the response goes, once the redirect address is known to be the client's.
+    """The destination of the response, once the redirect address is known to be the client's.
 
     Attributes:
         application: The client.

@@ -11,7 +11,7 @@ _BEARER_TYPES = ("oauth2", "openIdConnect")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may call an operation.
+    """The credentials that an operation requires.
 
     Attributes:
         token: Whether a bearer token is ``required``, ``optional``, or ``unread``.

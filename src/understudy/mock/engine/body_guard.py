@@ -9,7 +9,7 @@ from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_FIELDS
 from understudy.mock.engine.request_context import RequestContext, context_of
 
 DRAINED_BYTES = 64 * 1024 * 1024
-"""How much of an oversize body is still read, so that the client gets the response and no reset."""
+"""Bytes of an oversize body that are still read, so that the client gets the response and no reset."""
 
 
 class BodyGuard:

@@ -20,12 +20,12 @@ def written(instant: datetime) -> str:
 
 
 class ClockSetting(NamedTuple):
-    """How a clock was set.
+    """The setting of a clock: the time that it showed at a machine time, and its rate.
 
     Attributes:
         set_at: The machine's time when it was set.
         shown: The time that it showed then.
-        rate: Its seconds to one of the machine's; 0 for a frozen clock.
+        rate: Seconds of this clock to one of the machine's; 0 for a frozen clock.
     """
 
     set_at: datetime
@@ -52,7 +52,7 @@ class Clock:
 
     @property
     def rate(self) -> float:
-        """Its seconds to one of the machine's; 0 for a frozen clock."""
+        """Seconds of this clock to one of the machine's; 0 for a frozen clock."""
         return 1.0 if self._setting is None else self._setting.rate
 
     def put(self, instant: datetime | None = None, rate: float | None = None) -> None:
@@ -88,7 +88,7 @@ class Clock:
 
     @property
     def setting(self) -> ClockSetting | None:
-        """How it was set; None where it shows the machine's time."""
+        """The setting of the clock; None where it shows the machine's time."""
         return self._setting
 
     @setting.setter

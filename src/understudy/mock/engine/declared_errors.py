@@ -23,7 +23,7 @@ _NOT_LETTERS = re.compile("[^a-z]")
 
 
 class DeclaredErrors:
-    """What the document declares of one operation's errors, and of its headers.
+    """The errors and the headers that the document declares for one operation.
 
     Args:
         operation: What the document says of it.

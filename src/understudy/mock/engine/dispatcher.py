@@ -16,7 +16,7 @@ from understudy.mock.engine.response_sending import problem_response, send_respo
 from understudy.openapi.skeleton import path_texts, routing_id
 
 ResponseValidation = Literal["refuse", "warn", "off"]
-"""What happens to a response of the mock that breaks the document."""
+"""The treatment of a response of the mock that breaks the document."""
 
 
 GENERATED = ("x-mock-response", "generated")
@@ -56,7 +56,7 @@ class Dispatcher:
 
     Args:
         elsewhere: The application behind the paths that no document has.
-        response_validation: What happens to a response of the mock that breaks the document.
+        response_validation: The treatment of a response of the mock that breaks the document.
     """
 
     def __init__(self, elsewhere: ASGIApp, response_validation: ResponseValidation) -> None:

@@ -1,4 +1,4 @@
-"""Injects faults: those of the world, and those that a request asks for."""
+"""Injects faults: those of the world, and those that a request names."""
 
 import asyncio
 
@@ -58,7 +58,7 @@ class FaultInjection:
             return
         preferences = _preferences(context) or RequestPreferences()
         fault = _fault(context, preferences)
-        if fault is None and not preferences.asks_for_response:
+        if fault is None and not preferences.is_from_document:
             await self._app(scope, receive, _with_headers(send, preferences))
             return
         fault = fault or InjectedFault("")
@@ -137,7 +137,7 @@ def _preferences(context: RequestContext) -> RequestPreferences | None:
 
 
 def _fault(context: RequestContext, preferences: RequestPreferences) -> InjectedFault | None:
-    """Returns the fault that the request asks for, or the first of the world's that it gets."""
+    """Returns the fault that the request names, or the first of the world's that it gets."""
     if preferences.fault is not None or preferences.delay:
         return InjectedFault(
             "Prefer", preferences.delay, None, preferences.fault, preferences.field
@@ -166,7 +166,7 @@ def _replacement(
 ) -> HandlerResponse | None:
     """Returns the response that is sent without calling a handler, or None."""
     status = fault.status or preferences.code
-    if not (fault.status or preferences.asks_for_response):
+    if not (fault.status or preferences.is_from_document):
         return None
     seed = preferences.seed
     if seed is None:

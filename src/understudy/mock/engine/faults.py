@@ -103,7 +103,7 @@ class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class InjectedFault(Struct, frozen=True):
-    """What a fault does to one request.
+    """The effect of a fault on one request.
 
     Attributes:
         fault: The fault's id.

@@ -23,7 +23,7 @@ Handlers = Mapping[tuple[str, str], Handler]
 """Method and path template to handler."""
 
 BODY = "body"
-"""The keyword under which a handler asks for the parsed body."""
+"""The parameter by which a handler gets the parsed body."""
 
 
 @dataclass(frozen=True, slots=True)

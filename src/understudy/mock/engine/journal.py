@@ -28,11 +28,11 @@ class Numbered(Protocol):
     """An entry of a journal."""
 
     number: int
-    """Its place, from 1; the journal gives it."""
+    """The entry's place, counted from 1 and assigned by the journal."""
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to remember."""
+        """The approximate memory of the entry in bytes."""
 
     @property
     def exercised(self) -> Exercised | None:

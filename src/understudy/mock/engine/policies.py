@@ -20,7 +20,7 @@ def never(_choices: Choices) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """How the readings in force change the engine's mechanisms; strict by default.
+    """Changes of the engine's mechanisms by the options in force; strict by default.
 
     Attributes:
         lifts_quota: Whether requests are not counted and never answered 429.

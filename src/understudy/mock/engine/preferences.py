@@ -52,8 +52,8 @@ class RequestPreferences(NamedTuple):
     applied: str = ""
 
     @property
-    def asks_for_response(self) -> bool:
-        """Whether the response comes from the document, and not from a handler."""
+    def is_from_document(self) -> bool:
+        """True if the response comes from the document, and not from a handler."""
         return self.code is not None or self.example is not None or self.dynamic
 
 

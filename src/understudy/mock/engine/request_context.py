@@ -18,7 +18,7 @@ Scope = Any
 """An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
 
 _OVERHEAD = 1000
-"""About how many bytes an entry of the journal takes beside its texts."""
+"""The approximate memory of a journal entry in bytes, beside its texts."""
 
 _KEY = "understudy.exchange"
 
@@ -172,13 +172,13 @@ class RequestContext:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to remember, once it is in the journal."""
+        """The approximate memory in bytes, once the request is in the journal."""
         headers = header_bytes(self.sent_headers) + header_bytes(self.response_headers)
         return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
     def is_matched(self) -> bool:
-        """Whether an operation or a page responded to it."""
+        """True if an operation or a page responded to it."""
         return self.endpoint is not None or self.status not in {404, 405}
 
     @property

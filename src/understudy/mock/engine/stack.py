@@ -33,7 +33,7 @@ from understudy.openapi.paths import Paths
 
 @dataclass(frozen=True, slots=True)
 class SiteConfig:
-    """What one address serves, and how.
+    """The configuration of one address: the documents that it serves, and how.
 
     Attributes:
         apis: The documents in force; unknown paths get the first one's error shape.

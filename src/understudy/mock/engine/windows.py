@@ -11,14 +11,14 @@ WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
 
 class Window(NamedTuple):
-    """What a principal has used since the window opened."""
+    """The requests of a principal since the window opened."""
 
     opened: datetime
     used: int
 
 
 class QuotaDecision(NamedTuple):
-    """Whether a request is within the quota, and the headers that show it."""
+    """The decision on a request: within the quota or beyond it, and the headers that show it."""
 
     allowed: bool
     limit: int

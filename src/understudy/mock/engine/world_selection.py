@@ -29,7 +29,7 @@ HEADER = b"x-mock-world"
 COOKIE = "mock_world"
 
 _SWEEPING = timedelta(seconds=1)
-"""How often creating a world looks for expired ones: there may be thousands."""
+"""The least time between two searches for expired worlds: there may be thousands."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -78,8 +78,8 @@ def _minted(authorization: str) -> str | None:
     return name if _NAME.fullmatch(name) else None
 
 
-class _Stay(NamedTuple):
-    """How long a world lives without a request, and when its last request arrived."""
+class _Lifetime(NamedTuple):
+    """The lifetime of a world without a request, and the time of its last request."""
 
     idle: timedelta | None
     touched: datetime
@@ -112,7 +112,7 @@ class Worlds:
         self._beginnings = {default.name: default.snapshot()}
         self._is_named = requires_name
         self._worlds = {default.name: default}
-        self._stays: dict[str, _Stay] = {}
+        self._lifetimes: dict[str, _Lifetime] = {}
         self._count = 0
         self._swept = machine_time()
         self._ended: Counter[Exercised] = Counter()
@@ -136,8 +136,8 @@ class Worlds:
             world = self.get(name)
         except NotFound as absent:
             raise MockRefusal(404, "No such world", absent.message) from absent
-        if name in self._stays:
-            self._stays[name] = self._stays[name]._replace(touched=machine_time())
+        if name in self._lifetimes:
+            self._lifetimes[name] = self._lifetimes[name]._replace(touched=machine_time())
         return world, rest
 
     def get(self, name: str) -> World:
@@ -146,7 +146,7 @@ class Worlds:
         Raises:
             NotFound: It does not exist.
         """
-        if name in self._stays and self._stays[name].is_over(machine_time()):
+        if name in self._lifetimes and self._lifetimes[name].is_over(machine_time()):
             self._end(self._worlds[name])
         world = self._worlds.get(name)
         if world is None:
@@ -193,7 +193,7 @@ class Worlds:
         world.become(snapshot)
         self._worlds[name] = world
         self._beginnings[name] = snapshot
-        self._stays[name] = _Stay(idle, machine_time())
+        self._lifetimes[name] = _Lifetime(idle, machine_time())
         if self.store is not None:
             world.store = self.store
             self.store.world_created(world, snapshot, idle)
@@ -271,21 +271,21 @@ class Worlds:
 
     def idle(self, world: World) -> timedelta | None:
         """Returns how long a world lives without a request; None: until it is deleted."""
-        stay = self._stays.get(world.name)
-        return stay.idle if stay else None
+        lifetime = self._lifetimes.get(world.name)
+        return lifetime.idle if lifetime else None
 
     def _sweep(self) -> None:
         """Deletes the worlds whose last request was too long ago."""
         self._swept = machine_time()
-        for name, stay in tuple(self._stays.items()):
-            if stay.is_over(self._swept):
+        for name, lifetime in tuple(self._lifetimes.items()):
+            if lifetime.is_over(self._swept):
                 self._end(self._worlds[name])
 
     def _end(self, world: World) -> None:
         self._ended += world.journal.exercised
         world.is_ended = True
         del self._worlds[world.name]
-        del self._stays[world.name]
+        del self._lifetimes[world.name]
         del self._beginnings[world.name]
         if world.store is not None:
             world.store.world_removed(world)

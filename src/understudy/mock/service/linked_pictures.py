@@ -40,7 +40,7 @@ HEADERS = (
 
 
 class _Rendition(NamedTuple):
-    """How the query of an avatar's address wants the picture rendered."""
+    """The rendition that the query of an avatar's address requests."""
 
     name: str
     media_type: str | None

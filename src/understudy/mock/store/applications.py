@@ -120,7 +120,7 @@ USED_SCOPES: Collection[frozenset[str]] = Collection(
 """Access token to the scopes that its calls have needed so far."""
 
 CONSENTS: Collection[Consent] = Collection("consents", Consent, is_transient=True)
-"""What the page's form sends back, to the page."""
+"""Consent pages by the secret that the page's form sends back."""
 
 CLIENT_ADVICE: Collection[ClientAdvice] = Collection(
     "client_advice", ClientAdvice, is_transient=True

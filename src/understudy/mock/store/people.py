@@ -65,14 +65,14 @@ class CryptoWalletAddress(Struct, frozen=True, forbid_unknown_fields=True, gc=Fa
 
 
 class Payments(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """How to pay the person."""
+    """The ways to pay the person."""
 
     links: tuple[Link, ...] = ()
     crypto_wallets: tuple[CryptoWalletAddress, ...] = ()
 
 
 class ContactInfo(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """How to reach the person."""
+    """The ways to reach the person."""
 
     home_phone: str | UnsetType = UNSET
     work_phone: str | UnsetType = UNSET
@@ -90,7 +90,7 @@ class HeaderImage(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 class Profile(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """What the person says of themselves (interface, Profile)."""
+    """The person's description of themselves (interface, Profile)."""
 
     display_name: str = ""
     location: str = ""

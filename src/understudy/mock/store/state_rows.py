@@ -16,7 +16,7 @@ Blobs = dict[str, dict[str, bytes | None]]
 
 
 class WorldSettings(Struct):
-    """What a world is beside its records."""
+    """The state of a world beside its records."""
 
     clock: ClockSetting | None
     seed: int

@@ -77,4 +77,4 @@ SECTIONS = (
     rate_limits,
     rate_limit_counts,
 )
-"""In the interface's order; importing them registers every check and every probe."""
+"""The sections in the interface's order; importing them registers every check and every probe."""

@@ -38,7 +38,7 @@ def named_in(exchange: Exchange, history: History) -> Exchange | None:
 
 
 def is_of_no_operation(exchange: Exchange, _history: History) -> bool:
-    """Tells whether an anonymous client asks for what is not an operation."""
+    """Tells whether an anonymous client requests what is not an operation."""
     return not exchange.operation and exchange.identity.kind == "none"
 
 

@@ -20,7 +20,7 @@ from understudy.verify.authorization_history import (
     shown,
 )
 from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import ask, decide, parameters
+from understudy.verify.granting import decide, parameters, request_authorization
 from understudy.verify.history import MADE_UP, History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -41,8 +41,8 @@ def names_other_redirect(exchange: Exchange, history: History) -> bool:
     return app is not None and uri != app.redirect_uri
 
 
-def is_given_once(exchange: Exchange, _history: History) -> bool:
-    """Tells whether client and redirect URI are given once."""
+def client_and_redirect_are_sent_once(exchange: Exchange, _history: History) -> bool:
+    """Tells whether client and redirect URI are sent once."""
     return not {"client_id", "redirect_uri"} & set(repeated(exchange))
 
 
@@ -91,7 +91,7 @@ def registered_client_is_known(exchange: Exchange, history: History) -> CheckRes
 @check(
     "redirect-uri-registered",
     on=[AUTHORIZE],
-    when=[client_is_known, is_given_once, names_other_redirect],
+    when=[client_is_known, client_and_redirect_are_sent_once, names_other_redirect],
 )
 def other_redirect_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A request with a redirect URI that is not registered is refused, and not redirected."""
@@ -126,14 +126,14 @@ def refusal_is_a_page(exchange: Exchange, _history: History) -> CheckResult:
 )
 def authorization_request(client: ProbeClient) -> None:
     """Opens an authorization request, as by following a link."""
-    ask(client, parameters(client.app))
+    request_authorization(client, parameters(client.app))
 
 
 @probe("authorize-client-known", "authorize-error-page", needs=("auth_url", "app"))
 def requests_of_unknown_clients(client: ProbeClient) -> Parts:
     """Names a client that does not exist, and none."""
-    yield ask(client, parameters(client.app, client_id=f"{MADE_UP}-client"))
-    yield ask(client, parameters(client.app, client_id=None))
+    yield request_authorization(client, parameters(client.app, client_id=f"{MADE_UP}-client"))
+    yield request_authorization(client, parameters(client.app, client_id=None))
 
 
 @probe(
@@ -155,8 +155,8 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
         f"{uri}#fragment",
     )
     for spelling in spellings:
-        yield ask(client, parameters(client.app, redirect_uri=spelling))
-    yield ask(client, parameters(client.app, redirect_uri=None))
+        yield request_authorization(client, parameters(client.app, redirect_uri=spelling))
+    yield request_authorization(client, parameters(client.app, redirect_uri=None))
 
 
 @probe("redirect-uri-registered", "authorize-error-page", needs=("auth_url", "app"))
@@ -169,6 +169,8 @@ def requests_with_another_error_too(client: ProbeClient) -> Parts:
         {"response_type": None},
     )
     for mistake in mistakes:
-        yield ask(client, parameters(client.app, redirect_uri=elsewhere, **mistake))
+        yield request_authorization(
+            client, parameters(client.app, redirect_uri=elsewhere, **mistake)
+        )
     if client.app.deny is not None and client.target.permit.tokens:
         yield decide(client, parameters(client.app, redirect_uri=elsewhere), "deny")

@@ -29,7 +29,7 @@ from understudy.verify.authorization_history import (
 )
 from understudy.verify.checks import CheckResult, check, expect, expect_equal, proven
 from understudy.verify.conditions import is_get
-from understudy.verify.granting import ask, decide, parameters
+from understudy.verify.granting import decide, parameters, request_authorization
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -209,7 +209,7 @@ def _raw(query: str) -> dict[str, str]:
 def requests_with_other_response_types(client: ProbeClient) -> Parts:
     """Asks for no response type, an empty one, and one that does not exist."""
     for response_type in ("", None, "sparkles"):
-        yield ask(client, parameters(client.app, response_type=response_type))
+        yield request_authorization(client, parameters(client.app, response_type=response_type))
 
 
 @probe("authorize-repeated-parameter", needs=ASKING)
@@ -223,7 +223,7 @@ def requests_with_repeated_parameters(client: ProbeClient) -> Parts:
         ("state", "another"),
         ("scope[0]", "auth"),
     ):
-        yield ask(client, [*pairs, (name, text)])
+        yield request_authorization(client, [*pairs, (name, text)])
 
 
 @probe(

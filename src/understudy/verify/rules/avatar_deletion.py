@@ -14,8 +14,8 @@ from understudy.verify.avatar_history import (
     ids_in,
     is_live,
     is_sound_change,
-    says_what_is_selected,
     selected_in,
+    shows_selection,
 )
 from understudy.verify.checks import (
     CheckResult,
@@ -100,7 +100,7 @@ def deletion_is_204(exchange: Exchange, _history: History) -> CheckResult:
 @check(
     "avatar-delete-unselects",
     on=[LIST_AVATARS],
-    when=[says_what_is_selected, something_was_deleted, selected_avatar_was_deleted],
+    when=[shows_selection, something_was_deleted, selected_avatar_was_deleted],
 )
 def nothing_takes_its_place(exchange: Exchange, history: History) -> CheckResult:
     """Where the selected avatar was deleted, no other is selected in its place."""

@@ -39,7 +39,7 @@ def names_empty_address(exchange: Exchange, _history: History) -> bool:
     return exchange.request.query.get("selected_email_hash") == ""
 
 
-def names_strange_address(exchange: Exchange, history: History) -> bool:
+def names_foreign_address(exchange: Exchange, history: History) -> bool:
     """Tells whether the requested address is unknown or of another account."""
     hash_ = exchange.request.query.get("selected_email_hash")
     if hash_ is None:
@@ -48,8 +48,8 @@ def names_strange_address(exchange: Exchange, history: History) -> bool:
     return is_others or history.is_made_up(hash_)
 
 
-def asks_for_unknown_rating(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the update asks for a rating that does not exist."""
+def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the update names a rating that does not exist."""
     body = exchange.request.json
     return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
 
@@ -76,7 +76,7 @@ def ratings_are_known(exchange: Exchange, _history: History) -> CheckResult:
     return expect(not wrong, f"one of {', '.join(RATINGS)}", wrong)
 
 
-@check("rating-values", on=[UPDATE_AVATAR], when=[asks_for_unknown_rating])
+@check("rating-values", on=[UPDATE_AVATAR], when=[names_unknown_rating])
 def unknown_rating_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A rating that does not exist is refused."""
     return expect_refused(exchange)
@@ -96,11 +96,11 @@ def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
 
 
 @check("avatar-selected-for-email", on=[LIST_AVATARS], when=[holds_avatars, names_address])
-def selection_is_said(exchange: Exchange, _history: History) -> CheckResult:
+def selection_is_stated(exchange: Exchange, _history: History) -> CheckResult:
     """For an address, each avatar says whether it is selected, and one is at most."""
     marks = [avatar.get("selected") for avatar in avatars_in(exchange)]
-    is_said = all(isinstance(mark, bool) for mark in marks) and marks.count(True) <= 1
-    return expect(is_said, "each says whether it is selected, one at most", marks)
+    is_stated = all(isinstance(mark, bool) for mark in marks) and marks.count(True) <= 1
+    return expect(is_stated, "each says whether it is selected, one at most", marks)
 
 
 @check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_empty_address, may_read])
@@ -109,14 +109,14 @@ def empty_address_counts_as_none(exchange: Exchange, _history: History) -> Check
     return expect_status(exchange, 200)
 
 
-@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_strange_address, may_read])
-def strange_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+@check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_foreign_address, may_read])
+def foreign_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """The list for an unknown address, or another account's, is refused."""
     return expect_status(exchange, 403)
 
 
-@check("unknown-selected-email-hash", on=[UPLOAD_AVATAR], when=[names_strange_address, may_manage])
-def upload_for_strange_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+@check("unknown-selected-email-hash", on=[UPLOAD_AVATAR], when=[names_foreign_address, may_manage])
+def upload_for_foreign_address_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """An upload for an unknown address, or another account's, is refused."""
     return expect_status(exchange, 403)
 

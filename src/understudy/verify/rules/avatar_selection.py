@@ -1,4 +1,4 @@
-"""Which avatar is selected for which e-mail address (interface, Authenticated avatar operations)."""
+"""Judges which avatar is selected for an e-mail address (interface, Authenticated avatar operations)."""
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import (
@@ -14,8 +14,8 @@ from understudy.verify.avatar_history import (
     is_live,
     names_own_address,
     own_hashes,
-    says_what_is_selected,
     selected_in,
+    shows_selection,
 )
 from understudy.verify.checks import (
     CheckResult,
@@ -69,13 +69,13 @@ def names_hash_of_other(exchange: Exchange, history: History) -> bool:
     return exchange.identity.account == "own" and history.is_others(str(assigned_hash(exchange)))
 
 
-def names_strange_hash(exchange: Exchange, history: History) -> bool:
+def names_foreign_hash(exchange: Exchange, history: History) -> bool:
     """Tells whether the body names an unknown address, or another account's."""
     is_unknown = history.is_made_up(str(assigned_hash(exchange)))
     return is_unknown or names_hash_of_other(exchange, history)
 
 
-def says_whether_selected(exchange: Exchange, _history: History) -> bool:
+def states_whether_selected(exchange: Exchange, _history: History) -> bool:
     """Tells whether the new avatar says whether it is selected."""
     return exchange.response.is_success and "selected" in exchange.json_object
 
@@ -94,7 +94,7 @@ def list_before(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the list for the same address before an upload, if it says what was selected."""
     before = history.avatars_before(exchange)
     is_twin = before is not None and address_of(before) == address_of(exchange)
-    if before is None or not is_twin or not says_what_is_selected(before, history):
+    if before is None or not is_twin or not shows_selection(before, history):
         return None
     return before
 
@@ -113,7 +113,7 @@ def follows_upload(exchange: Exchange, history: History) -> bool:
     return is_listed and address_of(before) == address_of(exchange)
 
 
-@check("select-avatar", on=[UPLOAD_AVATAR], when=[makes_a_choice, says_whether_selected])
+@check("select-avatar", on=[UPLOAD_AVATAR], when=[makes_a_choice, states_whether_selected])
 def choice_is_followed(exchange: Exchange, _history: History) -> CheckResult:
     """An uploaded avatar is selected just if select_avatar is true."""
     choice = exchange.request.query["select_avatar"] == "true"
@@ -123,7 +123,7 @@ def choice_is_followed(exchange: Exchange, _history: History) -> CheckResult:
 @check(
     "select-avatar",
     on=[UPLOAD_AVATAR],
-    when=[makes_no_choice, says_whether_selected, selection_was_seen],
+    when=[makes_no_choice, states_whether_selected, selection_was_seen],
 )
 def first_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
     """Without a choice, an uploaded avatar is selected just if none was for the address."""
@@ -147,7 +147,7 @@ def assignment_has_no_content(exchange: Exchange, _history: History) -> CheckRes
     return expect(is_right, "success without content", f"status {exchange.status}")
 
 
-@check("avatar-email-assign", on=[LIST_AVATARS], when=[says_what_is_selected, avatar_was_assigned])
+@check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, avatar_was_assigned])
 def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
     """The avatar that was set for an address is the one selected for it."""
     before = proven(last_assignment(exchange, history))
@@ -185,10 +185,10 @@ def assignment_for_other_account_is_refused(exchange: Exchange, _history: Histor
 @check(
     "avatar-email-unknown-hash",
     on=[SET_AVATAR],
-    when=[names_strange_hash, may_manage, is_live],
+    when=[names_foreign_hash, may_manage, is_live],
     is_choice=True,
 )
-def assignment_for_strange_hash_is_forbidden(exchange: Exchange, _history: History) -> CheckResult:
+def assignment_for_foreign_hash_is_forbidden(exchange: Exchange, _history: History) -> CheckResult:
     """Setting an avatar for an unknown address, or another account's, is forbidden."""
     return expect_status(exchange, 403)
 

@@ -105,7 +105,7 @@ def change_without_scope_is_refused(exchange: Exchange, _history: History) -> Ch
     when=[has_profile, scopes_are_known, lacks_a_scope],
     is_choice=True,
 )
-def missing_scope_is_told(exchange: Exchange, _history: History) -> CheckResult:
+def missing_scope_is_reported(exchange: Exchange, _history: History) -> CheckResult:
     """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"

@@ -1,4 +1,4 @@
-"""What a code is bound to: one use, one client, one redirect URI, one verifier.
+"""Judges what a code is bound to: one use, one client, one redirect URI, one verifier.
 
 (interface, Code grant; RFC 6749, 4.1.2 and 4.1.3; RFC 7636, 4.6)
 """

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from understudy.deployments.exchange import Exchange, is_masked
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import SCOPES
-from understudy.verify.authorization_history import is_redirect, tells
+from understudy.verify.authorization_history import is_redirect, redirect_has
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.granting import (
     code,
@@ -88,7 +88,7 @@ def code_is_nearly_over(exchange: Exchange, history: History) -> bool:
 _UNSPENT = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
 
 
-@check("code-in-query", when=[is_redirect, tells("code"), request_was_seen])
+@check("code-in-query", when=[is_redirect, redirect_has("code"), request_was_seen])
 def code_is_in_query(exchange: Exchange, _history: History) -> CheckResult:
     """The code is in the query of the redirect."""
     query = dict(parse_qsl(exchange.location.query))

@@ -44,7 +44,7 @@ def is_consent_page(exchange: Exchange, _history: History) -> bool:
     return exchange.status == OK and pressed(forms_in(exchange), "approve")[0] is not None
 
 
-def ends_good_request(exchange: Exchange, history: History) -> bool:
+def ends_valid_request(exchange: Exchange, history: History) -> bool:
     """Tells whether the exchange belongs to an authorization request in order."""
     authorization = history.request_behind(exchange)
     if authorization is None or application_of(authorization, history) is None:
@@ -67,7 +67,7 @@ def _text_of(exchange: Exchange) -> str:
 @check(
     "consent-by-person", on=[AUTHORIZE], when=[client_and_redirect_match, is_sound, is_undecided]
 )
-def person_is_asked(exchange: Exchange, _history: History) -> CheckResult:
+def consent_is_requested(exchange: Exchange, _history: History) -> CheckResult:
     """Nothing is granted before a person has consented."""
     names = sorted(exchange.redirect_parameters)
     return expect(not is_granted(exchange), "a page that asks", names)
@@ -89,15 +89,15 @@ def page_names_application_and_scopes(exchange: Exchange, history: History) -> C
     return expect(is_right, "the application's name and a line a scope", actual)
 
 
-@check("denial-access-denied", when=[is_denial, ends_good_request])
-def denial_is_told(exchange: Exchange, _history: History) -> CheckResult:
+@check("denial-access-denied", when=[is_denial, ends_valid_request])
+def denial_is_redirected(exchange: Exchange, _history: History) -> CheckResult:
     """A denial is redirected with ``access_denied``, and gives nothing."""
     location = exchange.response.header("location")
     is_right = "access_denied" in location and not is_granted(exchange)
     return expect(is_right, "access_denied on the redirect", _shown(exchange))
 
 
-@check("denial-error-parameter", when=[is_denial, ends_good_request])
+@check("denial-error-parameter", when=[is_denial, ends_valid_request])
 def denial_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
     """A denial redirects with an error and its description (RFC 6749, 4.1.2.1)."""
     denial = exchange.redirect_parameters

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.scopes import SCOPES
-from understudy.verify.authorization_history import is_redirect, tells
+from understudy.verify.authorization_history import is_redirect, redirect_has
 from understudy.verify.checks import CheckResult, check, expect, expect_equal
 from understudy.verify.granting import decide, info, parameters, token_in
 from understudy.verify.history import History
@@ -25,7 +25,7 @@ def has_fragment(exchange: Exchange, _history: History) -> bool:
     return "#" in exchange.response.header("location").rstrip("#")
 
 
-@check("implicit-token-in-fragment", when=[is_redirect, tells("access_token")])
+@check("implicit-token-in-fragment", when=[is_redirect, redirect_has("access_token")])
 def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
     """The token and what belongs to it are in the fragment, where no server sees them."""
     location = exchange.location
@@ -38,8 +38,8 @@ def token_is_in_fragment(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_right, "four members in the fragment", actual)
 
 
-@check("implicit-expires-in", when=[is_redirect, tells("access_token")])
-def lifetime_is_told(exchange: Exchange, _history: History) -> CheckResult:
+@check("implicit-expires-in", when=[is_redirect, redirect_has("access_token")])
+def lifetime_is_stated(exchange: Exchange, _history: History) -> CheckResult:
     """The redirect says that the token lasts two weeks, in seconds."""
     wanted = str(int(LIFETIME.total_seconds()))
     return expect_equal(exchange.redirect_parameters.get("expires_in"), wanted, "expires_in")

@@ -1,4 +1,4 @@
-"""Who is found by which identifier, and with what status (interface, Public operations)."""
+"""Judges who is found by which identifier, and with what status (interface, Public operations)."""
 
 from typing import Final
 
@@ -45,13 +45,13 @@ def is_hash_of_unusual_spelling(exchange: Exchange, history: History) -> bool:
 
 
 def is_own_address(exchange: Exchange, history: History) -> bool:
-    """Tells whether an account asks about an address of its own."""
+    """Tells whether an account names an address of its own."""
     owns = {"own": history.is_own, "other": history.is_others}.get(exchange.identity.account or "")
     return owns is not None and owns(exchange.request.query.get("email_hash", ""))
 
 
-def sends_no_strange_credentials(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the Authorization header, if any, is a good token."""
+def sends_no_invalid_credentials(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the Authorization header, if any, is a valid token."""
     return not (exchange.request.header("authorization") and exchange.identity.kind == "none")
 
 
@@ -104,7 +104,7 @@ def has_unstated_status(exchange: Exchange, _history: History) -> bool:
     return exchange.status not in STATED | OF_HTTP
 
 
-_BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_strange_credentials)
+_BY_KNOWN_NAME = (is_public_profile, credentials_are_certain, sends_no_invalid_credentials)
 
 
 @check("email-hash-normalised", on=[LOOKUP], when=[is_hash_of_unusual_spelling])

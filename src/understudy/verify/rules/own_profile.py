@@ -72,7 +72,7 @@ def own_addresses_are_associated(exchange: Exchange, history: History) -> CheckR
 
 
 @check("associated-response-members", on=[ASSOCIATED_EMAIL], when=[succeeded], is_shape=True)
-def response_says_true_or_false(exchange: Exchange, _history: History) -> CheckResult:
+def response_has_boolean(exchange: Exchange, _history: History) -> CheckResult:
     """The response has a boolean named ``associated``."""
     error = fault(exchange.body, "AssociatedResponse")
     return expect(not error, "a boolean named associated", error)

@@ -62,7 +62,7 @@ def has_other_password(exchange: Exchange, history: History) -> bool:
     return not has_application_password(exchange, history)
 
 
-def asks_for_known_scopes(exchange: Exchange, _history: History) -> bool:
+def requests_known_scopes(exchange: Exchange, _history: History) -> bool:
     """Tells whether the scopes, if any, exist."""
     return set(exchange.request.form.get("scope", "").split()) <= set(SCOPES)
 
@@ -83,7 +83,7 @@ _WHOLE = (names_person, client_is_proven, is_clean)
 @check(
     "password-grant-owner-only",
     on=[TOKEN],
-    when=[*_WHOLE, owner_is_known, is_owner, asks_for_known_scopes],
+    when=[*_WHOLE, owner_is_known, is_owner, requests_known_scopes],
 )
 def owner_gets_token(exchange: Exchange, _history: History) -> CheckResult:
     """The application's owner gets a token."""
@@ -115,7 +115,7 @@ def account_password_gives_no_token(exchange: Exchange, _history: History) -> Ch
 
 
 @check("password-grant-two-step-error", on=[TOKEN], when=[*_WHOLE, owner_uses_two_steps, is_owner])
-def account_password_is_told_apart(exchange: Exchange, _history: History) -> CheckResult:
+def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
     """The error for the right account password says that a second step is needed."""
     is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
     return expect(is_right, "400 needs_2fa", shown(exchange))
@@ -123,7 +123,7 @@ def account_password_is_told_apart(exchange: Exchange, _history: History) -> Che
 
 @check("password-grant-scopes", on=[TOKEN], when=[*_WHOLE, gives_a_token, has_no_array])
 def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
-    """A token has the scopes that were asked for, and all where none was."""
+    """A token has the requested scopes, and all where none was requested."""
     wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
     granted = set(str(exchange.json_object.get("scope")).split())
     return expect(granted == wanted, as_json(wanted), sorted(granted))

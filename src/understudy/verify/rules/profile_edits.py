@@ -59,14 +59,14 @@ def update_keeps_what_it_does_not_name(exchange: Exchange, history: History) -> 
     when=[holds_profile, update_must_show],
 )
 def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResult:
-    """A profile that is read after an update shows what was asked for, and nothing else changed."""
+    """A profile that is read after an update shows the requested values, and nothing else changed."""
     before = proven(update_shown(exchange, history))
     wanted, profile = changes_in(before), profile_in(exchange)
     elsewhere = differing(exchange, before, [name for name in EDITABLE if name not in wanted])
     unkept = [name for name in wanted if profile.get(name) != wanted[name]]
     actual = f"changed {as_json(elsewhere)}, not kept {as_json(unkept)}"
     is_right = not elsewhere and not unkept
-    return expect(is_right, "what the update asked for, and no more", actual, before)
+    return expect(is_right, "what the update requested, and no more", actual, before)
 
 
 @check("profile-patch-empty-unsets", on=[UPDATE_PROFILE], when=[*SOUND, unsets_something])

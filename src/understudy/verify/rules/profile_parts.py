@@ -1,4 +1,4 @@
-"""What the parts of a profile hold: accounts, links, languages, wallets (interface, Resources)."""
+"""Judges the parts of a profile: accounts, links, languages, wallets (interface, Resources)."""
 
 from collections.abc import Iterable
 from typing import Any

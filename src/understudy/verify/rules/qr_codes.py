@@ -41,7 +41,7 @@ from understudy.verify.value_texts import as_json
 
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
-"""Pixels up to which a deployment is held to the size that was asked for: bounds are not shown."""
+"""Pixels up to which a deployment must draw the requested size: bounds are not shown."""
 
 LARGE: Final = "320"
 """Pixels at which every code can be read."""
@@ -72,24 +72,24 @@ def _campaign(exchange: Exchange) -> dict[str, list[str]]:
 
 
 def has_campaign(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a campaign or a medium was asked for."""
+    """Tells whether a campaign or a medium was requested."""
     return bool(_campaign(exchange))
 
 
-def asks_for_clear_size(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a size was asked for that is one whole number within the bounds."""
+def requests_clear_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the requested size is one whole number within the bounds."""
     return "size" in exchange.request.query and requested_size(exchange) is not None
 
 
-def asks_for_common_size(exchange: Exchange, history: History) -> bool:
-    """Tells whether a size was asked for that no deployment has a reason to bound."""
-    if not asks_for_clear_size(exchange, history):
+def requests_common_size(exchange: Exchange, history: History) -> bool:
+    """Tells whether the requested size is one that no deployment has a reason to bound."""
+    if not requests_clear_size(exchange, history):
         return False
     return DEFAULT_SIZE <= proven(requested_size(exchange)) <= COMMON
 
 
-def asks_for_no_size(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no size was asked for."""
+def requests_no_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether no size was requested."""
     return "size" not in exchange.request.query
 
 
@@ -144,21 +144,21 @@ def code_points_to_profile(exchange: Exchange, history: History) -> CheckResult:
 
 @check("qr-utm-parameters", on=[QR_CODE], when=[has_campaign, is_readable, has_text])
 def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
-    """The URL of a code carries the campaign and the medium that were asked for."""
+    """The URL of a code carries the requested campaign and medium."""
     carried = parse_qs(split(picture_of(exchange).text).query)
     campaign = _campaign(exchange)
     return expect(campaign.items() <= carried.items(), f"{as_json(campaign)} in the URL", carried)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[asks_for_common_size, is_drawn])
+@check("qr-size-exact", on=[QR_CODE], when=[requests_common_size, is_drawn])
 def common_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
-    """A code has just as many pixels as were asked for."""
+    """A code has exactly the requested number of pixels."""
     return _expect_requested_size(exchange)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[asks_for_clear_size, is_drawn], is_choice=True)
+@check("qr-size-exact", on=[QR_CODE], when=[requests_clear_size, is_drawn], is_choice=True)
 def every_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
-    """So has a very small or large one, which another deployment may bound."""
+    """A very small or large code has the requested size too; another deployment may bound it."""
     return _expect_requested_size(exchange)
 
 
@@ -167,9 +167,9 @@ def _expect_requested_size(exchange: Exchange) -> CheckResult:
     return expect_equal(picture_of(exchange).size, (size, size), "the size in pixels")
 
 
-@check("qr-default-size", on=[QR_CODE], when=[asks_for_no_size, is_drawn])
+@check("qr-default-size", on=[QR_CODE], when=[requests_no_size, is_drawn])
 def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
-    """A code has 80 pixels where no size is asked for."""
+    """A code has 80 pixels where no size is requested."""
     size = (DEFAULT_SIZE, DEFAULT_SIZE)
     return expect_equal(picture_of(exchange).size, size, "the size in pixels")
 

@@ -1,4 +1,4 @@
-"""How QR codes look: squares or dots, and the icon in the centre (interface, Public operations)."""
+"""Judges how QR codes look: squares or dots, the icon in the centre (interface, Public operations)."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ from understudy.verify.rules.qr_codes import LARGE
 SQUARES, DOTS = "1", "3"  # interface: version 1 is standard, version 3 has modern dots
 ICONS: Final = ("none", "user", "service")
 SHARE_OF_DOTS: Final = (0.5, 0.95)
-"""What dots leave dark of the same code in squares: a circle in a square is 0.79."""
+"""The share of the squares' dark pixels that dots leave dark: a circle in a square is 0.79."""
 
 
 def in_other_version(exchange: Exchange, history: History) -> Exchange | None:
@@ -160,7 +160,7 @@ def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResul
     *("qr-versions", "qr-centre-icon"),
     needs=("slug",),
 )
-def codes_of_every_look(client: ProbeClient) -> Parts:
+def codes_of_every_appearance(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", "service")):

@@ -1,4 +1,4 @@
-"""What the hourly limits count, and when their hour ends (interface, Limits)."""
+"""Judges what the hourly limits count, and when their hour ends (interface, Limits)."""
 
 from datetime import timedelta
 from typing import Final
@@ -14,12 +14,12 @@ from understudy.verify.rate_limit_history import (
     avatars_since,
     by_address,
     count_in,
+    has_count_headers,
     is_by_token,
     is_within_limit,
-    last_told,
+    last_counted,
     others_since,
     previous,
-    says_count,
     was_counted_before,
 )
 
@@ -30,7 +30,7 @@ SLACK: Final = timedelta(seconds=5)
 OWNER = ("owner", "slug")
 
 
-def avatars_were_asked_for(exchange: Exchange, history: History) -> bool:
+def avatars_were_requested(exchange: Exchange, history: History) -> bool:
     """Tells whether the client used the avatar API since it was counted."""
     before = proven(previous(exchange, history)).exchange
     return bool(avatars_since(exchange, history, before))
@@ -38,18 +38,18 @@ def avatars_were_asked_for(exchange: Exchange, history: History) -> bool:
 
 def reset_is_ahead(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour that an earlier response announced is not over."""
-    last = last_told(exchange, history)
+    last = last_counted(exchange, history)
     return last is not None and exchange.at < last.headers.reset - SLACK
 
 
 def reset_is_over(exchange: Exchange, history: History) -> bool:
     """Tells whether the hour that an earlier response announced is over."""
-    last = last_told(exchange, history)
+    last = last_counted(exchange, history)
     return last is not None and exchange.at > last.headers.reset + SLACK
 
 
-def must_tell_count(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response is one that says how many requests are left."""
+def must_have_count_headers(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the response must state how many requests are left."""
     is_known = exchange.identity.kind != "invalid" and exchange.identity.account != "disabled"
     return is_known and exchange.status in {200, 404, TOO_MANY}
 
@@ -57,7 +57,7 @@ def must_tell_count(exchange: Exchange, _history: History) -> bool:
 @check(
     "rate-limit-counted-operations",
     on=COUNTED,
-    when=[is_within_limit, says_count, was_counted_before],
+    when=[is_within_limit, has_count_headers, was_counted_before],
     is_of_limits=True,
 )
 def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
@@ -73,7 +73,7 @@ def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
 @check(
     "avatar-operations-uncounted",
     on=COUNTED,
-    when=[is_by_token, says_count, was_counted_before, avatars_were_asked_for],
+    when=[is_by_token, has_count_headers, was_counted_before, avatars_were_requested],
 )
 def avatars_are_not_counted(exchange: Exchange, history: History) -> CheckResult:
     """Requests to the avatar API use up nothing."""
@@ -86,7 +86,7 @@ def avatars_are_not_counted(exchange: Exchange, history: History) -> CheckResult
     return expect(is_right, "none is used up", actual, before, between[0])
 
 
-@check("rate-limit-window", on=COUNTED, when=[says_count], is_of_limits=True)
+@check("rate-limit-window", on=COUNTED, when=[has_count_headers], is_of_limits=True)
 def reset_is_within_the_hour(exchange: Exchange, _history: History) -> CheckResult:
     """The reset is within the next hour."""
     reset = proven(count_in(exchange)).reset
@@ -94,27 +94,27 @@ def reset_is_within_the_hour(exchange: Exchange, _history: History) -> CheckResu
     return expect(is_right, "a reset within the hour", reset)
 
 
-@check("rate-limit-window", on=COUNTED, when=[says_count, reset_is_ahead], is_of_limits=True)
+@check("rate-limit-window", on=COUNTED, when=[has_count_headers, reset_is_ahead], is_of_limits=True)
 def reset_stays_the_same(exchange: Exchange, history: History) -> CheckResult:
     """The reset stays the same until it is over."""
-    last = proven(last_told(exchange, history))
+    last = proven(last_counted(exchange, history))
     reset = proven(count_in(exchange)).reset
     return expect_equal(reset, last.headers.reset, "the reset", last.exchange)
 
 
-@check("rate-limit-window", on=COUNTED, when=[says_count, reset_is_over], is_of_limits=True)
+@check("rate-limit-window", on=COUNTED, when=[has_count_headers, reset_is_over], is_of_limits=True)
 def new_hour_begins(exchange: Exchange, history: History) -> CheckResult:
     """After the reset a new hour begins, with the whole limit."""
-    last, count = proven(last_told(exchange, history)), proven(count_in(exchange))
+    last, count = proven(last_counted(exchange, history)), proven(count_in(exchange))
     is_new = count.reset > last.headers.reset
     if by_address(exchange) and history.target.is_mock:  # a token shares its person's hour
         is_new = is_new and count.remaining == count.limit - 1
     return expect(is_new, "a new hour", f"{count.remaining} of {count.limit}", last.exchange)
 
 
-@check("rate-limit-headers", on=COUNTED, when=[must_tell_count], is_of_limits=True)
-def headers_tell_count(exchange: Exchange, _history: History) -> CheckResult:
-    """A counted response says limit, remaining and reset."""
+@check("rate-limit-headers", on=COUNTED, when=[must_have_count_headers], is_of_limits=True)
+def counted_response_has_headers(exchange: Exchange, _history: History) -> CheckResult:
+    """A counted response has the headers for limit, remaining and reset."""
     count = count_in(exchange)
     is_right = count is not None and count.remaining <= count.limit
     names = [name for name, _ in exchange.response.headers if name.startswith("x-ratelimit")]

@@ -12,12 +12,12 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
 from understudy.verify.rate_limit_history import (
     count_in,
+    has_count_headers,
     is_by_address,
     is_by_token,
     is_too_many,
     nothing_was_left,
     previous,
-    says_count,
     something_was_left,
 )
 from understudy.verify.shapes import EDITABLE, fault
@@ -66,7 +66,9 @@ def _expect_more(exchange: Exchange, history: History, limit: int) -> CheckResul
     return expect(condition=False, expected=f"{limit} an hour", actual=f"429 with {remaining} left")
 
 
-@check("rate-limit-anonymous", on=COUNTED, when=[is_by_address, says_count], is_of_limits=True)
+@check(
+    "rate-limit-anonymous", on=COUNTED, when=[is_by_address, has_count_headers], is_of_limits=True
+)
 def limit_without_token(exchange: Exchange, _history: History) -> CheckResult:
     """A hundred requests an hour are allowed without a token."""
     return _expect_limit(exchange, ANONYMOUS)
@@ -83,7 +85,9 @@ def no_early_429_without_token(exchange: Exchange, history: History) -> CheckRes
     return _expect_more(exchange, history, ANONYMOUS)
 
 
-@check("rate-limit-authenticated", on=COUNTED, when=[is_by_token, says_count], is_of_limits=True)
+@check(
+    "rate-limit-authenticated", on=COUNTED, when=[is_by_token, has_count_headers], is_of_limits=True
+)
 def limit_with_token(exchange: Exchange, _history: History) -> CheckResult:
     """A thousand requests an hour are allowed with a token."""
     return _expect_limit(exchange, AUTHENTICATED)

@@ -1,4 +1,4 @@
-"""What HTTP demands of credentials and of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6)."""
+"""Judges what HTTP demands of credentials and of refusals (RFC 9110, 11.1, 15.5.2 and 15.5.6)."""
 
 from typing import Final
 
@@ -16,8 +16,8 @@ METHOD_NOT_ALLOWED: Final = 405
 READS: Final = (LOOKUP, OWN_PROFILE, LIST_AVATARS)
 
 
-def writes_scheme_otherwise(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the scheme of a good token is not written ``Bearer``."""
+def writes_scheme_in_other_case(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the scheme of a valid token is not written ``Bearer``."""
     scheme = exchange.request.header("authorization").partition(" ")[0]
     is_good = exchange.identity.kind == "oauth"
     return is_good and scheme.lower() == "bearer" and scheme != "Bearer"
@@ -47,7 +47,7 @@ def _members(exchange: Exchange) -> set[str]:
 @check(
     "bearer-scheme-any-case",
     on=READS,
-    when=[writes_scheme_otherwise, succeeds_with_usual_scheme],
+    when=[writes_scheme_in_other_case, succeeds_with_usual_scheme],
 )
 def scheme_is_read_in_any_case(exchange: Exchange, history: History) -> CheckResult:
     """The name of the scheme is compared without regard to case (RFC 9110, 11.1)."""

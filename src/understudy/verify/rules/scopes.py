@@ -19,13 +19,13 @@ from understudy.verify.authorization_history import (
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import succeeded
 from understudy.verify.granting import (
-    ask,
     code_in,
     decide,
     form_of,
     info,
     parameters,
     post,
+    request_authorization,
     token_in,
 )
 from understudy.verify.history import History
@@ -59,18 +59,18 @@ def has_joined_scopes(exchange: Exchange, _history: History) -> bool:
 
 
 def has_no_scope(exchange: Exchange, _history: History) -> bool:
-    """Tells whether no scope is asked for."""
+    """Tells whether no scope is requested."""
     return not scopes(exchange)
 
 
 def lacks_auth(exchange: Exchange, _history: History) -> bool:
-    """Tells whether known scopes are asked for, and the scope auth is not among them."""
+    """Tells whether known scopes are requested, and the scope auth is not among them."""
     requested = scopes(exchange)
     return bool(requested) and AUTH not in requested and requested <= set(SCOPES)
 
 
 def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a scope is asked for that does not exist."""
+    """Tells whether a scope is requested that does not exist."""
     return not scopes(exchange) <= set(SCOPES)
 
 
@@ -85,7 +85,7 @@ def request_behind_token(exchange: Exchange, history: History) -> Exchange | Non
     return history.request_behind(redirect) if redirect else None
 
 
-def token_came_of_request(exchange: Exchange, history: History) -> bool:
+def token_is_of_known_request(exchange: Exchange, history: History) -> bool:
     """Tells whether the authorization request that the token was issued for was seen."""
     return request_behind_token(exchange, history) is not None
 
@@ -132,10 +132,10 @@ def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult
 @check(
     *("scope-indexed-array", "scope-any-index", "scope-space-joined"),
     on=[TOKEN_INFO],
-    when=[succeeded, token_came_of_request],
+    when=[succeeded, token_is_of_known_request],
 )
 def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckResult:
-    """A token has just the scopes that its authorization request asked for."""
+    """A token has exactly the scopes of its authorization request."""
     authorization = proven(request_behind_token(exchange, history))
     issued = history.issued_by(exchange.request.query.get("token"))
     granted = set(str(exchange.json_object.get("scope")).split())
@@ -178,10 +178,12 @@ def unknown_scope_is_refused(exchange: Exchange, _history: History) -> CheckResu
 def requests_with_refused_scopes(client: ProbeClient) -> Parts:
     """Asks for no scope, for one that does not exist, and for none that lets anybody sign in."""
     none: dict[str, str | None] = {"scope[0]": None, "scope[1]": None}
-    yield ask(client, parameters(client.app, **none))
-    yield ask(client, parameters(client.app, **{"scope[1]": "avatar-profile:sparkle"}))
-    yield ask(client, parameters(client.app, **{"scope[0]": None}))
-    yield ask(client, parameters(client.app, **none, response_type="token"))
+    yield request_authorization(client, parameters(client.app, **none))
+    yield request_authorization(
+        client, parameters(client.app, **{"scope[1]": "avatar-profile:sparkle"})
+    )
+    yield request_authorization(client, parameters(client.app, **{"scope[0]": None}))
+    yield request_authorization(client, parameters(client.app, **none, response_type="token"))
 
 
 @probe(

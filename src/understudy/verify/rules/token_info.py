@@ -16,7 +16,7 @@ from understudy.verify.value_texts import as_json
 
 OK = 200
 MEMBERS: Final = ("client_id", "user_id", "blog_id", "scope")
-ASKED: Final = frozenset({"client_id", "token"})
+REQUIRED: Final = frozenset({"client_id", "token"})
 
 
 def _client_behind(exchange: Exchange, history: History) -> str | None:
@@ -30,13 +30,13 @@ def _client_behind(exchange: Exchange, history: History) -> str | None:
 
 
 def client_owns_token(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token was issued to the client that asks."""
+    """Tells whether the token was issued to the client that sends it."""
     client = _client_behind(exchange, history)
     return client is not None and exchange.request.query.get("client_id") == client
 
 
-def other_client_asks(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token was issued to another client than the one that asks."""
+def is_from_other_client(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token was issued to another client than the one that sends it."""
     client, named = _client_behind(exchange, history), exchange.request.query.get("client_id")
     return client is not None and named is not None and named != client
 
@@ -48,7 +48,7 @@ def token_is_fresh(exchange: Exchange, history: History) -> bool:
 
 def names_client_and_token(exchange: Exchange, _history: History) -> bool:
     """Tells whether client and token are given."""
-    return {name for name, text in exchange.request.pairs if text} >= ASKED
+    return {name for name, text in exchange.request.pairs if text} >= REQUIRED
 
 
 def other_refusal(exchange: Exchange, history: History) -> Exchange | None:
@@ -77,7 +77,7 @@ def _words(exchange: Exchange) -> tuple[int, Any, Any]:
 
 
 @check("token-info", on=[TOKEN_INFO], when=[client_owns_token, token_is_fresh])
-def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
+def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
     """A client learns whom its token is for, and its scopes."""
     members = exchange.json_object
     lacking = [name for name in MEMBERS if not members.get(name)]
@@ -88,7 +88,7 @@ def own_token_is_told(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 
-@check("token-info-foreign", on=[TOKEN_INFO], when=[other_client_asks])
+@check("token-info-foreign", on=[TOKEN_INFO], when=[is_from_other_client])
 def token_of_other_client_is_an_error(exchange: Exchange, _history: History) -> CheckResult:
     """A token that was not issued to the client is an error."""
     is_right = exchange.response.is_refusal and "user_id" not in exchange.json_object

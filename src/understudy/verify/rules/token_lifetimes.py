@@ -1,4 +1,4 @@
-"""How long a token of each grant lasts (interface, Limits)."""
+"""Judges how long a token of each grant lasts (interface, Limits)."""
 
 from datetime import timedelta
 from typing import Final
@@ -25,7 +25,7 @@ from understudy.verify.rules.implicit_grant import LIFETIME
 from understudy.verify.token_history import (
     issue_of,
     issues_by,
-    token_came_by,
+    token_is_of_grant,
     token_is_old,
 )
 
@@ -105,7 +105,7 @@ def code_token_has_no_lifetime(exchange: Exchange, _history: History) -> CheckRe
 @check(
     "code-token-no-expiry",
     on=[OWN_PROFILE],
-    when=[token_came_by("authorization_code"), token_is_old],
+    when=[token_is_of_grant("authorization_code"), token_is_old],
 )
 def code_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     """A token of the code grant does not expire."""
@@ -121,7 +121,7 @@ def password_token_has_no_lifetime(exchange: Exchange, _history: History) -> Che
 @check(
     "password-grant-token-no-expiry",
     on=[OWN_PROFILE],
-    when=[token_came_by("password"), token_is_old],
+    when=[token_is_of_grant("password"), token_is_old],
 )
 def password_token_lasts(exchange: Exchange, history: History) -> CheckResult:
     """A token of the password grant does not expire."""

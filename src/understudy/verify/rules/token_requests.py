@@ -1,4 +1,4 @@
-"""What the token endpoint takes: method, body, fields and client credentials.
+"""Judges what the token endpoint accepts: method, body, fields and client credentials.
 
 (interface, Code grant; RFC 6749, 2.3.1, 3.2 and 5.2)
 """

@@ -1,4 +1,4 @@
-"""What the token endpoint returns: tokens, errors and headers (interface, Code grant; RFC 6749, 5)."""
+"""Judges the token endpoint's responses: tokens, errors, headers (interface, Code grant; RFC 6749, 5)."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ def may_have_body(exchange: Exchange, _history: History) -> bool:
 
 
 def is_cross_origin(exchange: Exchange, _history: History) -> bool:
-    """Tells whether a browser's script asks from another origin."""
+    """Tells whether a browser's script requests from another origin."""
     return bool(exchange.request.header("origin"))
 
 
@@ -49,7 +49,7 @@ def token_has_its_members(exchange: Exchange, _history: History) -> CheckResult:
 
 
 @check("token-answer-scope", on=[TOKEN], when=[succeeded])
-def token_says_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
+def token_names_its_scopes(exchange: Exchange, _history: History) -> CheckResult:
     """A token comes with its scopes, separated by spaces."""
     scope = exchange.json_object.get("scope")
     is_right = isinstance(scope, str) and bool(scope.split())

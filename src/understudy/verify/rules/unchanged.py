@@ -1,6 +1,6 @@
-"""What a write leaves alone in every view of a profile, of the caller's and of others' (interface).
+"""Judges that a write leaves alone every view of a profile, the caller's and others' (interface).
 
-Each check compares a view with the same view before, whoever asked for it and whatever was written
+Each check compares a view with the same view before, whoever requested it and whatever was written
 in between, so that it judges recorded traffic like the probes' own.
 """
 

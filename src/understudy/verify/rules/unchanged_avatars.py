@@ -1,4 +1,4 @@
-"""What a write leaves alone in the lists of avatars: other avatars, addresses and accounts.
+"""Judges that a write leaves alone the lists of avatars: other avatars, addresses and accounts.
 
 Each check compares a list with one before, whatever was written in between, so that it judges
 recorded traffic like the probes' own.
@@ -20,8 +20,8 @@ from understudy.verify.avatar_history import (
     assigned_hash,
     ids_in,
     own_hashes,
-    says_what_is_selected,
     selected_in,
+    shows_selection,
 )
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import holds_avatars, succeeded
@@ -69,12 +69,12 @@ def only_other_wrote(exchange: Exchange, history: History) -> bool:
     return writers == TEST_ACCOUNTS - {exchange.identity.account}
 
 
-def selection_stands(exchange: Exchange, history: History) -> bool:
+def selection_is_unchanged(exchange: Exchange, history: History) -> bool:
     """Tells whether a write was attempted since the list for the address that cannot select for it."""
     before = list_before(exchange, history, is_for_same=True)
     if before is None or exchange.identity.account not in TEST_ACCOUNTS:
         return False
-    if not says_what_is_selected(before, history) or not address_of(exchange):
+    if not shows_selection(before, history) or not address_of(exchange):
         return False
     selected = selected_in(before)
     return any(attempts_since(before, history)) and not any(
@@ -152,7 +152,7 @@ def _changed(before: Exchange, exchange: Exchange) -> set[str]:
     }
 
 
-@check("avatar-email-assign", on=[LIST_AVATARS], when=[says_what_is_selected, selection_stands])
+@check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, selection_is_unchanged])
 def selection_for_other_addresses_stays(exchange: Exchange, history: History) -> CheckResult:
     """What is selected for an e-mail address stays, whatever is done for another one."""
     before = proven(list_before(exchange, history, is_for_same=True))

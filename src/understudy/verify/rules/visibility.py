@@ -1,4 +1,4 @@
-"""Who sees what of a profile: the public, a token, its owner, another account (interface, Profile)."""
+"""Judges who sees what of a profile: the public, a token, its owner, others (interface, Profile)."""
 
 from collections.abc import Mapping
 from typing import Any
