@@ -20,7 +20,7 @@ UNSUPPORTED_GRANT_TYPE = "unsupported_grant_type"
 UNSUPPORTED_RESPONSE_TYPE = "unsupported_response_type"
 
 _UNDESCRIBABLE = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
-"""What an ``error_description`` may not contain (RFC 6749, 4.1.2.1 and 5.2)."""
+"""Characters that an ``error_description`` may not contain (RFC 6749, 4.1.2.1 and 5.2)."""
 
 NO_STORE: Headers = (("cache-control", "no-store"), ("pragma", "no-cache"))  # RFC 6749, 5.1
 
