@@ -92,7 +92,7 @@ def error_response(problem: Problem) -> HandlerResponse:
     """
     if isinstance(problem, OAuthError):
         error, status = problem.error, problem.status
-    elif problem.status in {403, 404, 405, 429, 500}:
+    elif problem.status in {403, 404, 405, 429, 500, 507}:
         error, status = problem.code or "server_error", problem.status
     else:
         error, status = INVALID_REQUEST, 400

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from understudy.errors import MethodNotAllowed, MockRefusal, NotFound, Problem
+from understudy.errors import InsufficientStorage, MethodNotAllowed, MockRefusal, NotFound, Problem
 from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
@@ -47,11 +47,18 @@ class Errors:
             context.refused(problem)
             if context.status:
                 return  # the response has begun; the server closes the connection
-            response = self._response(context, problem)
-            extra = context.extra_headers
-            if context.endpoint is not None:
-                extra = context.endpoint.errors.headers(response.status, extra)
-            await send_response(send, response, extra)
+            try:
+                await self._refuse(context, problem, send)
+            except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
+                context.refused(full)
+                await self._refuse(context, full, send)
+
+    async def _refuse(self, context: RequestContext, problem: Problem, send: Send) -> None:
+        response = self._response(context, problem)
+        extra = context.extra_headers
+        if context.endpoint is not None:
+            extra = context.endpoint.errors.headers(response.status, extra)
+        await send_response(send, response, extra)
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):

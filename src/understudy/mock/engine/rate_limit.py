@@ -52,7 +52,7 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
     """
     windows = context.world.windows
     decision, windows[who] = count(windows.get(who), context.started, quota)
-    context.world.note_change()
+    context.world.note_use()
     context.extra_headers = decision.headers
     return decision
 

@@ -82,6 +82,9 @@ class WorldStore(Protocol):
     def settings_changed(self, world: "World") -> None:
         """Takes the world's new clock, choices, windows, limits and faults."""
 
+    def uses_counted(self, world: "World") -> None:
+        """Takes what requests have used of windows and faults; no request is refused for its loss."""
+
     def world_created(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
 
@@ -208,6 +211,11 @@ class World:
         """Tells the store that clock, choices, limits or faults have changed."""
         if self.store is not None:
             self.store.settings_changed(self)
+
+    def note_use(self) -> None:
+        """Tells the store that a request has used some of a rate limit or of a fault."""
+        if self.store is not None:
+            self.store.uses_counted(self)
 
     def _expect_lasting(self) -> None:
         if self.is_ended:

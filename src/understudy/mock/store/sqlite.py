@@ -59,6 +59,7 @@ class SqliteStore:
         self._statements: list[tuple[str, tuple[Any, ...]]] = []
         self._touched: set[str] = set()
         self._changed_settings: dict[str, World] = {}
+        self._is_only_counted = True
         self._issued: dict[str, int] = {}
         self._database = open_database(directory, is_repair=is_repair)
 
@@ -157,6 +158,11 @@ class SqliteStore:
 
     def settings_changed(self, world: World) -> None:
         """Takes the world's clock, choices, windows, limits and faults."""
+        self.uses_counted(world)
+        self._is_only_counted = False
+
+    def uses_counted(self, world: World) -> None:
+        """Takes what requests have used of windows and faults; a full disk stops none of them."""
         self._changed_settings[world.name] = world
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
@@ -209,8 +215,8 @@ class SqliteStore:
         try:
             self._write()
         except sqlite3.Error as error:
-            if not self._statements:
-                return  # what was only counted is written with the next change
+            if self._is_only_counted and not self._statements:
+                return  # it is written with the next change
             self._undo()
             msg = f"The change could not be kept in --state {self._directory}: {error}."
             raise InsufficientStorage(msg, code="insufficient_storage") from error
@@ -258,6 +264,7 @@ class SqliteStore:
         self._statements.clear()
         self._changed_settings.clear()
         self._touched.clear()
+        self._is_only_counted = True
 
     def close(self) -> None:
         """Closes the database, for another process to take."""

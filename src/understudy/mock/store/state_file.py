@@ -57,7 +57,9 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
         msg = f"--state {directory} cannot be used: {error.strerror}."
         raise StartupError(msg) from error
     except sqlite3.OperationalError as error:
-        msg = f"--state {directory}: {path} cannot be used: {error}. Does another mock use it?"
+        is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+        advice = "Make room there." if is_full else "Does another mock use it?"
+        msg = f"--state {directory}: {path} cannot be used: {error}. {advice}"
         raise StartupError(msg) from error
     except sqlite3.DatabaseError as error:
         if not is_repair:
