@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from understudy.interface.rules import load_rules, switches
+from understudy.interface.scopes import SCOPES
 from understudy.mock import engine
-from understudy.mock.store.tokens import SCOPES
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 from understudy.openapi.operations import operations

@@ -54,6 +54,12 @@ def _lower_case(
     help="OpenAPI 3.0 or 3.1 document to serve instead of the bundled one.",
 )
 @click.option(
+    "--vocabulary",
+    type=click.Path(path_type=Path),
+    show_envvar=True,
+    help="File with the words that the deployment uses: scopes, QR types, header prefix, upload field.",
+)
+@click.option(
     "--fixtures",
     type=click.Path(path_type=Path),
     show_envvar=True,

@@ -158,14 +158,15 @@ def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
     async def watch() -> None:
         from watchfiles import awatch
 
-        document = mock.document.resolve()
+        files = [path.resolve() for path in (mock.document, mock.vocabulary) if path is not None]
         fixtures = mock.fixtures.resolve()
+        directories = {fixtures, *(path.parent for path in files)}
 
         def concerns(_change: object, path: str) -> bool:
             changed = Path(path)
-            return changed == document or fixtures in changed.parents
+            return changed in files or fixtures in changed.parents
 
-        async for _ in awatch(document.parent, fixtures, watch_filter=concerns):
+        async for _ in awatch(*directories, watch_filter=concerns):
             try:
                 mock.reload()
             except StartupError as error:

@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 from starlette.types import Receive, Scope, Send
 
 from understudy.errors import Problem, StartupError, nearest
+from understudy.interface.document_words import in_words
 from understudy.interface.rules import Rule, choose, load_rules, switches
+from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.authserver import applications_admin, authorization_operations
 from understudy.mock.authserver.client_advice import observe
@@ -23,7 +25,7 @@ from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.stack import SiteConfig, stack
 from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import World
+from understudy.mock.engine.worlds import Baseline, World
 from understudy.mock.fixtures import loading
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
@@ -35,6 +37,7 @@ from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.tokens import authenticate
+from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.loader import Document, load
 
@@ -73,9 +76,10 @@ class Mock:
         self._catalogue: Sequence[Rule] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
+        self.vocabulary = settings.vocabulary
         self.world = World(
             "default",
-            loading.load(self.fixtures),
+            self._fixtures_in_words(),
             identifiers=Identifiers(settings.seed),
             choices=settings.choices,
             journal=Journal(settings.journal),
@@ -113,12 +117,17 @@ class Mock:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
         before = self.world.baseline
-        self.worlds.refit(before, loading.load(self.fixtures))
+        self.worlds.refit(before, self._fixtures_in_words())
         try:
             self._build()
         except Exception:
             self.worlds.refit(self.world.baseline, before)
             raise
+
+    def _fixtures_in_words(self) -> Baseline:
+        """Loads the fixtures, with the words of the deployment beside them."""
+        path = self.vocabulary
+        return loading.load(self.fixtures, OWN_WORDS if path is None else load_vocabulary(path))
 
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it
@@ -138,9 +147,13 @@ class Mock:
 
     def _build(self) -> None:
         own: ResponseValidation = "refuse" if self._settings.document is None else "warn"
-        resource = resource_api(load(self.document))
+        words = vocabulary_of(self.world)
+        document = load(self.document)
+        if self._settings.document is None:
+            document = in_words(document, words)
+        resource = resource_api(document, words)
         web = web_api(load(self._openapi / "web.yaml"))
-        authserver = authorization_api(load(self._openapi / "authorization.yaml"))
+        authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
         steering = handlers(
             worlds=self.worlds,
             apis=(resource, authserver),
@@ -227,8 +240,8 @@ def resource_error(problem: Problem) -> HandlerResponse:
     )
 
 
-def resource_api(document: Document) -> Api:
-    """Returns the resource API under whatever document is in force."""
+def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
+    """Returns the resource API under whatever document is in force, in the words of a deployment."""
     base_path = document.base_path or DEFAULT_BASE_PATH
     document = with_published(document)
     return Api(
@@ -237,11 +250,12 @@ def resource_api(document: Document) -> Api:
         handlers={**resource_operations.HANDLERS, ("GET", PATH): publish(document, base_path)},
         error_response=resource_error,
         authenticate=authenticate,
-        scopes=resource_operations.SCOPES,
+        scopes=resource_operations.scopes(vocabulary),
         limited=resource_operations.LIMITED,
         quota=resource_operations.quota,
-        aliases=resource_operations.ALIASES,
+        aliases=resource_operations.upload_names(vocabulary),
         json_as_form=resource_operations.JSON_AS_FORM,
+        header_names=resource_operations.header_names(vocabulary),
         policies=POLICIES,
     )
 

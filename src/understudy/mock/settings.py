@@ -19,6 +19,8 @@ class Settings:
         auth_port: Port of the authorization server; 0 for a free one.
         single_port: Whether the authorization server is served at ``port`` too, and only there.
         document: The document in force instead of the bundled one.
+        vocabulary: The file of the words that the deployment uses instead of the interface's; None for
+            the interface's own.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
@@ -46,6 +48,7 @@ class Settings:
     auth_port: int = 8081
     single_port: bool = False
     document: Path | None = None
+    vocabulary: Path | None = None
     fixtures: Path | None = None
     reload: bool = False
     log: Log = "auto"

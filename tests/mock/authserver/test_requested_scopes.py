@@ -2,6 +2,7 @@
 
 import pytest
 
+from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.authserver.requested_scopes import error_in, requested
 
 
@@ -34,8 +35,8 @@ def test_scopes_are_read_in_every_form_that_clients_write(parameters, expected):
     ],
 )
 def test_a_faulty_set_of_scopes_is_told_what_to_do(scopes, says):
-    assert says in (error_in(scopes) or "")
+    assert says in (error_in(scopes, OWN_WORDS) or "")
 
 
 def test_auth_alone_is_enough():
-    assert error_in(("auth",)) is None
+    assert error_in(("auth",), OWN_WORDS) is None

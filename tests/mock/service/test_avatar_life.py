@@ -55,7 +55,7 @@ class AvatarLife(RuleBasedStateMachine):
             self.call(),
             selected_email_hash=HASHES[place],
             select_avatar=select,
-            body={"data": Upload("me.jpg", PICTURE)},
+            body={"data": Upload("me.jpg", PICTURE, "data")},
         )
         said = asyncio.run(uploading).body
         self.held[said["image_id"]] = Held()
@@ -66,7 +66,7 @@ class AvatarLife(RuleBasedStateMachine):
 
     @rule(content=st.binary(max_size=40))
     def upload_what_is_no_picture(self, content):
-        uploading = avatars.upload_avatar(self.call(), body={"data": Upload("x", content)})
+        uploading = avatars.upload_avatar(self.call(), body={"data": Upload("x", content, "data")})
         with pytest.raises(BadRequest, match="send a JPEG, PNG or GIF"):
             asyncio.run(uploading)
 

@@ -6,6 +6,7 @@ from tests.quality.docs.docstrings import summary
 from tests.quality.docs.markdown import code, codes, page, prose, table
 from tests.quality.docs.structs import keys, nested
 
+from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.fixtures.loading import load
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.people import PEOPLE, Person
@@ -45,11 +46,13 @@ def page_of_fixtures() -> str:
         *_records(Person, "people/<slug>.yaml"),
         *_records(Token, "tokens.yaml"),
         *_records(Application, "applications/<client_id>.yaml"),
+        *_records(Vocabulary, "the one that `serve --vocabulary` names"),
     )
 
 
 def _records(record: Any, path: str) -> list[str]:
-    parts = [f"### {record.__name__}", f"{prose(summary(record))} File: `{path}`.", keys(record)]
+    file = path if "`" in path else f"`{path}`"
+    parts = [f"### {record.__name__}", f"{prose(summary(record))} File: {file}.", keys(record)]
     for inner in nested(record):
         parts += [f"#### {inner.__name__}", prose(summary(inner)), keys(inner)]
     return parts

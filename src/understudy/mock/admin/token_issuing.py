@@ -5,12 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, NotFound, nearest
+from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.store.applications import USED_SCOPES
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.tokens import SCOPES, TOKENS, Token
+from understudy.mock.store.tokens import TOKENS, Token
+from understudy.mock.store.vocabulary import vocabulary_of
 
 _DIGITS = 40
 
@@ -33,7 +35,7 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
         token=world.mark + world.identifiers.hexadecimal(_DIGITS),
         person=person,
         kind=kind,
-        scopes=() if kind == "api_key" else _scopes(body.get("scopes", SCOPES)),
+        scopes=() if kind == "api_key" else _scopes(body.get("scopes"), vocabulary_of(world)),
         expires=end,
         about="Made by a test.",
     )
@@ -55,13 +57,18 @@ def delete_token(call: Call, *, token: str) -> HandlerResponse:
     return HandlerResponse(status=204)
 
 
-def _scopes(scopes: Sequence[str]) -> tuple[str, ...]:
-    for scope in scopes:
-        if scope not in SCOPES:
-            hint = nearest(scope, SCOPES) or f"; there are {', '.join(SCOPES)}."
-            msg = f"scopes: there is no {scope!r}{hint}"
+def _scopes(scopes: Sequence[str] | None, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Returns the scopes of a token in the deployment's words; every one if none is named."""
+    known = vocabulary.scope_names
+    if scopes is None:
+        return known
+    words = tuple(vocabulary.words.get(scope, scope) for scope in scopes)
+    for word in words:
+        if word not in known:
+            hint = nearest(word, known) or f"; there are {', '.join(known)}."
+            msg = f"scopes: there is no {word!r}{hint}"
             raise BadRequest(msg)
-    return tuple(scopes)
+    return words
 
 
 def _as_json(token: Token) -> dict[str, Any]:

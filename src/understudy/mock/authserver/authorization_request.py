@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, urlencode
 
 from understudy.interface.rules import upholds
+from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import requested_scopes
 from understudy.mock.authserver.oauth_errors import (
     INVALID_REQUEST,
@@ -127,8 +128,15 @@ def find_return_address(parameters: Parameters, find: Find) -> ReturnAddress:
 
 
 @upholds("response-type", "authorize-error-redirect", "authorize-unknown-parameters-ignored")
-def validate(parameters: Parameters, address: ReturnAddress) -> AuthorizationRequest:
+def validate(
+    parameters: Parameters, address: ReturnAddress, vocabulary: Vocabulary = OWN_WORDS
+) -> AuthorizationRequest:
     """Validates the other parameters, whose errors the client may be told.
+
+    Args:
+        parameters: All parameters of the request.
+        address: Where the response goes.
+        vocabulary: The deployment's words for the scopes.
 
     Raises:
         RefusedRedirect: A parameter is missing, unknown or repeated.
@@ -142,7 +150,7 @@ def validate(parameters: Parameters, address: ReturnAddress) -> AuthorizationReq
         description = f"response_type {response_type!r} is not known; send code or token."
         raise RefusedRedirect(UNSUPPORTED_RESPONSE_TYPE, description)
     scopes = requested_scopes.requested(parameters)
-    scope_error = requested_scopes.error_in(scopes)
+    scope_error = requested_scopes.error_in(scopes, vocabulary)
     if scope_error is not None:
         raise RefusedRedirect(INVALID_SCOPE, scope_error)
     method = values.get("code_challenge_method", "plain")

@@ -3,19 +3,19 @@
 from urllib.parse import parse_qs
 
 from understudy.errors import TooManyRequests
-from understudy.interface.scopes import AUTH
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.windows import WINDOW
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import CLIENT_ADVICE, CODES, USED_SCOPES, ClientAdvice
 from understudy.mock.store.attempts import RATE_LIMITED_CLIENTS
 from understudy.mock.store.tokens import TOKENS, Token
+from understudy.mock.store.vocabulary import vocabulary_of
 
 ADVICE = {
     "code-unexchanged": "A code was never exchanged; the person signed in for nothing.",
     "no-pkce": "No code_challenge was sent; PKCE protects the code in transit (RFC 9700, 2.1.1).",
     "no-state": "No state was sent; without it anyone can log a person into another's account.",
-    "rate-limit-ignored": "Requests went on after a 429; wait for X-RateLimit-Reset.",
+    "rate-limit-ignored": "Requests went on after a 429; wait for the reset that its headers name.",
     "scope-unused": "More scopes were requested than were used; request fewer.",
     "secret-in-browser": "The client secret was sent from a browser, where anybody can read it.",
     "token-in-query": "A token was in a query string, which logs and Referer headers keep.",
@@ -106,4 +106,5 @@ def _unused_scopes(world: World, client_id: str) -> set[str]:
     used = {scope for use in uses if use is not None for scope in use}
     if not any(use is not None for use in uses):
         return set()
-    return {scope for token in tokens for scope in token.scopes} - used - {AUTH}
+    auth = vocabulary_of(world).scopes.auth
+    return {scope for token in tokens for scope in token.scopes} - used - {auth}

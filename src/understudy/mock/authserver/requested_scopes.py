@@ -4,13 +4,7 @@ import re
 from collections.abc import Sequence
 
 from understudy.interface.rules import upholds
-from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
-
-MEANINGS = {
-    AUTH: "Know who you are",
-    READ_PROFILE: "Read your profile and avatars",
-    MANAGE_PROFILE: "Edit your profile and avatars",
-}
+from understudy.interface.vocabulary import Vocabulary
 
 _INDEXED = re.compile(r"scope\[([0-9]{0,6})\]")
 
@@ -39,13 +33,23 @@ def requested(parameters: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 @upholds("scope-at-least-one", "scope-auth-needed", "scope-known")
-def error_in(scopes: Sequence[str]) -> str | None:
+def error_in(scopes: Sequence[str], vocabulary: Vocabulary) -> str | None:
     """Returns what is wrong with the requested scopes, or None."""
+    auth, known = vocabulary.scopes.auth, vocabulary.scope_names
     if not scopes:
-        return f"scope is missing; request at least one: scope[0]={AUTH}."
-    unknown = [scope for scope in scopes if scope not in MEANINGS]
+        return f"scope is missing; request at least one: scope[0]={auth}."
+    unknown = [scope for scope in scopes if scope not in known]
     if unknown:
-        return f"scope {unknown[0]!r} is unknown; the scopes are {', '.join(MEANINGS)}."
-    if AUTH not in scopes:
-        return f"scope {AUTH} is missing; every endpoint needs it."
+        return f"scope {unknown[0]!r} is unknown; the scopes are {', '.join(known)}."
+    if auth not in scopes:
+        return f"scope {auth} is missing; every endpoint needs it."
     return None
+
+
+def meanings(vocabulary: Vocabulary) -> dict[str, str]:
+    """Returns what each scope lets an application do, as people are told."""
+    return {
+        vocabulary.scopes.auth: "Know who you are",
+        vocabulary.scopes.read: "Read your profile and avatars",
+        vocabulary.scopes.manage: "Edit your profile and avatars",
+    }

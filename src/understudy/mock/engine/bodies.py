@@ -38,7 +38,8 @@ class BodyReader:
         reads_json_as_form: Whether JSON under a form's content type is read as JSON.
 
     Attributes:
-        members: Names of the members that the schema of a JSON body declares.
+        members: Names of the members that the schema of the body declares; of several media types,
+            JSON's.
     """
 
     def __init__(
@@ -51,14 +52,15 @@ class BodyReader:
     ) -> None:
         self._declared = declared
         self._reads_json_as_form = reads_json_as_form
-        json_schema = declared.content[JSON].schema if JSON in declared.content else None
-        self.members = frozenset(schemas.property_names(json_schema) if json_schema else ())
         self._schemas = schemas
         self._fields: dict[str, dict[str, FormField]] = {}
         for media_type, media in declared.content.items():
             if media.schema is not None:
                 schemas.validator(media.schema)  # a broken schema is found at start
             self._fields[media_type] = form_fields(media.schema, schemas, aliases)
+        first = declared.content.get(JSON) or next(iter(declared.content.values()), None)
+        names = schemas.property_names(first.schema) if first and first.schema else ()
+        self.members = frozenset(names)
 
     def read(self, content: bytes, content_type: bytes, *, drop_unknown: bool) -> Any:
         """Reads a body.

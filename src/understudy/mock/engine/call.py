@@ -41,7 +41,7 @@ class Call:
         undeclared_query: Names of query parameters that the document does not know.
         authorization_url: Base URL of the authorization server, as ``site_url``.
         client: The client's address.
-        body_members: Names of the members that the document in force declares for a JSON body.
+        body_members: Names of the members that the document in force declares for the body.
     """
 
     world: World
@@ -57,10 +57,17 @@ class Call:
 
 
 class Upload(NamedTuple):
-    """A file part of a multipart body."""
+    """A file part of a multipart body.
+
+    Attributes:
+        filename: Its name, as the client gives it.
+        content: Its bytes.
+        field: Name of the field that it was sent as.
+    """
 
     filename: str
     content: bytes
+    field: str
 
 
 class HandlerResponse(NamedTuple):

@@ -5,6 +5,7 @@ an operation's errors is followed, so that a generated client can read them.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from understudy.errors import Headers
@@ -28,9 +29,13 @@ class DeclaredErrors:
     Args:
         operation: What the document says of it.
         schemas: The document's validators.
+        header_names: Names for headers that the document does not declare.
     """
 
-    def __init__(self, operation: Operation, schemas: Schemas) -> None:
+    def __init__(
+        self, operation: Operation, schemas: Schemas, header_names: Mapping[str, str]
+    ) -> None:
+        self._other_names = header_names
         self._operation = operation
         self._schemas = schemas
         self._header_names = {
@@ -61,11 +66,14 @@ class DeclaredErrors:
 
         Documents differ in dashes and in ``X-``: ``RateLimit-Limit`` is ``X-Rate-Limit-Limit``.
         """
-        if not self._header_names or not headers:
+        if not headers or not (self._header_names or self._other_names):
             return headers
         texts = (str(status), f"{status // 100}XX", "default")
         names = next((self._header_names[t] for t in texts if t in self._header_names), {})
-        return tuple((names.get(_letters(name), name), value) for name, value in headers)
+        others = self._other_names
+        return tuple(
+            (names.get(_letters(name)) or others.get(name, name), value) for name, value in headers
+        )
 
     def _status(self, status: int) -> int:
         """Returns the status, or 422 for a 400 where the document declares only that."""

@@ -90,7 +90,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
             validator=ResponseValidator(operation, schemas),
-            errors=DeclaredErrors(operation, schemas),
+            errors=DeclaredErrors(operation, schemas, api.header_names),
         )
         for operation, binding in zip(declared, bindings, strict=True)
     )

@@ -50,8 +50,10 @@ class FormField:
         if self.is_file:
             if isinstance(value, Upload):
                 return value
-            return Upload("", value if isinstance(value, bytes) else value.encode())
+            return Upload("", value if isinstance(value, bytes) else value.encode(), self.name)
         if isinstance(value, Upload):
+            if not self.is_declared:
+                return value  # whether it may be there at all is for the schema to say
             value = value.content
         if isinstance(value, bytes):
             try:
@@ -68,8 +70,16 @@ def form_fields(
     """Compiles the fields of a form once, through references, by name and alias."""
     names = [] if schema is None else schemas.property_names(schema)
     fields = {name: _field(name, schemas.property_schema(schema, name), schemas) for name in names}
-    known = next((fields[alias] for alias in aliases if alias in fields), None)
-    return fields if known is None else {**fields, **dict.fromkeys(aliases, known)}
+    known = next((fields[alias] for alias in aliases if alias in fields), None) or _only_file(
+        fields
+    )
+    return fields if known is None else {**dict.fromkeys(aliases, known), **fields}
+
+
+def _only_file(fields: Mapping[str, FormField]) -> FormField | None:
+    """Returns the one file field of a form, which a document may give any name."""
+    files = [field for field in fields.values() if field.is_file]
+    return files[0] if len(files) == 1 else None
 
 
 def _field(name: str, declared: Node | None, schemas: Schemas) -> FormField:
@@ -145,7 +155,8 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tupl
         MULTIPART_PARTS.check(len(pairs) + 1)
         file.file_object.seek(0)
         name = (file.file_name or b"").decode("utf-8", "replace")
-        pairs.append((_name(file.field_name), Upload(name, file.file_object.read())))
+        field_name = _name(file.field_name)
+        pairs.append((field_name, Upload(name, file.file_object.read(), field_name)))
 
     boundary = options.get(b"boundary")
     if not boundary:

@@ -40,6 +40,7 @@ from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
 from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.vocabulary import vocabulary_of
 
 APPROVE, DENY = "mock_approve", "mock_deny"
 """Query parameters that name the person who approves or denies, for tests without a browser."""
@@ -151,7 +152,7 @@ def _respond(
     except RefusedPage as refusal:
         return _refusal_page(refusal)
     try:
-        authorization = validate(parameters, return_address)
+        authorization = validate(parameters, return_address, vocabulary_of(current.world))
     except RefusedRedirect as refusal:
         return _redirect_back(_refused(return_address, refusal))
     if person is None:
@@ -205,12 +206,13 @@ def _consent_page(session: Session, authorization: AuthorizationRequest, query: 
     ticket = current.world.mark + current.world.identifiers.hexadecimal(32)
     current.world.put(CONSENTS, ticket, Consent(session.key, query))
     allow_form_redirect(_form_action_source(authorization.return_address.redirect_uri))
+    meanings = requested_scopes.meanings(vocabulary_of(current.world))
     page = make_response(
         render_template(
             "consent.html",
             application=authorization.return_address.application,
             destination=urlsplit(authorization.return_address.redirect_uri).netloc,
-            meanings=[(scope, requested_scopes.MEANINGS[scope]) for scope in authorization.scopes],
+            meanings=[(scope, meanings[scope]) for scope in authorization.scopes],
             person=sessions.person_of(current, session),
             csrf=session.csrf,
             ticket=ticket,

@@ -21,6 +21,7 @@ from understudy.mock.store.people import (
     Person,
     expect_room_for_picture,
 )
+from understudy.mock.store.vocabulary import vocabulary_of
 
 IMAGE_ID_DIGITS = 32
 
@@ -56,7 +57,7 @@ async def upload_avatar(
         Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     index = _email_index(call, caller(call), selected_email_hash)
-    image = await asyncio.to_thread(_checked_image, _uploaded_file(body))
+    image = await asyncio.to_thread(_checked_image, _uploaded_file(call, body))
     person = caller(
         call
     )  # read again: another request may have changed it while the thread checked the picture
@@ -141,13 +142,17 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
 def _checked_image(upload: Upload) -> Image:
     from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return checked_upload(upload.content)
+    return checked_upload(upload.content, upload.field)
 
 
-def _uploaded_file(body: Mapping[str, Any]) -> Upload:
-    upload = next((body[name] for name in UPLOAD_NAMES if name in body), None)
-    if not isinstance(upload, Upload):
-        msg = f"{UPLOAD_NAMES[0]}: the picture is missing; send it as the file field of that name."
+def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:
+    """Returns the file of an upload, whose field a document in force may give any name."""
+    names = call.body_members.union(UPLOAD_NAMES)
+    files = (body[name] for name in body if name in names)
+    upload = next((file for file in files if isinstance(file, Upload)), None)
+    if upload is None:
+        field = vocabulary_of(call.world).upload_field
+        msg = f"{field}: the picture is missing; send it as the file field of that name."
         raise BadRequest(msg, code="missing_file")
     return upload
 

@@ -12,6 +12,7 @@ from PIL import Image as Pixels
 from PIL import ImageOps, UnidentifiedImageError
 
 from understudy.errors import BadRequest, ContentTooLarge
+from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import Image
 
 MAX_UPLOAD_BYTES = 10 * 1000 * 1000  # real deployments refuse more than 10 MB
@@ -40,8 +41,12 @@ _OTHER_SIGNATURES = (
 )
 
 
-def checked_upload(content: bytes) -> Image:
+def checked_upload(content: bytes, field: str = OWN_WORDS.upload_field) -> Image:
     """Checks an upload.
+
+    Args:
+        content: The file.
+        field: Name of the field that it was sent as, for messages.
 
     Returns:
         The picture, with the media type that its bytes show.
@@ -51,45 +56,45 @@ def checked_upload(content: bytes) -> Image:
         ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
     """
     if len(content) > MAX_UPLOAD_BYTES:
-        msg = f"data: the picture has {len(content):,} bytes; at most {MAX_UPLOAD_BYTES:,} are allowed."
+        msg = f"{field}: the picture has {len(content):,} bytes; at most {MAX_UPLOAD_BYTES:,} are allowed."
         raise ContentTooLarge(msg, code="image_too_large")
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
     if name is None:
         what = f"is {_looks_like(content)}"
-        raise _unsupported(what)
+        raise _unsupported(field, what)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
-            _check(content, name)
+            _check(content, name, field)
     except BadRequest:
         raise
     except Pixels.DecompressionBombError as error:
-        msg = f"data: the picture has more than {MAX_PIXELS:,} pixels, which is the maximum."
+        msg = f"{field}: the picture has more than {MAX_PIXELS:,} pixels, which is the maximum."
         raise BadRequest(msg, code="image_too_large") from error
     except Exception as error:  # Pillow's decoders raise any kind of exception
         what = "cannot be decoded completely; it is damaged or truncated"
-        raise _unsupported(what) from error
+        raise _unsupported(field, what) from error
     return Image(content, MEDIA_TYPES[name])
 
 
-def _check(content: bytes, name: str) -> None:
+def _check(content: bytes, name: str, field: str) -> None:
     """Checks the dimensions before decoding, which is where a decompression bomb would strike."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         width, height = picture.size
         if width * height > MAX_PIXELS:
-            msg = f"data: the picture has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed."
+            msg = f"{field}: the picture has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed."
             raise BadRequest(msg, code="image_too_large")
         if width != height:
-            msg = f"data: the picture is {width} x {height} pixels; crop it to a square."
+            msg = f"{field}: the picture is {width} x {height} pixels; crop it to a square."
             raise BadRequest(msg, code="uncropped_image")
         if getattr(picture, "n_frames", 1) > MAX_FRAMES:
-            msg = f"data: the picture has more than {MAX_FRAMES} frames."
+            msg = f"{field}: the picture has more than {MAX_FRAMES} frames."
             raise BadRequest(msg, code="image_too_large")
         picture.load()
 
 
-def _unsupported(what: str) -> BadRequest:
-    msg = f"data: the file {what}; send a JPEG, PNG or GIF."
+def _unsupported(field: str, what: str) -> BadRequest:
+    msg = f"{field}: the file {what}; send a JPEG, PNG or GIF."
     return BadRequest(msg, code="unsupported_image")
 
 

@@ -17,6 +17,7 @@ from understudy.mock.service.qr_options import (
     checked_version,
 )
 from understudy.mock.store.people import Person
+from understudy.mock.store.vocabulary import vocabulary_of
 
 
 @upholds("qr-size-exact", "qr-default-size", "qr-versions", "qr-centre-icon")
@@ -28,7 +29,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     version: int | str = STANDARD,
     utm_medium: str = "",
     utm_campaign: str = "",
-    type_: str = "none",
+    type_: str = "",
 ) -> HandlerResponse:
     """Returns a PNG that encodes the profile's URL (``GET /qr-code/{sha256_hash}``).
 
@@ -39,7 +40,8 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     person = find_person(call.world, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
-    drawing = (checked_size(size), checked_version(version), centre_icon(type_))
+    icon = centre_icon(type_, vocabulary_of(call.world).qr_types)
+    drawing = (checked_size(size), checked_version(version), icon)
     picture = await asyncio.to_thread(_drawn, text, *drawing)
     headers = (("x-profile-status", _status(person)), ("x-content-type-options", "nosniff"))
     return HandlerResponse(picture, media_type="image/png", headers=headers)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from understudy.errors import BadRequest
+from understudy.interface.vocabulary import QrTypeWords
 
 CentreIcon = Literal["user", "service", "none"]
 
@@ -41,9 +42,17 @@ def checked_version(version: int | str) -> int:
     return number
 
 
-def centre_icon(type_: str) -> CentreIcon:
-    """Returns the icon of a ``type``; the word for the service's logo differs by deployment."""
-    return "user" if type_ == "user" else "none" if type_ in {"none", ""} else "service"
+def centre_icon(type_: str, words: QrTypeWords) -> CentreIcon:
+    """Returns the icon of a ``type``.
+
+    Args:
+        type_: The value of the parameter; empty without one. A document in force may name the
+            service's logo by any word, so that every other word counts as that.
+        words: The words of the deployment.
+    """
+    if type_ in {"", "none", words.none}:
+        return "none"
+    return "user" if type_ in {"user", words.user} else "service"
 
 
 def _whole_number(name: str, value: int | str) -> int:

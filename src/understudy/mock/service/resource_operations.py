@@ -5,6 +5,7 @@ from typing import Any
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.service import (
@@ -53,7 +54,7 @@ READ = frozenset({AUTH, READ_PROFILE})
 MANAGE = frozenset({AUTH, MANAGE_PROFILE})
 
 # The interface does not give the scope of each endpoint (Bearer tokens, 6): rule scope-per-operation.
-SCOPES = {
+_SCOPES = {
     LIST_AVATARS: READ,
     UPLOAD_AVATAR: MANAGE,
     DELETE_AVATAR: MANAGE,
@@ -70,7 +71,29 @@ LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
 JSON_AS_FORM = frozenset({SET_AVATAR})
 """Operations that read JSON under a form's content type, as a mobile client sends it."""
 
-ALIASES = {UPLOAD_AVATAR: avatars.UPLOAD_NAMES}
+
+def scopes(vocabulary: Vocabulary) -> dict[tuple[str, str], frozenset[str]]:
+    """Returns what each operation needs, in the words of a deployment."""
+    words = vocabulary.words
+    return {
+        operation: frozenset(words[scope] for scope in needed)
+        for operation, needed in _SCOPES.items()
+    }
+
+
+def upload_names(vocabulary: Vocabulary) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Returns the names that the field of an upload may have, the deployment's own first."""
+    names = (vocabulary.upload_field, *avatars.UPLOAD_NAMES)
+    return {UPLOAD_AVATAR: tuple(dict.fromkeys(names))}
+
+
+def header_names(vocabulary: Vocabulary) -> dict[str, str]:
+    """Returns the deployment's name of each rate-limit header, where it has another."""
+    own, other = OWN_WORDS.rate_limit_headers.lower(), vocabulary.rate_limit_headers.lower()
+    if own == other:
+        return {}
+    return {f"{own}-{part}": f"{other}-{part}" for part in ("limit", "remaining", "reset")}
+
 
 ANONYMOUS_QUOTA = 100  # an hour; interface, Limits
 AUTHENTICATED_QUOTA = 1000  # an hour; interface, Limits

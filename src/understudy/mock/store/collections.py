@@ -20,9 +20,10 @@ from understudy.mock.store.attempts import (
 )
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID
 from understudy.mock.store.tokens import TOKENS
+from understudy.mock.store.vocabulary import VOCABULARY
 
 COLLECTIONS: tuple[Collection[Any], ...] = (
-    *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS),
+    *(PEOPLE, SLUGS_BY_HASH, SLUGS_BY_IMAGE_ID, IMAGES, TOKENS, VOCABULARY),
     *(APPLICATIONS, CODES, SPENT_CODES, CONSENTS, SESSIONS, USED_SCOPES, CLIENT_ADVICE),
     *(FAILED_CLIENT_AUTHENTICATIONS, FAILED_CODES, FAILED_SIGN_INS, RATE_LIMITED_CLIENTS),
 )

@@ -9,8 +9,6 @@ from understudy.mock.engine.call import Principal
 from understudy.mock.engine.worlds import Collection, World
 from understudy.mock.store.people import PEOPLE
 
-SCOPES = ("auth", "avatar-profile:read", "avatar-profile:manage")  # interface, Scopes
-
 
 class Token(Struct, frozen=True, forbid_unknown_fields=True):
     """A bearer token as a world holds it.

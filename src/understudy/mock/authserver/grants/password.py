@@ -15,6 +15,7 @@ from understudy.mock.authserver.token_lifecycle import issue
 from understudy.mock.engine.call import Call
 from understudy.mock.store.applications import Application
 from understudy.mock.store.tokens import Token
+from understudy.mock.store.vocabulary import vocabulary_of
 
 
 @upholds(
@@ -35,8 +36,9 @@ def redeem(call: Call, application: Application, form: Mapping[str, str]) -> Tok
     if username is None or password is None:
         missing = "username" if username is None else "password"
         raise OAuthError(INVALID_REQUEST, f"{missing} is missing; send it as a form field.")
-    scopes = requested_scopes.requested(tuple(form.items())) or tuple(requested_scopes.MEANINGS)
-    scope_error = requested_scopes.error_in(scopes)
+    vocabulary = vocabulary_of(call.world)
+    scopes = requested_scopes.requested(tuple(form.items())) or vocabulary.scope_names
+    scope_error = requested_scopes.error_in(scopes, vocabulary)
     if scope_error is not None:
         raise OAuthError(INVALID_SCOPE, scope_error)
     person = accounts.find_account(call.world, username)
