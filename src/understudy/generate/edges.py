@@ -1,4 +1,4 @@
-"""SchemaValues at the edges of a schema's keywords.
+"""Values at the edges of a schema's keywords.
 
 The compiled schema decides whether each is valid; the keyword it was made for is only its
 description. So a keyword that understudy does not read can make a case less precise, but not wrong.
@@ -104,7 +104,7 @@ def _enum_values(keywords: dict[str, Any]) -> _Candidates:
     for value in keywords.get("enum", ()):
         yield value, f"the value {value}", "enum", "option"
         if isinstance(value, str):
-            yield value.swapcase(), f"{value} in the other case", "enum", "enum"
+            yield value.swapcase(), f"{value} in the other case", "enum", "letter-case"
             yield f"{value} ", f"{value} with a space behind it", "enum", "enum"
             yield value[:-1], f"{value} without its last letter", "enum", "enum"
         elif isinstance(value, int):

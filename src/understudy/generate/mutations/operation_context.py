@@ -27,8 +27,8 @@ class ValueSemantics(NamedTuple):
         kind: Whether such a value is accepted, refused, or left open.
         because: The rule that says so.
         statuses: The expected statuses; empty for those of the kind.
-        known: SchemaValues that refer to something that exists, and so are accepted.
-        unclear: SchemaValues that a server may or may not treat as a known one.
+        known: Values that refer to something that exists, and so are accepted.
+        unclear: Values that a server may or may not treat as a known one.
         longest: Size in bytes above which the response is left open; None for no such bound.
     """
 
