@@ -45,6 +45,9 @@ HEADER_BYTES: Final = Limit("header-bytes", 64 * 1024, "bytes of header fields",
 TARGET_BYTES: Final = Limit("target-bytes", 16 * 1024, "bytes of path and query", 414)
 HEADER_SECONDS: Final = Limit("header-seconds", 20, "seconds until the header is whole", 408)
 
+SPARE_DESCRIPTORS: Final = Limit("spare-descriptors", 16, "file descriptors left", 503)
+"""Connections leave so many to files; one beyond is answered and closed (RFC 9110, 15.6.4)."""
+
 # a request's body (RFC 9110, 15.5.14)
 BODY_BYTES: Final = Limit("body-bytes", 11 * 1024 * 1024, "bytes of a body", 413)
 """An upload of 10 MB and what multipart puts around it."""

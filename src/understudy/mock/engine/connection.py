@@ -14,6 +14,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from understudy.limits import HEADER_BYTES, HEADER_SECONDS, Limit
+from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
 from understudy.mock.engine.fault_injection import ABORT
 
 _RESET = struct.pack("ii", 1, 0)
@@ -39,9 +40,13 @@ class HttpConnection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Gives the first request its time."""
+        """Gives the first request its time, unless too few descriptors are left to serve it."""
         super().connection_made(transport)
         self._start_head()
+        if not WATCH.has_room(transport):
+            transport.write(NO_DESCRIPTOR)
+            transport.close()
+            self._is_refused = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops the clock."""

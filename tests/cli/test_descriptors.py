@@ -1,0 +1,55 @@
+"""A mock whose file descriptors run out says so, to clients and once in its log, and recovers."""
+
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+from tests.cli.conftest import Running
+
+DESCRIPTORS = 64
+REQUEST = b"GET /v3/profiles/ada HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux sets the limit of another process"
+)
+
+
+def test_running_out_is_answered_logged_once_and_ends_with_the_connections(
+    serve: Callable[..., Running],
+) -> None:
+    import resource  # noqa: PLC0415 - not there on Windows
+
+    running = serve("--log", "off")
+    resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+    address = ("127.0.0.1", urlsplit(running.base_url).port)
+    with ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(address, 20)) for _ in range(DESCRIPTORS)
+        ]
+        assert _response(idle[0]).startswith(b"HTTP/1.1 200 ")
+        for refused in idle[-10:]:
+            response = _response(refused)
+            assert response.startswith(b"HTTP/1.1 503 ")
+            assert b"x-mock-limit: spare-descriptors\r\n" in response
+
+    def is_served() -> bool:
+        with socket.create_connection(address, 20) as later:
+            return _response(later).startswith(b"HTTP/1.1 200 ")
+
+    running.wait_for(is_served)
+    assert running.said().count("file descriptors are left") == 1
+    assert "Traceback" not in running.said()
+
+
+def _response(connection: socket.socket) -> bytes:
+    response = b""
+    try:
+        connection.sendall(REQUEST)
+        while content := connection.recv(65536):
+            response += content
+    except ConnectionError:  # it was closed before it could read the request
+        pass
+    return response
