@@ -48,6 +48,7 @@ SWITCHES = {
     "avatar-delete-status": ("204", "200"),
     "avatar-email-status": ("204", "200"),
     "avatar-upload-status": ("200", "201"),
+    "email-hashes": ("sha256", "md5-too"),
     "invalid-optional-token": ("refuse", "anonymous"),
     "private-profile-lookup": ("403", "404"),
     "qr-unknown-hash": ("picture", "404"),

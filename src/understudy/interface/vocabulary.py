@@ -124,7 +124,7 @@ def _check(path: Path, key: str, value: Any) -> None:
 
 
 _INVALID = re.compile(r"(?P<what>.*?)(?: - at `\$\.(?P<place>[\w.]+)`)?")
-"""How msgspec says what is wrong with a value, and where it is."""
+"""Matches the message of msgspec about an invalid value, and the place of the value."""
 
 _TABLES: Final = {"scopes": ScopeWords, "qr_types": QrTypeWords}
 

@@ -47,7 +47,7 @@ def error_in(scopes: Sequence[str], vocabulary: Vocabulary) -> str | None:
 
 
 def meanings(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns what each scope lets an application do, as people are told."""
+    """Returns the meaning of each scope, in words for the person who approves it."""
     return {
         vocabulary.scopes.auth: "Know who you are",
         vocabulary.scopes.read: "Read your profile and avatars",

@@ -131,7 +131,7 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
     """
     person = caller(call)
     avatar = _own_avatar(person, image_id)
-    index = own_email_index(person, body["email_hash"])
+    index = own_email_index(call, person, body["email_hash"])
     if index is None:
         raise _foreign_email(body["email_hash"])
     call.world.put(PEOPLE, person.slug, _with_selected(person, index, avatar.image_id))
@@ -162,7 +162,7 @@ def _email_index(call: Call, person: Person, hash_: str) -> int:
     """Returns the index of the e-mail address that ``selected`` refers to; the primary is 0."""
     if not hash_:
         return 0
-    index = own_email_index(person, hash_)
+    index = own_email_index(call, person, hash_)
     if index is not None:
         return index
     if call.choices.get("unknown-selected-email-hash") == "ignore":

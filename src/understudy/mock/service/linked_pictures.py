@@ -10,7 +10,8 @@ from typing import NamedTuple
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.store.hashing import email_hash
+from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
+from understudy.mock.store.hashing import is_md5
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,
@@ -133,23 +134,21 @@ def _avatar(call: Call, name: str) -> Avatar | None:
     person = _person(call, name)
     if person is None:
         return None
-    wanted = _selected(person, name) or name
+    index = own_email_index(call, person, name)
+    wanted = name if index is None else person.emails[index].avatar
     return next((avatar for avatar in person.avatars if avatar.image_id == wanted), None)
 
 
 def _person(call: Call, name: str) -> Person | None:
     world = call.world
     slug = world.get(SLUGS_BY_HASH, name) or world.get(SLUGS_BY_IMAGE_ID, name)
-    return None if slug is None else world.get(PEOPLE, slug)
-
-
-def _selected(person: Person, hash_: str) -> str | None:
-    emails = (email for email in person.emails if email_hash(email.email) == hash_)
-    return next((email.avatar for email in emails), None)
+    return find_by_md5(call, name) if slug is None else world.get(PEOPLE, slug)
 
 
 async def _fallback(call: Call, rendition: _Rendition) -> HandlerResponse:
     default = rendition.default
+    if is_md5(rendition.name) and not takes_md5(call):
+        call.notes.append("an MD5 hash counts only with --choose email-hashes=md5-too")
     if default == "404":
         msg = f"There is no avatar for {rendition.name!r}."
         raise NotFound(msg, code="avatar_not_found")

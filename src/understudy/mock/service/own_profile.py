@@ -56,7 +56,8 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
 @upholds("associated-email")
 def is_email_associated(call: Call, *, email_hash: str) -> HandlerResponse:
     """Tells whether an e-mail hash is one of the caller's (``GET /me/associated-email``)."""
-    return HandlerResponse({"associated": own_email_index(caller(call), email_hash) is not None})
+    index = own_email_index(call, caller(call), email_hash)
+    return HandlerResponse({"associated": index is not None})
 
 
 @upholds("own-profile-disabled-404")

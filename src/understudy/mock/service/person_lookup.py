@@ -1,19 +1,41 @@
 """Finds people by e-mail hash, by slug, or by the token of a call."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from understudy.errors import Unauthorized
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call
-from understudy.mock.engine.worlds import World
-from understudy.mock.store.hashing import email_hash, is_hash
+from understudy.mock.store.hashing import email_hash, is_hash, is_md5, md5_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 
 
 @upholds("profile-by-hash-or-slug", "email-hash-normalised")
-def find_person(world: World, identifier: str) -> Person | None:
+def find_person(call: Call, identifier: str) -> Person | None:
     """Returns the person with this e-mail hash or slug, ignoring case, or None."""
-    name = identifier.lower()
+    world, name = call.world, identifier.lower()
     slug = world.get(SLUGS_BY_HASH, name) if is_hash(name) else name
-    return None if slug is None else world.get(PEOPLE, slug)
+    person = None if slug is None else world.get(PEOPLE, slug)
+    return person or find_by_md5(call, name)
+
+
+def find_by_md5(call: Call, digits: str) -> Person | None:
+    """Returns the person with this MD5 hash of an e-mail address, where such hashes are taken.
+
+    Args:
+        call: The call.
+        digits: Hexadecimal digits in lower case.
+    """
+    if not (is_md5(digits) and takes_md5(call)):
+        return None
+    slugs = _slugs_by_md5(_People(call.world.baseline.get(PEOPLE.name, {})))
+    slug = slugs.get(digits)
+    return None if slug is None else call.world.get(PEOPLE, slug)
+
+
+def takes_md5(call: Call) -> bool:
+    """Tells whether MD5 hashes of e-mail addresses are taken beside the interface's SHA-256."""
+    return call.choices.get("email-hashes") == "md5-too"
 
 
 def caller(call: Call) -> Person:
@@ -29,8 +51,36 @@ def caller(call: Call) -> Person:
     return person
 
 
-def own_email_index(person: Person, hash_: str) -> int | None:
+def own_email_index(call: Call, person: Person, hash_: str) -> int | None:
     """Returns the index of the person's e-mail address with this hash, ignoring case, or None."""
     wanted = hash_.strip().lower()
-    matches = (n for n, email in enumerate(person.emails) if email_hash(email.email) == wanted)
+    hashed = md5_hash if is_md5(wanted) and takes_md5(call) else email_hash
+    matches = (n for n, email in enumerate(person.emails) if hashed(email.email) == wanted)
     return next(matches, None)
+
+
+class _People:
+    """The people of a baseline, compared by identity: a baseline never changes.
+
+    Args:
+        records: Slug to person.
+    """
+
+    def __init__(self, records: Mapping[str, Person]) -> None:
+        self.records = records
+
+    def __hash__(self) -> int:
+        return id(self.records)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _People) and self.records is other.records
+
+
+@lru_cache(maxsize=2)
+def _slugs_by_md5(people: _People) -> Mapping[str, str]:
+    """Indexes the people of a baseline at the first request that needs it; addresses never change."""
+    return {
+        md5_hash(email.email): slug
+        for slug, person in people.records.items()
+        for email in person.emails
+    }

@@ -37,7 +37,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
         NotFound: There is no such profile, and the switch ``qr-unknown-hash`` is ``404``.
         BadRequest: The size or the version cannot be drawn, or the URL is too long.
     """
-    person = find_person(call.world, sha256_hash)
+    person = find_person(call, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
     icon = centre_icon(type_, vocabulary_of(call.world).qr_types)
