@@ -1,15 +1,17 @@
 """Control runs: conforming deployments that chose otherwise than the mock's defaults do.
 
-``python -m tests.quality.controls`` judges the mock as somebody else's deployment with every
-switch of ``rules.yaml`` at its other options, one by one and then many at random. Nothing may be
-found, but the very rule that a switch lifts, which a target can accept.
+``python -m tests.quality.controls`` judges the mock as somebody else's deployment, and then the
+independent reference, with every switch of ``rules.yaml`` at each option, one by one and then many
+at random. Nothing may be found, but the very rule that a switch lifts, which a target can accept.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from zlib import crc32
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 
 from msgspec.structs import replace
+from tests.quality import at_reference
+from tests.quality.reference.service import Options
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
@@ -25,14 +27,14 @@ RULES = catalogue()
 SWITCHES = switches(RULES.values())
 
 
+def options() -> list[tuple[str, str]]:
+    """Returns every switch with every option."""
+    return [(switch.name, option) for switch in SWITCHES.values() for option in switch.options]
+
+
 def others() -> list[tuple[str, str]]:
     """Returns every switch with every option that is not its default."""
-    return [
-        (switch.name, option)
-        for switch in SWITCHES.values()
-        for option in switch.options
-        if option != switch.default
-    ]
+    return [(name, option) for name, option in options() if option != SWITCHES[name].default]
 
 
 def at_random(seed: int) -> dict[str, str]:
@@ -44,7 +46,7 @@ def at_random(seed: int) -> dict[str, str]:
 
 
 def _drawn(options: Sequence[str], seed: str) -> str:
-    return options[crc32(seed.encode()) % len(options)]
+    return options[sha256(seed.encode()).digest()[0] % len(options)]
 
 
 def lifted(choices: Mapping[str, str]) -> tuple[str, ...]:
@@ -65,23 +67,40 @@ def judged(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
         return carry_out(deployment, RunOptions())
 
 
+def judged_reference(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
+    """Returns what verify finds on the reference with these choices."""
+    return at_reference.judged(Options(choices=choices), accept=accept)
+
+
+Judge = Callable[[Mapping[str, str], tuple[str, ...]], Outcome]
+DEPLOYMENTS: Mapping[str, Judge] = {"mock": judged, "reference": judged_reference}
+
+
 def main() -> int:
     """Runs the controls, and returns 1 where something is found."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality.controls", description=__doc__)
     parser.add_argument("--random", type=int, default=50, metavar="N", help="runs at random")
-    count = parser.parse_args().random
-    results = list(_results(count))
+    parser.add_argument("--only", choices=DEPLOYMENTS, help="judge this deployment alone")
+    wanted = parser.parse_args()
+    results = [
+        result
+        for name, judge in DEPLOYMENTS.items()
+        if wanted.only in {None, name}
+        for result in _results(name, judge, wanted.random)
+    ]
     print(f"{len(results)} control runs, {sum(results)} with findings")  # noqa: T201 - a command
     return int(any(results))
 
 
-def _results(count: int) -> Iterator[bool]:
-    single = [{name: option} for name, option in others()]
+def _results(name: str, judge: Judge, count: int) -> Iterator[bool]:
+    """Yields whether each run has findings; the reference has defaults of its own."""
+    single = [{switch: option} for switch, option in (others() if name == "mock" else options())]
     for choices in (*single, *map(at_random, range(count))):
-        outcome = judged(choices, lifted(choices))
-        for finding in outcome.findings:
-            print(f"{choices}: {finding.summary}")  # noqa: T201 - a command's output
-        yield bool(outcome.findings)
+        outcome = judge(choices, lifted(choices))
+        faults = [*(finding.summary for finding in outcome.findings), *outcome.internal_errors]
+        for text in faults:
+            print(f"{name} {choices}: {text}")  # noqa: T201 - a command's output
+        yield bool(faults)
 
 
 if __name__ == "__main__":

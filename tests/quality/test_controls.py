@@ -1,16 +1,33 @@
 """Nothing is found at a deployment that chose otherwise; ``make controls`` runs every switch."""
 
 import pytest
-from tests.quality.controls import RULES, SWITCHES, at_random, judged, lifted, others
+from tests.quality.controls import (
+    DEPLOYMENTS,
+    RULES,
+    SWITCHES,
+    at_random,
+    judged,
+    lifted,
+    options,
+    others,
+)
 
 LIFTING = [choice for choice in others() if RULES[SWITCHES[choice[0]].rule].status == "implied"]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_deployment_that_chose_otherwise_breaks_nothing(seed):
+@pytest.mark.parametrize(("deployment", "seed"), [("mock", 1), ("mock", 2), ("reference", 3)])
+def test_a_deployment_that_chose_otherwise_breaks_nothing(deployment, seed):
     choices = at_random(seed)
-    outcome = judged(choices, lifted(choices))
+    outcome = DEPLOYMENTS[deployment](choices, lifted(choices))
     assert [finding.summary for finding in outcome.findings] == []
+
+
+def test_runs_at_random_draw_every_option_of_each_switch_beside_every_other():
+    drawn = [at_random(seed) for seed in range(50)]
+    pairs = {
+        (one, other) for choices in drawn for one in choices.items() for other in choices.items()
+    }
+    assert {(one, other) for one in options() for other in options() if one[0] != other[0]} <= pairs
 
 
 @pytest.mark.parametrize(("name", "option"), LIFTING)

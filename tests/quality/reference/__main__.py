@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.quality.reference import people
+from tests.quality.reference.records import Account, Application
 from tests.quality.reference.service import Addresses, Options
 from tests.quality.reference.serving import Ports, served
 
@@ -20,6 +21,7 @@ def main() -> None:
         approve=given.approve,
         anonymous_limit=given.anonymous_limit,
         token_limit=given.token_limit,
+        choices=dict(given.choose),
     )
     if given.approve not in {None, *(account.username for account in people.ACCOUNTS)}:
         sys.exit(f"--approve {given.approve}: there is no such username")
@@ -38,26 +40,45 @@ def main() -> None:
         sys.exit(f"ports {given.port} and {given.auth_port}: {error.strerror}")
 
 
-def told(addresses: Addresses) -> dict[str, object]:
+def told(addresses: Addresses) -> dict[str, dict[str, object] | str]:
     """Returns what a client of this deployment must know."""
-    owner, other = people.ISOLDE, people.BRAM
+    owner, other, two_step = people.ISOLDE, people.BRAM, people.NOOR
     return {
         "base_url": addresses.base_url,
         "auth_url": addresses.auth_url,
         "credentials": {
             "access_token": people.FULL_TOKEN.value,
             "read_only_token": people.READ_ONLY_TOKEN.value,
+            "auth_only_token": people.AUTH_ONLY_TOKEN.value,
+            "expired_token": people.EXPIRED_TOKEN.value,
             "other_access_token": people.OTHER_TOKEN.value,
+            "private_access_token": people.PRIVATE_TOKEN.value,
             "api_key": people.API_KEY.value,
         },
-        "application": {
-            "client_id": people.BEACON.client_id,
-            "client_secret": people.BEACON.client_secret,
-            "redirect_uri": people.BEACON.redirect_uris[0],
-            "username": owner.username,
-            "password": owner.password,
+        "application": {**_application(people.BEACON, owner), "name": people.BEACON.name},
+        "other_application": _application(people.PEAT, other),
+        "two_step": {
+            **_application(people.KILN, two_step),
+            "application_password": two_step.application_password,
         },
-        "known": {"slug": owner.slug, "emails": owner.emails, "other_slug": other.slug},
+        "known": {
+            "slug": owner.slug,
+            "emails": owner.emails,
+            "other_slug": other.slug,
+            "other_emails": other.emails,
+            "private_slug": people.TAMSIN.slug,
+            "hidden_contact_slug": two_step.slug,
+        },
+    }
+
+
+def _application(application: Application, owner: Account) -> dict[str, object]:
+    return {
+        "client_id": application.client_id,
+        "client_secret": application.client_secret,
+        "redirect_uri": application.redirect_uris[0],
+        "username": owner.username,
+        "password": owner.password,
     }
 
 
@@ -68,6 +89,11 @@ def _write_whole(path: Path, line: str) -> None:
     draft.replace(path)
 
 
+def _choice(text: str) -> tuple[str, str]:
+    name, _, option = text.partition("=")
+    return name, option
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.reference", description=__doc__)
     parser.add_argument("--port", type=int, default=9080, help="of the resource API")
@@ -76,6 +102,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--approve", metavar="USERNAME", help="grant without a page, as them")
     parser.add_argument("--anonymous-limit", type=int, default=100, help="requests an hour")
     parser.add_argument("--token-limit", type=int, default=1000, help="requests an hour")
+    parser.add_argument(
+        "--choose",
+        type=_choice,
+        action="append",
+        default=[],
+        metavar="NAME=OPTION",
+        help="an option of a switch of rules.yaml",
+    )
     return parser.parse_args()
 
 

@@ -12,13 +12,14 @@ from tests.quality.reference.profiles import pages, profiles
 from tests.quality.reference.qr import qr
 from tests.quality.reference.records import AccessToken
 from tests.quality.reference.refusals import Refused, as_error, as_oauth_error, framework_error
-from tests.quality.reference.service import EXTENSION, Service, service
+from tests.quality.reference.service import EXTENSION, Service, chose, service
 from tests.quality.reference.tokens import tokens
 from werkzeug.exceptions import HTTPException
 
 DOCUMENT = Path(__file__).with_name("openapi.yaml")
 LARGEST_BODY = 10 * 1024 * 1024
 """Bytes; the interface sets no limit."""
+LIMITS = "rate-limits"
 QR_CODE = "qr.qr_code"
 COUNTED = {
     QR_CODE,
@@ -28,6 +29,17 @@ COUNTED = {
     "profiles.associated_email",
 }
 """What the rate limits are for (interface, Limits): all but the avatar operations."""
+
+
+AVATAR = "/me/avatars/{imageHash}"
+ASSIGNMENT = "/me/avatars/{imageId}/email"
+STATUSES = {
+    ("avatar-upload-status", "200"): ("/me/avatars", "post", "201", "200"),
+    ("avatar-delete-status", "200"): (AVATAR, "delete", "204", "200"),
+    ("avatar-email-status", "200"): (ASSIGNMENT, "post", "204", "200"),
+    ("qr-unknown-hash", "404"): ("/qr-code/{sha256_hash}", "get", "500", "404"),
+}
+"""Choices, each with path, method, a status of the document, and the one that is declared like it."""
 
 
 def resource_app(shared: Service) -> Flask:
@@ -61,6 +73,10 @@ def _made(shared: Service) -> Flask:
 
 def _document() -> ResponseReturnValue:
     document = yaml.safe_load(DOCUMENT.read_text())
+    for (switch, option), (path, method, old, new) in STATUSES.items():
+        if chose(switch, option):
+            responses = document["paths"][path][method]["responses"]
+            responses[new] = responses[old]
     return {**document, "servers": [{"url": service().addresses.base_url}]}
 
 
@@ -68,7 +84,8 @@ def _begin() -> ResponseReturnValue | None:
     """Counts the request before it is looked at any closer."""
     g.allowance = None
     bearer.remember()
-    if request.endpoint not in COUNTED or request.method == "OPTIONS":
+    is_counted = request.endpoint in COUNTED and request.method != "OPTIONS"
+    if not is_counted or chose(LIMITS, "off"):
         return None
     options, now = service().options, service().clock()
     caller, limit = f"address {request.remote_addr}", options.anonymous_limit
@@ -78,7 +95,7 @@ def _begin() -> ResponseReturnValue | None:
         kind = "token" if isinstance(credential, AccessToken) else "key"
         caller, limit = f"{kind} {credential.value}", options.token_limit
     g.allowance = service().limits.count(caller, limit, now)
-    if not g.allowance.is_exceeded:
+    if not g.allowance.is_exceeded or chose(LIMITS, "warn"):
         return None
     message = f"More than {limit} requests in an hour; see Retry-After."
     return {"error": message, "code": "rate_limit_exceeded"}, 429

@@ -6,7 +6,7 @@ from typing import NoReturn
 from flask import g, request
 from tests.quality.reference.records import AccessToken, ApiKey, Scope
 from tests.quality.reference.refusals import Refused
-from tests.quality.reference.service import service
+from tests.quality.reference.service import chose, service
 
 REALM = 'Bearer realm="reference"'
 Credential = ApiKey | AccessToken | None
@@ -37,7 +37,8 @@ def optional() -> Credential:
         Refused: A token was sent that is unknown, has ended or lacks the scope ``auth``.
     """
     found = credential()
-    if found is None and presented() is not None:
+    is_open = chose("invalid-optional-token", "anonymous")
+    if found is None and presented() is not None and not is_open:
         _refuse_unauthorized("The bearer token is unknown or has ended.", "invalid_token")
     if isinstance(found, AccessToken):
         _check(found, Scope.AUTH)
@@ -52,7 +53,8 @@ def required(scope: Scope) -> AccessToken:
     """
     found = optional()
     if found is None:
-        _refuse_unauthorized("Send a header Authorization: Bearer and an access token.", None)
+        error = None if presented() is None else "invalid_token"
+        _refuse_unauthorized("Send a header Authorization: Bearer and an access token.", error)
     if isinstance(found, ApiKey):
         message = "An API key stands for no person; send an OAuth access token."
         _refuse_unauthorized(message, "invalid_token")
@@ -61,7 +63,7 @@ def required(scope: Scope) -> AccessToken:
 
 
 def _check(token: AccessToken, scope: Scope) -> None:
-    if scope not in token.scopes:
+    if scope not in token.scopes and not chose("scopes", "ignored"):
         challenge = f'{REALM}, error="insufficient_scope", scope="{scope}"'
         raise Refused(
             HTTPStatus.FORBIDDEN,

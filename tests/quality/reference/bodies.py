@@ -6,8 +6,12 @@ from flask import request
 from tests.quality.reference.refusals import refuse
 
 
-def strings(allowed: Iterable[str]) -> dict[str, str]:
+def strings(allowed: Iterable[str], *, is_open: bool = False) -> dict[str, str]:
     """Reads the members of the body.
+
+    Args:
+        allowed: Names of members.
+        is_open: Whether other members are dropped and not refused.
 
     Raises:
         Refused: The body is no object, or has a member that is not allowed or no string.
@@ -19,6 +23,8 @@ def strings(allowed: Iterable[str]) -> dict[str, str]:
     if not isinstance(body, dict):
         refuse("The body must be a JSON object.")
     names = sorted(allowed)
+    if is_open:
+        body = {name: value for name, value in body.items() if name in names}
     for name, value in body.items():
         if name not in names:
             refuse(f"{name} cannot be set here; what can: {', '.join(names)}.")

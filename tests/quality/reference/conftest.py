@@ -1,32 +1,19 @@
 """The reference over real sockets, fresh for each test, with a clock that a test may move."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+from tests.quality.reference.in_process import MovableClock
 from tests.quality.reference.people import ISOLDE
 from tests.quality.reference.serving import served
 
 Client = Callable[..., httpx.Client]
 
 
-class ClockSetting:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, by: timedelta) -> None:
-        self.now += by
-
-
 @pytest.fixture
-def clock() -> ClockSetting:
-    return ClockSetting()
+def clock() -> MovableClock:
+    return MovableClock()
 
 
 @pytest.fixture

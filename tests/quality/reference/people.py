@@ -1,8 +1,9 @@
-"""Three invented people, their applications and the tokens that exist from the start.
+"""Four invented people, their applications and the tokens that exist from the start.
 
 The values are fixed, and no secret of anything: so ``target.toml`` can name them.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 
@@ -95,7 +96,7 @@ BRAM = Account(
     password="turf and timber",
     blog_id="88002",
     slug="bram-tarnwick",
-    emails=("bram@tarnwick.example",),
+    emails=("bram@tarnwick.example", "b.tarnwick@bog.example"),
     texts={
         "display_name": "Bram Tarnwick",
         "description": "",
@@ -121,7 +122,19 @@ NOOR = Account(
     private={"is_organization": True},
     registered=datetime(2025, 9, 15, 6, 45, tzinfo=UTC),
 )
-ACCOUNTS = (ISOLDE, BRAM, NOOR)
+TAMSIN = Account(
+    user_id="7004",
+    username="tamsin",
+    password="a key under the mat",
+    blog_id="88004",
+    slug="tamsin-underleaf",
+    emails=("tamsin@underleaf.example",),
+    texts=dict.fromkeys(BRAM.texts, "") | {"display_name": "Tamsin Underleaf"},
+    private={"is_organization": False},
+    registered=datetime(2025, 10, 1, tzinfo=UTC),
+    is_private=True,
+)
+ACCOUNTS = (ISOLDE, BRAM, NOOR, TAMSIN)
 
 BEACON = Application(
     client_id="3101",
@@ -137,7 +150,14 @@ KILN = Application(
     owner=NOOR.user_id,
     redirect_uris=("https://kiln.example.com/callback",),
 )
-APPLICATIONS = (BEACON, KILN)
+PEAT = Application(
+    client_id="3103",
+    client_secret="peat-secret",
+    name="Peat",
+    owner=BRAM.user_id,
+    redirect_uris=("https://peat.example.com/callback",),
+)
+APPLICATIONS = (BEACON, KILN, PEAT)
 API_KEY = ApiKey("beacon-api-key", BEACON.client_id)
 
 
@@ -150,7 +170,17 @@ def _token(name: str, account: Account, *scopes: Scope) -> AccessToken:
 FULL_TOKEN = _token("isolde-full", ISOLDE, *Scope)
 READ_ONLY_TOKEN = _token("isolde-read-only", ISOLDE, Scope.AUTH, Scope.READ)
 OTHER_TOKEN = _token("bram-full", BRAM, *Scope)
-TOKENS = (FULL_TOKEN, READ_ONLY_TOKEN, OTHER_TOKEN)
+AUTH_ONLY_TOKEN = _token("isolde-auth-only", ISOLDE, Scope.AUTH)
+EXPIRED_TOKEN = replace(_token("isolde-expired", ISOLDE, *Scope), expires=FOUNDED)
+PRIVATE_TOKEN = _token("tamsin-full", TAMSIN, *Scope)
+TOKENS = (
+    FULL_TOKEN,
+    READ_ONLY_TOKEN,
+    OTHER_TOKEN,
+    AUTH_ONLY_TOKEN,
+    EXPIRED_TOKEN,
+    PRIVATE_TOKEN,
+)
 
 
 def picture(letter: str, colour: str, picture_format: str = "PNG") -> bytes:

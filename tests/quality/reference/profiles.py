@@ -1,13 +1,14 @@
 """Profiles: the public lookup, the owner's own, and whether an e-mail is theirs."""
 
 from html import escape
+from http import HTTPStatus
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from tests.quality.reference import bearer, bodies
-from tests.quality.reference.records import Json, Scope
-from tests.quality.reference.refusals import refuse, refuse_missing
-from tests.quality.reference.service import Addresses, service
+from tests.quality.reference.records import AccessToken, Json, Scope
+from tests.quality.reference.refusals import Refused, refuse, refuse_missing
+from tests.quality.reference.service import Addresses, chose, service
 from tests.quality.reference.state import Shown
 
 EDITABLE = (
@@ -32,6 +33,7 @@ def lookup(identifier: str) -> ResponseReturnValue:
     shown = service().state.named(identifier)
     if shown is None:
         refuse_missing(f"There is no profile for {identifier!r}.")
+    _check_visible(shown, caller, identifier)
     body = full(shown) if caller else public(shown, service().addresses)
     # what a token sees must not be kept for those who have none (RFC 9111, 4.1)
     return dict(body), {"Vary": "Authorization"}
@@ -48,7 +50,7 @@ def own() -> ResponseReturnValue:
 def edit() -> ResponseReturnValue:
     """Changes the fields that were sent; an empty string unsets one."""
     token = bearer.required(Scope.MANAGE)
-    texts = bodies.strings(EDITABLE)
+    texts = bodies.strings(EDITABLE, is_open=chose("unknown-profile-members", "ignore"))
     return dict(full(service().state.edit(token.user_id, texts, service().clock())))
 
 
@@ -66,10 +68,24 @@ def associated_email() -> ResponseReturnValue:
 def page(slug: str) -> ResponseReturnValue:
     """Shows the page that ``profile_url`` leads to."""
     shown = service().state.named(slug)
-    if shown is None:
+    if shown is None or shown.account.is_private:
         refuse_missing(f"There is no profile for {slug!r}.")
     name = escape(shown.account.texts["display_name"] or shown.account.slug)
     return Response(f"<!doctype html><title>{name}</title><h1>{name}</h1>", mimetype="text/html")
+
+
+def _check_visible(shown: Shown, caller: bearer.Credential, identifier: str) -> None:
+    """Keeps a private profile for its owner.
+
+    Raises:
+        Refused: Somebody else asks.
+    """
+    is_owner = isinstance(caller, AccessToken) and caller.user_id == shown.account.user_id
+    if not shown.account.is_private or is_owner:
+        return
+    if chose("private-profile-lookup", "403"):
+        raise Refused(HTTPStatus.FORBIDDEN, "private", "The profile is private.")
+    refuse_missing(f"There is no profile for {identifier!r}.")
 
 
 def profile_url(shown: Shown, addresses: Addresses) -> str:

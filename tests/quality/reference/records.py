@@ -44,6 +44,7 @@ class Account:
         private: Fields that only callers with a bearer token see.
         contact_info: None unless they made it public.
         edited: When they last edited the profile.
+        is_private: Whether nobody but them may look the profile up.
     """
 
     user_id: str
@@ -60,6 +61,7 @@ class Account:
     contact_info: Json | None = None
     registered: datetime
     edited: datetime | None = None
+    is_private: bool = False
 
     @property
     def hashes(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The one value that both applications share, and how a request reaches it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
@@ -39,11 +39,14 @@ class Options:
         approve: A username; authorization requests are granted in their name without a page.
         anonymous_limit: Requests an hour for a network address.
         token_limit: Requests an hour for a bearer token.
+        choices: Name of a switch of ``rules.yaml`` to one of its options; where a switch is not
+            named, the reference does as it thinks best, which need not be the mock's default.
     """
 
     approve: str | None = None
     anonymous_limit: int = 100
     token_limit: int = 1000
+    choices: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,3 +65,8 @@ class Service:
 def service() -> Service:
     """Returns the service behind the request at hand."""
     return cast(Service, current_app.extensions[EXTENSION])
+
+
+def chose(switch: str, option: str) -> bool:
+    """Tells whether the operator chose an option, where the interface leaves several."""
+    return service().options.choices.get(switch) == option

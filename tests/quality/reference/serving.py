@@ -15,9 +15,8 @@ from typing import NamedTuple
 from flask import Flask
 from tests.quality.reference import people
 from tests.quality.reference.apps import authorization_app, resource_app
-from tests.quality.reference.grants import Grants
+from tests.quality.reference.parts import SOUND, Parts
 from tests.quality.reference.service import Addresses, Options, Service
-from tests.quality.reference.state import State
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 HOST = "127.0.0.1"
@@ -60,6 +59,7 @@ def served(
     ports: Ports = ANY_PORTS,
     options: Options = DEFAULTS,
     clock: Callable[[], datetime] = wall_clock,
+    parts: Parts = SOUND,
 ) -> Iterator[Addresses]:
     """Serves the people of ``people`` until the block ends, and forgets what was changed.
 
@@ -67,6 +67,7 @@ def served(
         ports: Where to listen on 127.0.0.1.
         options: What the operator decides.
         clock: Tells the time; a test may move it.
+        parts: What it is built of.
 
     Raises:
         OSError: A port is taken.
@@ -74,24 +75,33 @@ def served(
     with ExitStack() as stack:
         listeners = [stack.enter_context(socket.create_server((HOST, port))) for port in ports]
         addresses = Addresses(*(f"http://{HOST}:{at.getsockname()[1]}" for at in listeners))
-        shared = _service(addresses, options, clock)
         for listener, app in zip(
-            listeners, (resource_app(shared), authorization_app(shared)), strict=True
+            listeners, applications(addresses, options, clock, parts), strict=True
         ):
             _serve(listener, app, stack)
         yield addresses
 
 
-def _service(addresses: Addresses, options: Options, clock: Callable[[], datetime]) -> Service:
+def applications(
+    addresses: Addresses, options: Options, clock: Callable[[], datetime], parts: Parts
+) -> tuple[Flask, Flask]:
+    """Returns the resource API and the authorization server of a reference as good as new."""
     bearers = (people.API_KEY, *people.TOKENS)
-    return Service(
-        state=State(people.ACCOUNTS, people.AVATARS, people.SELECTED),
-        grants=Grants(people.ACCOUNTS, people.APPLICATIONS, bearers, random_text),
+    shared = Service(
+        state=parts.state(people.ACCOUNTS, people.AVATARS, people.SELECTED),
+        grants=parts.grants(people.ACCOUNTS, people.APPLICATIONS, bearers, random_text),
+        limits=parts.limits(),
         addresses=addresses,
         clock=clock,
         random=random_text,
         options=options,
     )
+    apps = resource_app(shared), authorization_app(shared)
+    for endpoint, view in parts.views.items():
+        for app in apps:
+            if endpoint in app.view_functions:
+                app.view_functions[endpoint] = view
+    return apps
 
 
 def _serve(listener: socket.socket, app: Flask, stack: ExitStack) -> None:

@@ -13,7 +13,7 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from tests.quality.reference.records import AccessToken, Account, Application, Code, Scope
 from tests.quality.reference.refusals import Refused, refuse
-from tests.quality.reference.service import service
+from tests.quality.reference.service import chose, service
 
 tokens = Blueprint("tokens", __name__, url_prefix="/oauth2")
 
@@ -67,7 +67,8 @@ def _application(form: dict[str, str]) -> Application:
             refuse("Send the client secret once: in the form or in the header.")
         if client_id not in {None, basic.username}:
             refuse("The form and the header name different applications.")
-        client_id, secret = basic.username, basic.password
+        if not chose("token-endpoint-basic-auth", "refuse"):
+            client_id, secret = basic.username, basic.password
     application = service().grants.application(client_id or "")
     if application is None or not _equal(application.client_secret, secret or ""):
         raise Refused(
