@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
+from understudy.deployments.target import Permit, TargetApplication
 from understudy.errors import StartupError
 from understudy.verify.outcome import Outcome
 
@@ -33,6 +34,43 @@ def test_a_refused_client_secret_is_named(verify: Verify) -> None:
     target = replace(HERE, application=replace(HERE.application, client_secret="misspelt"))
     with pytest.raises(StartupError, match=r"\[application\] client_id and client_secret"):
         verify(target, is_preflighted=True)
+
+
+@pytest.mark.parametrize("table", ["application", "other_application"])
+def test_a_refused_password_is_named(verify: Verify, table: str) -> None:
+    application = replace(getattr(HERE, table), password="misspelt")
+    with pytest.raises(StartupError, match=rf"\[{table}\] username and password were refused"):
+        verify(replace(HERE, **{table: application}), is_preflighted=True)
+
+
+def test_a_refused_application_password_is_named(verify: Verify) -> None:
+    two_step = replace(HERE.two_step, application_password="misspelt")
+    with pytest.raises(StartupError, match=r"\[two_step\] username and application_password"):
+        verify(replace(HERE, two_step=two_step), is_preflighted=True)
+
+
+def test_a_password_that_signs_in_is_right_whatever_the_password_grant_says(
+    verify: Verify, wire: Any
+) -> None:
+    inner = wire.inner
+
+    def without_password_grant(request: httpx.Request) -> httpx.Response:
+        if b"grant_type=password" in request.read():
+            return httpx.Response(400, json={"error": "invalid_grant"})
+        return inner.handle_request(request)
+
+    wire.inner = httpx.MockTransport(without_password_grant)
+    target = replace(HERE, two_step=TargetApplication())
+    outcome = verify(target, rules=("password-grant-owner-only",), is_preflighted=True)
+    assert [finding.rule.id for finding in outcome.findings] == ["password-grant-owner-only"]
+
+
+def test_no_password_is_tried_where_no_token_may_be_issued(verify: Verify, wire: Any) -> None:
+    target = replace(
+        HERE, permit=Permit(), application=replace(HERE.application, password="misspelt")
+    )
+    verify(target, rules=("password-grant-owner-only",), is_preflighted=True)
+    assert not [request for request in wire.seen if request.method == "POST"]
 
 
 def test_a_base_url_that_is_a_web_page_is_said_to_be_one(verify: Verify, wire: Any) -> None:

@@ -15,8 +15,10 @@ from understudy.deployments.exchange import Exchange, split
 from understudy.deployments.refusals import NotPermitted
 from understudy.verify.history import REDIRECTS
 from understudy.verify.probe_client import ProbeClient
+from understudy.verify.request_budget import TOO_MANY
 
 Decision = Literal["approve", "deny"]
+SignIn = Literal["accepted", "refused", "unknown"]
 
 WORDS = {
     "approve": re.compile(r"approve|allow|accept|authorize|grant|yes", re.IGNORECASE),
@@ -151,19 +153,43 @@ def go_through(client: ProbeClient, url: str, decision: Decision) -> Exchange:
     return page
 
 
+def sign_in(client: ProbeClient, url: str, username: str, password: str) -> SignIn:
+    """Tries a user name and a password at the page that asks for them, and decides on nothing.
+
+    Returns:
+        ``unknown`` where no page asks for a password, or the attempt was put off.
+    """
+    browser = Browser(client)
+    page = browser.open(url)
+    form = next((form for form in forms_in(page) if form.has_password()), None)
+    if form is None:
+        return "unknown"
+    page = browser.submit(page, form, _filled(form, username, password))
+    is_asked_again = any(form.has_password() for form in forms_in(page))
+    if page.status in REDIRECTS or (page.response.is_success and not is_asked_again):
+        return "accepted"
+    is_refused = page.response.is_success or page.response.is_refusal
+    return "refused" if is_refused and page.status != TOO_MANY else "unknown"
+
+
 def _sign_in_fields(client: ProbeClient, form: Form, decision: Decision) -> dict[str, str]:
     """Returns the fields that sign in, with the button of the decision if the form has it."""
     app = client.app
     if app.username is None or app.password is None:
         msg = "[application] username and password are not given"
         raise NotPermitted(msg)
+    return _filled(form, app.username, app.password) | (pressed([form], decision)[1] or {})
+
+
+def _filled(form: Form, username: str, password: str) -> dict[str, str]:
+    """Returns the fields of a form for the user name and the password."""
     filled = {}
     for name, kind in form.kinds.items():
         if kind == "password":
-            filled[name] = app.password
+            filled[name] = password
         elif kind in {"text", "email"} and _USER.search(name):
-            filled[name] = app.username
-    return filled | (pressed([form], decision)[1] or {})
+            filled[name] = username
+    return filled
 
 
 def pressed(forms: list[Form], decision: Decision) -> tuple[Form | None, dict[str, str] | None]:

@@ -7,12 +7,14 @@ the deployment.
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
+from urllib.parse import urlencode
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal, Unreachable
 from understudy.deployments.target import TargetApplication
 from understudy.errors import StartupError
-from understudy.verify.granting import form_of, post
+from understudy.verify.browsing import sign_in
+from understudy.verify.granting import form_of, parameters, password_form, post
 from understudy.verify.probe_client import ProbeClient
 
 UNAUTHORIZED, NOT_FOUND = 401, 404
@@ -21,6 +23,7 @@ TOKENS: Final[Mapping[str, str]] = {
     "owner": "access_token",
     "reader": "read_only_token",
     "auth_only": "auth_only_token",
+    "no_auth": "no_auth_token",
     "other": "other_access_token",
     "private": "private_access_token",
     "disabled": "disabled_access_token",
@@ -44,7 +47,7 @@ def preflight(client: ProbeClient, needs: Collection[str]) -> None:
     mistakes: list[str] = []
     try:
         _expect_api(client.get("/openapi"), client.target.base_url)
-        for find in (_refused_tokens, _refused_key, _missing_profiles, _refused_secrets):
+        for find in TRIALS:
             mistakes += find(client, needs)
     except Unreachable:
         return  # what does not respond is for the run to report
@@ -109,3 +112,51 @@ def _refused_secrets(client: ProbeClient, needs: Collection[str]) -> Iterator[st
         error = post(client, form_of(application, WRONG_CODE)).json_object.get("error")
         if error == "invalid_client":
             yield f"[{table}] client_id and client_secret were refused with invalid_client"
+
+
+def _refused_passwords(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
+    if not {"tokens", "auth_url", "app"} <= set(needs):
+        return
+    target = client.target
+    people: Mapping[str, tuple[TargetApplication, frozenset[str]]] = {
+        "application": (target.application, frozenset({"password", "approval", "denial"})),
+        "other_application": (target.other_application, frozenset({"other_person"})),
+    }
+    for table, (application, uses) in people.items():
+        if uses & set(needs) and _is_refused(client, application):
+            yield f"[{table}] username and password were refused"
+    if "two_step" in needs:
+        two_step = target.two_step
+        if _is_invalid_grant(client, two_step, two_step.application_password):
+            yield "[two_step] username and application_password were refused with invalid_grant"
+
+
+def _is_refused(client: ProbeClient, application: TargetApplication) -> bool:
+    """Tells whether neither the sign-in page nor the password grant accepts an owner's password.
+
+    Where one of them does, the password is right, and what the other does is for the run to judge.
+    """
+    if application.username is None or application.password is None:
+        return False
+    query = urlencode(parameters(client.app))
+    url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
+    if sign_in(client, url, application.username, application.password) == "accepted":
+        return False
+    return _is_invalid_grant(client, application, application.password)
+
+
+def _is_invalid_grant(
+    client: ProbeClient, application: TargetApplication, password: str | None
+) -> bool:
+    exchange = post(client, password_form(application, password=password))
+    return exchange.json_object.get("error") == "invalid_grant"
+
+
+TRIALS: Final = (
+    _refused_tokens,
+    _refused_key,
+    _missing_profiles,
+    _refused_secrets,
+    _refused_passwords,
+)
+"""Each tries one kind of value, in this order."""
