@@ -15,6 +15,7 @@ TARGET = Target(
         access_token="ada-full",
         read_only_token="ada-read-only",
         auth_only_token="ada-auth-only",
+        no_auth_token="ada-no-auth",
         expired_token="ada-expired",
         other_access_token="olu-full",
         private_access_token="hush-full",

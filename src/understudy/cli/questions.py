@@ -232,6 +232,7 @@ UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
     ),
     "credentials": (
         UnaskedKey("auth_only_token", "with the scope auth alone", "env:AUTH_ONLY_TOKEN"),
+        UnaskedKey("no_auth_token", "with every scope but auth", "env:NO_AUTH_TOKEN"),
         UnaskedKey("expired_token", "was valid and has expired", "env:EXPIRED_TOKEN"),
         UnaskedKey("private_access_token", "of the private profile", "env:PRIVATE_TOKEN"),
         UnaskedKey("disabled_access_token", "of a disabled profile", "env:DISABLED_TOKEN"),

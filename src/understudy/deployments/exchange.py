@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, unquote_plus
 
 import orjson
 
+from understudy.interface.scopes import AUTH
 from understudy.interface.secrets import SECRET_NAMES
 
 Headers = tuple[tuple[str, str], ...]
@@ -50,8 +51,8 @@ class Identity:
     scopes: frozenset[str] | None = None
 
     def may(self, scope: str) -> bool:
-        """Returns True if it is known to have a scope."""
-        return self.scopes is not None and scope in self.scopes
+        """Returns True if it is known to have a scope, and ``auth``, which every endpoint needs."""
+        return self.scopes is not None and {AUTH, scope} <= self.scopes
 
 
 ANONYMOUS_IDENTITY: Final = Identity("anonymous")

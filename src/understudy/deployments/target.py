@@ -29,6 +29,7 @@ class Credentials(Table, frozen=True):
         access_token: Token of the test account, with every scope.
         read_only_token: Token of the test account, without ``avatar-profile:manage``.
         auth_only_token: Token of the test account, with the scope ``auth`` alone.
+        no_auth_token: Token of the test account, with every scope but ``auth``.
         expired_token: A token that was valid and has expired.
         other_access_token: Token of a second account, with every scope.
         private_access_token: Token of the account whose profile is ``known.private_slug``.
@@ -40,6 +41,7 @@ class Credentials(Table, frozen=True):
     access_token: str | None = None
     read_only_token: str | None = None
     auth_only_token: str | None = None
+    no_auth_token: str | None = None
     expired_token: str | None = None
     other_access_token: str | None = None
     private_access_token: str | None = None
@@ -172,6 +174,7 @@ class Target(Table, frozen=True):
             (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
             (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),
             (Identity("auth_only", "oauth", "own", frozenset({AUTH})), credentials.auth_only_token),
+            (Identity("no_auth", "oauth", "own", ALL_SCOPES - {AUTH}), credentials.no_auth_token),
             (Identity("expired", "invalid"), credentials.expired_token),
             (Identity("other", "oauth", "other", ALL_SCOPES), credentials.other_access_token),
             (Identity("private", "oauth", "private", ALL_SCOPES), credentials.private_access_token),

@@ -68,6 +68,7 @@ _CREDENTIALS: Final = {
     "owner": "access_token",
     "reader": "read_only_token",
     "auth_only": "auth_only_token",
+    "no_auth": "no_auth_token",
     "expired": "expired_token",
     "other": "other_access_token",
     "private": "private_access_token",

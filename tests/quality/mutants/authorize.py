@@ -2,12 +2,20 @@
 
 import httpx
 from tests.quality.mutants.edge import (
+    OWN,
     answer,
     asking,
     mutant,
+    path_of,
     query_of,
+    who,
 )
 from tests.quality.mutants.redirects import CALLBACK, PAGE, is_ask, relocated, retold, told
+
+from understudy.api.bundled_target import TARGET
+
+GIVEN_TOKENS = {"", *(token for _, token in TARGET.identities().values())}
+"""No token, and those that the target names; every other one was issued during the run."""
 
 
 @mutant("authorize-client-known")
@@ -163,6 +171,22 @@ def unknown_scopes_are_dropped(request, send):
 def following_a_link_grants(request, send):
     if is_ask(request) and "mock_deny" not in query_of(request):
         return send(asking(request, query={"mock_approve": "ada"}))
+    return send(request)
+
+
+@mutant("consent-by-person")
+def the_page_hides_a_scope_that_is_granted(request, send):
+    if not is_ask(request) or {"mock_approve", "mock_deny"} & set(query_of(request)):
+        return send(request)
+    page = send(asking(request, query={"scope[2]": "avatar-profile:manage"}))
+    return answer(page, body=page.read().replace(b"avatar-profile:manage", b"nothing else"))
+
+
+@mutant("scope-per-operation")
+def a_token_edits_more_than_was_approved(request, send):
+    is_edit = path_of(request) == OWN and request.method == "PATCH"
+    if is_edit and who(request) not in GIVEN_TOKENS:
+        return send(asking(request, token="ada-full"))
     return send(request)
 
 

@@ -91,11 +91,13 @@ def _identities() -> Iterator[tuple[str, tuple[str, ...], Change]]:
         ("an API key", "ada-api-key", ("me-needs-oauth-token",)),
         ("an expired token", "ada-expired", ("me-needs-oauth-token",)),
         ("a token without scopes", "ada-auth-only", ("scope-per-operation",)),
+        ("a token without auth", "ada-no-auth", ("scope-per-operation",)),
     )
     for name, token, rules in swaps:
         yield f"{name} reads the account", rules, _swapped(token, "GET")
     for name, token, rules in (
         *swaps[:3:2],
+        swaps[-1],
         ("a reading token", "ada-read-only", ("scope-per-operation",)),
     ):
         yield f"{name} edits the account", rules, _swapped(token, "PATCH", "DELETE", "POST")

@@ -51,6 +51,7 @@ def told(addresses: Addresses) -> dict[str, dict[str, object] | str]:
             "read_only_token": people.READ_ONLY_TOKEN.value,
             "auth_only_token": people.AUTH_ONLY_TOKEN.value,
             "expired_token": people.EXPIRED_TOKEN.value,
+            "no_auth_token": people.NO_AUTH_TOKEN.value,
             "other_access_token": people.OTHER_TOKEN.value,
             "private_access_token": people.PRIVATE_TOKEN.value,
             "api_key": people.API_KEY.value,

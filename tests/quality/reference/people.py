@@ -169,6 +169,7 @@ def _token(name: str, account: Account, *scopes: Scope) -> AccessToken:
 
 FULL_TOKEN = _token("isolde-full", ISOLDE, *Scope)
 READ_ONLY_TOKEN = _token("isolde-read-only", ISOLDE, Scope.AUTH, Scope.READ)
+NO_AUTH_TOKEN = _token("isolde-no-auth", ISOLDE, Scope.READ, Scope.MANAGE)
 OTHER_TOKEN = _token("bram-full", BRAM, *Scope)
 AUTH_ONLY_TOKEN = _token("isolde-auth-only", ISOLDE, Scope.AUTH)
 EXPIRED_TOKEN = replace(_token("isolde-expired", ISOLDE, *Scope), expires=FOUNDED)
@@ -178,6 +179,7 @@ TOKENS = (
     READ_ONLY_TOKEN,
     OTHER_TOKEN,
     AUTH_ONLY_TOKEN,
+    NO_AUTH_TOKEN,
     EXPIRED_TOKEN,
     PRIVATE_TOKEN,
 )

@@ -32,6 +32,11 @@ def has_profile(exchange: Exchange, _history: History) -> bool:
     return exchange.identity.kind == "oauth" and exchange.identity.account in ACCOUNTS
 
 
+def is_oauth(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token is an OAuth token."""
+    return exchange.identity.kind == "oauth"
+
+
 def scopes_are_known(exchange: Exchange, _history: History) -> bool:
     """Tells whether the token's scopes are known."""
     return exchange.identity.scopes is not None
@@ -45,6 +50,11 @@ def has_the_scopes(exchange: Exchange, _history: History) -> bool:
 def lacks_a_scope(exchange: Exchange, history: History) -> bool:
     """Tells whether the token lacks a scope that the operation needs."""
     return not has_the_scopes(exchange, history)
+
+
+def lacks_auth(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token lacks the scope auth."""
+    return AUTH not in (exchange.identity.scopes or frozenset())
 
 
 def lacks_scope_to_change(exchange: Exchange, _history: History) -> bool:
@@ -91,11 +101,15 @@ def account_needs_oauth_token(exchange: Exchange, _history: History) -> CheckRes
     return expect_refused(exchange)
 
 
-@check(
-    "scope-per-operation", on=CHANGES, when=[has_profile, scopes_are_known, lacks_scope_to_change]
-)
+@check("scope-per-operation", on=CHANGES, when=[is_oauth, scopes_are_known, lacks_scope_to_change])
 def change_without_scope_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A token that may not edit changes nothing (interface, Scopes)."""
+    return expect_refused(exchange)
+
+
+@check("scope-per-operation", on=READS, when=[is_oauth, scopes_are_known, lacks_auth])
+def read_without_auth_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A token without ``auth``, which every endpoint needs, reads nothing (interface, Scopes)."""
     return expect_refused(exchange)
 
 
@@ -170,6 +184,19 @@ def reads_without_scope(client: ProbeClient) -> Parts:
     yield client.get("/me/profile", "auth_only")
     yield client.get("/me/avatars", "auth_only")
     yield client.get("/me/associated-email", "auth_only", {"email_hash": made_up_hash(1)})
+
+
+@probe("scope-per-operation", needs=("no_auth",))
+def reads_without_auth(client: ProbeClient) -> Parts:
+    """Reads with a token that has every scope but ``auth``."""
+    yield client.get("/me/profile", "no_auth")
+    yield client.get("/me/avatars", "no_auth")
+
+
+@probe("scope-per-operation", needs=("no_auth", "writes"))
+def changes_without_auth(client: ProbeClient) -> Parts:
+    """Changes the profile with a token that has every scope but ``auth``."""
+    yield client.send("PATCH", "/me/profile", "no_auth", json={"location": "nowhere"})
 
 
 @probe("scope-per-operation", needs=("reader",))

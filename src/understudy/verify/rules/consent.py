@@ -5,7 +5,8 @@ from html import unescape
 from urllib.parse import quote
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import AUTHORIZE
+from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.authorization_history import (
     OK,
     application_of,
@@ -17,10 +18,21 @@ from understudy.verify.authorization_history import (
 )
 from understudy.verify.browsing import WORDS, forms_in, go_through, pressed
 from understudy.verify.checks import CheckResult, check, expect, proven
-from understudy.verify.granting import STATE, decide, parameters
+from understudy.verify.conditions import succeeded
+from understudy.verify.granting import (
+    STATE,
+    code_in,
+    decide,
+    form_of,
+    info,
+    parameters,
+    post,
+    token_in,
+)
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
+from understudy.verify.token_history import issue_of
 from understudy.verify.value_texts import as_json
 
 
@@ -60,6 +72,33 @@ def is_denial(exchange: Exchange, history: History) -> bool:
     return is_pressed or (authorization is exchange and _decision_in(exchange, history) == "deny")
 
 
+def page_behind(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the page of consent on which the token of a request was approved."""
+    issue = issue_of(exchange, history)
+    redirect = history.redirect_with(issue.request.form.get("code")) if issue else None
+    authorization = history.request_behind(redirect) if redirect else None
+    if redirect is None or authorization is None:
+        return None
+    pages = (
+        each
+        for each in reversed(history.exchanges)
+        if each.source == redirect.source
+        and authorization.number <= each.number < redirect.number
+        and is_consent_page(each, history)
+    )
+    return next(pages, None)
+
+
+def _profile_scopes_in(text: str) -> set[str]:
+    return {scope for scope in (READ_PROFILE, MANAGE_PROFILE) if scope in text}
+
+
+def was_approved_by_names(exchange: Exchange, history: History) -> bool:
+    """Tells whether the token was approved on a page that lists scopes by their names."""
+    page = page_behind(exchange, history)
+    return page is not None and bool(_profile_scopes_in(_text_of(page)))
+
+
 def _text_of(exchange: Exchange) -> str:
     return unescape(exchange.response.body.decode("utf-8", "replace"))
 
@@ -87,6 +126,16 @@ def page_names_application_and_scopes(exchange: Exchange, history: History) -> C
     actual = as_json({"lacking": lacking, "lines": lines, "name is lacking": lacks_name})
     is_right = not lacking and not lacks_name and lines >= len(scopes(exchange))
     return expect(is_right, "the application's name and a line a scope", actual)
+
+
+@check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, was_approved_by_names])
+def token_has_only_approved_scopes(exchange: Exchange, history: History) -> CheckResult:
+    """A token has no scope that the page of consent did not list."""
+    page = proven(page_behind(exchange, history))
+    listed = _profile_scopes_in(_text_of(page))
+    granted = _profile_scopes_in(str(exchange.json_object.get("scope")))
+    expected = f"no more than the page lists: {', '.join(sorted(listed))}"
+    return expect(granted <= listed, expected, ", ".join(sorted(granted)), page)
 
 
 @check("denial-access-denied", when=[is_denial, ends_valid_request])
@@ -138,12 +187,28 @@ def denied_requests(client: ProbeClient) -> Parts:
 
 @probe(
     *("consent-by-person", "consent-names-scopes", "authorize-page-not-framed"),
-    "denial-access-denied",
+    *("denial-access-denied", "scope-per-operation"),
     needs=("auth_url", "app", "tokens", "password"),
 )
 def pages_of_the_flow(client: ProbeClient) -> Parts:
-    """Signs in with user name and password and approves; then denies."""
+    """Signs in and approves that profiles are read, tries to edit with the token; then denies."""
     query = "&".join(f"{name}={quote(text, safe='')}" for name, text in parameters(client.app))
     url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
-    yield go_through(client, url, "approve")
+    redirect = go_through(client, url, "approve")
+    yield redirect
+    if "code" in redirect.redirect_parameters:
+        token = token_in(
+            client, post(client, form_of(client.app, code_in(redirect))), (AUTH, READ_PROFILE)
+        )
+        yield info(client, token)
+        yield from _edits_nothing(client, token)
     yield go_through(client, url, "deny")
+
+
+def _edits_nothing(client: ProbeClient, token: str) -> Parts:
+    """Sets a field to the value that it has, where the account of whoever signed in may be changed."""
+    if client.target.writes != "full":
+        return
+    location = client.get("/me/profile", token).json_object.get("location")
+    if isinstance(location, str):
+        yield client.send("PATCH", "/me/profile", token, json={"location": location})
