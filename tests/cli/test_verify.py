@@ -88,6 +88,8 @@ def test_a_plan_says_what_observing_means_and_that_tokens_are_a_permission_of_th
     issuing = call("verify", "--target", str(path), "--plan").output
     assert "mode observe: nothing is written to the resource API" in issuing
     assert "[permit] tokens = true: codes and tokens are issued, which remain" in issuing
+    path.write_text(text.format(tokens="true\nmax_tokens = 5"))
+    assert "at most 5 tokens (max_tokens)" in call("verify", "--target", str(path), "--plan").output
     path.write_text(text.format(tokens="false"))
     assert (
         "tokens = false: no token is issued"

@@ -17,7 +17,7 @@ EVERYTHING = [
     *("env:STAGING_TOKEN", "plain-token", "env:STAGING_OTHER", ""),
     *("3101", "env:STAGING_SECRET", "https://app.example/callback", "mia", "env:STAGING_PASSWORD"),
     *("mia", "mia@example.com, mia.work@example.com", "bea"),
-    *("y", "y", "n"),
+    *("y", "y", "20", "n"),
     *("50", ""),
 ]
 
@@ -60,7 +60,13 @@ def test_what_was_answered_is_what_the_file_says(init):
             "emails": ["mia@example.com", "mia.work@example.com"],
             "other_slug": "bea",
         },
-        "permit": {"uploads": True, "tokens": True, "exhaust_rate_limit": False, "clock": False},
+        "permit": {
+            "uploads": True,
+            "tokens": True,
+            "max_tokens": 20,
+            "exhaust_rate_limit": False,
+            "clock": False,
+        },
         "budget": {"anonymous": 50, "token": 1000},
         "other_application": {},
         "two_step": {},

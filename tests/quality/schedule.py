@@ -7,7 +7,7 @@ where it need not ask again what they asked, is measured in a run in the order t
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -21,7 +21,12 @@ from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.verify import rules
 from understudy.verify.checks import CHECKS, CheckResult, judged
+<<<<<<< HEAD
 from understudy.verify.ordering import order_of_parts
+=======
+from understudy.verify.history import issued_tokens
+from understudy.verify.ordering import turns
+>>>>>>> 7b1623a (Bound the tokens that a run has issued by [permit] max_tokens, and count them in the plan)
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe
 from understudy.verify.run import Run, RunOptions, start
@@ -45,9 +50,14 @@ def as_file(parts: Mapping[str, Sequence[Part]]) -> bytes:
     """Returns the file's content: one probe after another, one part a line."""
     probes = []
     for name, sent in parts.items():
-        lines = ",\n".join(f"    {json.encode(part).decode()}" for part in sent)
+        lines = ",\n".join(f"    {json.encode(_members(part)).decode()}" for part in sent)
         probes.append(f'  "{name}": [\n{lines}\n  ]')
     return ("{\n" + ",\n".join(probes) + "\n}\n").encode()
+
+
+def _members(part: Part) -> dict[str, object]:
+    """Returns what the file says of a part; most have no token issued."""
+    return {name: value for name, value in asdict(part).items() if name != "tokens" or value}
 
 
 class Measured(NamedTuple):
@@ -103,7 +113,8 @@ class Measurement:
             for check in CHECKS
             if check.name in self._settled and set(check.rules) & set(probe.rules)
         }
-        return Part(tuple(sorted(names)), len(own), _by(own)) if own else None
+        tokens = len(issued_tokens(own))
+        return Part(tuple(sorted(names)), len(own), _by(own), tokens) if own else None
 
     def _note(self, exchange: Exchange) -> None:
         if not exchange.source.startswith("probe "):

@@ -11,6 +11,7 @@ from understudy.deployments.allowance import Allowance
 from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Budget, Permit
+from understudy.verify.granting import decide, parameters, password_form, post
 from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo import Undo
@@ -37,6 +38,30 @@ ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
 def test_what_is_not_permitted_is_not_sent(gateway, wire, target, method, path, who):
     with pytest.raises(NotPermitted):
         ProbeClient(gateway(target), "test").send(method, path, who)
+    assert wire.seen == []
+
+
+def test_no_more_tokens_are_issued_than_permitted(gateway, wire):
+    target = replace(TARGET, permit=Permit(tokens=True, max_tokens=1))
+    client = ProbeClient(gateway(target), "test")
+    form = password_form(target.application)
+    assert post(client, form).status == 200
+    with pytest.raises(
+        NotPermitted, match=r"no more tokens may be issued: \[permit\] max_tokens = 1"
+    ):
+        post(client, form)
+    with pytest.raises(NotPermitted, match="max_tokens"):
+        decide(client, parameters(target.application, response_type="token"))
+    assert len(wire.seen) == 1
+
+
+def test_requests_at_the_same_moment_share_what_is_left_of_the_tokens(gateway, wire):
+    target = replace(TARGET, permit=Permit(tokens=True, max_tokens=1))
+    client = ProbeClient(gateway(target), "test")
+    form = {"form": password_form(target.application)}
+    url = f"{target.auth_url}/oauth2/token"
+    with pytest.raises(NotPermitted, match="max_tokens"):
+        client.send_together("POST", url, "anonymous", form, form)
     assert wire.seen == []
 
 

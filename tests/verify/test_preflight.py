@@ -57,7 +57,8 @@ def test_a_password_that_signs_in_is_right_whatever_the_password_grant_says(
     def without_password_grant(request: httpx.Request) -> httpx.Response:
         if b"grant_type=password" in request.read():
             return httpx.Response(400, json={"error": "invalid_grant"})
-        return inner.handle_request(request)
+        response: httpx.Response = inner.handle_request(request)
+        return response
 
     wire.inner = httpx.MockTransport(without_password_grant)
     target = replace(HERE, two_step=TargetApplication())

@@ -52,6 +52,7 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
         ),
         ('base_url = "staging"', "is not a URL"),
         ('base_url = "http://a"\n[budget]\ntoken = -1', "cannot be negative"),
+        ('base_url = "http://a"\n[permit]\nmax_tokens = -1', "max_tokens = -1 cannot be negative"),
         ("", "missing required field `base_url`"),
         (GOOD, "the environment variable STAGING_TOKEN is not set"),
     ],

@@ -46,6 +46,7 @@ class Answers:
             "": True,
             "authorization": self.get("", "auth_url") is not None,
             "application": self.get("application", "client_id") is not None,
+            "tokens": self.get("permit", "tokens") is True,
             "writes": self.get("", "mode") != "observe",
             "here": is_loopback(self.get("", "base_url") or ""),
         }

@@ -166,6 +166,14 @@ SECTIONS: Final = (
                 usual=False,
             ),
             Question(
+                "max_tokens",
+                "number",
+                "The most tokens that a run may have issued",
+                "the most that a run has issued",
+                only_with="tokens",
+                usual=100,
+            ),
+            Question(
                 "exhaust_rate_limit",
                 "flag",
                 "Use up the hour's requests? Others at this address then wait for an hour",

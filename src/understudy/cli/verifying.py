@@ -17,6 +17,7 @@ from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.permits import described
+from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.verify.baseline import load_baseline, unaccepted
 from understudy.verify.events import Event, PhaseStarted
@@ -102,13 +103,14 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
         StartupError: A file is not as it must be, or there is no such rule.
     """
     console = Console(highlight=False)
-    total = issuing = 0
+    total = issuing = tokens = 0
     deployment = open_deployment(options.where, environment)
     deployment.close()
     for probe, reason in chosen(deployment, options.rules):
         if reason is None:
             total += probe.cost
             issuing += probe.cost * ("tokens" in probe.needs)
+            tokens += probe.tokens
             console.print(
                 f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
             )
@@ -119,8 +121,19 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     target = deployment.target
     for line in described(target):
         console.print(line, markup=False, soft_wrap=True)
-    tokens = f", {issuing} of them to have tokens issued or used" if issuing else ""
-    console.print(f"about {total} requests to {target.base_url}{tokens}", soft_wrap=True)
+    console.print(
+        f"about {total} requests to {target.base_url}{_issued(issuing, tokens, target)}",
+        soft_wrap=True,
+    )
+
+
+def _issued(requests: int, tokens: int, target: Target) -> str:
+    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
+    if not requests:
+        return ""
+    most = target.permit.max_tokens
+    allowed = f"; [permit] max_tokens allows {most}" if most is not None and most < tokens else ""
+    return f", {requests} of them to have about {tokens} tokens issued, or to use them{allowed}"
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:

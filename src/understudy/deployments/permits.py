@@ -4,6 +4,7 @@ The gateway asks before every request, whatever made it, because filters further
 """
 
 from collections.abc import Collection
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from understudy.deployments.exchange import Identity, Request
@@ -23,6 +24,18 @@ HARMLESS = frozenset({"none", "invalid", "api_key"})
 """Kinds of credentials that belong to no account, so a write with them changes no account."""
 
 
+class Made(NamedTuple):
+    """What a run has made at a deployment.
+
+    Attributes:
+        avatars: Ids of the avatars that it uploaded.
+        tokens: The number of tokens that it had issued, or may have by what is on the way.
+    """
+
+    avatars: Collection[str]
+    tokens: int
+
+
 def described(target: Target) -> list[str]:
     """Returns what a target permits, one line for each permission."""
     modes = {
@@ -30,8 +43,10 @@ def described(target: Target) -> list[str]:
         "own": "mode own: the account of the access token is changed and restored",
         "full": "mode full: whatever the credentials allow is changed; what can be undone is undone",
     }
-    is_issuing = target.permit.tokens
+    is_issuing, most = target.permit.tokens, target.permit.max_tokens
     tokens = "codes and tokens are issued, which remain" if is_issuing else "no token is issued"
+    if is_issuing and most is not None:
+        tokens += f", at most {most} tokens (max_tokens)"
     lines = [
         modes[target.writes],
         f"[permit] tokens = {str(is_issuing).lower()}: {tokens}; the mode does not decide this",
@@ -52,7 +67,7 @@ def fault(
     place: Place,
     identity: Identity,
     target: Target,
-    made: Collection[str],
+    made: Made,
     *,
     is_undo: bool = False,
 ) -> str | None:
@@ -63,18 +78,18 @@ def fault(
         place: Its operation and server.
         identity: Its account and credential.
         target: The permissions.
-        made: Ids of the avatars that this run uploaded.
+        made: What this run has made at the deployment.
         is_undo: True if it restores something, which may concern any avatar of the account.
     """
     if place.site == "elsewhere":
         return _elsewhere(request, target)
     if place.site == "authorization":
-        return _authorization(request, place, target)
+        return _authorization(request, place, target, made)
     if request.method in SAFE:
         return None
     if is_undo:
         return None  # the run, or an earlier one, was permitted to change what this restores
-    return _write(place, identity, target, made)
+    return _write(place, identity, target, made.avatars)
 
 
 def _elsewhere(request: Request, target: Target) -> str | None:
@@ -87,16 +102,19 @@ def _elsewhere(request: Request, target: Target) -> str | None:
     return None
 
 
-def _authorization(request: Request, place: Place, target: Target) -> str | None:
-    if target.permit.tokens:
+def _authorization(request: Request, place: Place, target: Target, made: Made) -> str | None:
+    most = target.permit.max_tokens
+    if target.permit.tokens and (most is None or made.tokens < most):
         return None
     is_decided = place.operation == AUTHORIZE and any(
         shortcut and shortcut.partition("=")[0] in request.query
         for shortcut in (target.application.approve, target.application.deny)
     )
-    if place.operation == TOKEN or request.method not in SAFE or is_decided:
-        return "issuing tokens is not permitted: [permit] tokens = true"
-    return None
+    if place.operation != TOKEN and request.method in SAFE and not is_decided:
+        return None
+    if target.permit.tokens:
+        return f"no more tokens may be issued: [permit] max_tokens = {most}"
+    return "issuing tokens is not permitted: [permit] tokens = true"
 
 
 def _write(place: Place, identity: Identity, target: Target, made: Collection[str]) -> str | None:

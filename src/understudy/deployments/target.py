@@ -114,12 +114,14 @@ class Permit(Table, frozen=True):
     Attributes:
         uploads: Upload avatars; they are deleted again.
         tokens: Request authorization codes and tokens.
+        max_tokens: The most tokens that a run has issued; None for no limit.
         exhaust_rate_limit: Use up an hour's requests to provoke a 429.
         clock: Move the clock of a mock by its admin API; it is restored.
     """
 
     uploads: bool = False
     tokens: bool = False
+    max_tokens: int | None = None
     exhaust_rate_limit: bool = False
     clock: bool = False
 

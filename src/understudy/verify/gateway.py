@@ -17,11 +17,12 @@ from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
 from understudy.deployments.exchange import Exchange, Identity, Request, Response, headers_of
 from understudy.deployments.ledger import Ledger
-from understudy.deployments.permits import SAFE
+from understudy.deployments.permits import SAFE, Made
 from understudy.deployments.permits import fault as fault_of
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.target import Target
 from understudy.interface.operations import UPLOAD_AVATAR, Place, Routes
+from understudy.verify.history import issued_tokens
 from understudy.verify.request_budget import RequestBudget
 from understudy.verify.simultaneous import in_order_of_effect
 
@@ -82,6 +83,7 @@ class Gateway:
         listeners: Called with every exchange, in order.
         undo: Learns of every write before it is sent.
         made: Ids of the avatars that this run uploaded.
+        issued: Access tokens that this run had issued.
         budget: The requests and the time that are left.
     """
 
@@ -94,6 +96,7 @@ class Gateway:
     listeners: list[OnExchange] = field(default_factory=list)
     undo: WriteObserver | None = None
     made: set[str] = field(default_factory=set)
+    issued: set[str] = field(default_factory=set)
     budget: RequestBudget = field(init=False)
     _known: dict[str, Identity] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -148,7 +151,9 @@ class Gateway:
             Refusal: As of ``send``; nothing is sent before all may be.
         """
         with self._lock:
-            admitted = [self._admit(request, source) for request in requests]
+            admitted = [
+                self._admit(request, source, ahead=ahead) for ahead, request in enumerate(requests)
+            ]
             with ThreadPoolExecutor(len(admitted)) as pool:
                 exchanges = list(pool.map(lambda each: self._transmit(each, source), admitted))
             numbered = zip(
@@ -158,12 +163,17 @@ class Gateway:
             )
             return [self._announce(replace(each, number=number)) for number, each in numbered]
 
-    def _admit(self, request: Request, source: str, *, is_exhausting: bool = False) -> Admitted:
-        """Checks and counts a request that is about to be sent."""
+    def _admit(
+        self, request: Request, source: str, *, is_exhausting: bool = False, ahead: int = 0
+    ) -> Admitted:
+        """Checks and counts a request that is about to be sent, `ahead` others before it."""
         place = self.routes.find(request.method, request.url)
         identity = self.identify(request)
         is_restoring = source == UNDO
-        self._expect_permitted(request, place, identity, is_restoring=is_restoring)
+        made = Made(self.made, len(self.issued) + ahead)
+        reason = fault_of(request, place, identity, self.target, made, is_undo=is_restoring)
+        if reason is not None:
+            raise NotPermitted(reason)
         if is_exhausting and not self.target.permit.exhaust_rate_limit:
             msg = "provoking a 429 is not permitted: [permit] exhaust_rate_limit = true"
             raise NotPermitted(msg)
@@ -179,6 +189,7 @@ class Gateway:
 
     def _announce(self, exchange: Exchange) -> Exchange:
         """Tells every listener of an exchange, and returns it."""
+        self.issued |= issued_tokens([exchange])
         self.budget.heed(exchange)
         for listen in self.listeners:
             listen(exchange)
@@ -205,13 +216,6 @@ class Gateway:
     def left(self, token: str | None) -> int:
         """Returns the number of counted requests that a credential has left in the hour."""
         return self.budget.left(token)
-
-    def _expect_permitted(
-        self, request: Request, place: Place, identity: Identity, *, is_restoring: bool
-    ) -> None:
-        reason = fault_of(request, place, identity, self.target, self.made, is_undo=is_restoring)
-        if reason is not None:
-            raise NotPermitted(reason)
 
     def _expect_undoable(self, request: Request, place: Place, writer: Identity | None) -> None:
         """Makes sure that a request leaves enough of the run's requests for undoing.

@@ -43,6 +43,11 @@ class Probe:
         return sum(part.cost for part in self.parts)
 
     @property
+    def tokens(self) -> int:
+        """How many access tokens it has issued, about."""
+        return sum(part.tokens for part in self.parts)
+
+    @property
     def is_last(self) -> bool:
         """Tells whether it moves time or uses up a limit, and so comes after all others."""
         return bool({"clock", "exhaust"} & set(self.needs))

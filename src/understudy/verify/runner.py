@@ -14,7 +14,6 @@ from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unr
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.events import Found, PhaseStarted
-from understudy.verify.history import issued_tokens
 from understudy.verify.needs import lacking
 from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.outcome import Outcome
@@ -141,7 +140,7 @@ def _remaining(run: Run) -> Iterator[str]:
     """Yields what a run leaves behind although everything that can be undone was."""
     if any(each.operation == UPDATE_PROFILE for each in run.exchanges) and run.undo.has_changed:
         yield "the time of the last profile edit"
-    count = len(issued_tokens(run.exchanges))
+    count = len(run.gateway.issued)
     if count:
         plural = "s" if count > 1 else ""
         yield f"{count} issued token{plural}, since the interface has no way to revoke one"

@@ -23,11 +23,13 @@ class Part:
         checks: Names of the checks that it settles, of the rules that the probe is for.
         cost: How many requests it sends.
         by: The credentials that it sends with, and whether it writes.
+        tokens: How many access tokens it has issued.
     """
 
     checks: tuple[str, ...]
     cost: int = 1
     by: str = ""
+    tokens: int = 0
 
     @property
     def questions(self) -> list[tuple[str, str]]:
