@@ -21,12 +21,8 @@ from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.verify import rules
 from understudy.verify.checks import CHECKS, CheckResult, judged
-<<<<<<< HEAD
-from understudy.verify.ordering import order_of_parts
-=======
 from understudy.verify.history import issued_tokens
-from understudy.verify.ordering import turns
->>>>>>> 7b1623a (Bound the tokens that a run has issued by [permit] max_tokens, and count them in the plan)
+from understudy.verify.ordering import order_of_parts
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Parts, Probe
 from understudy.verify.run import Run, RunOptions, start

@@ -25,7 +25,7 @@ HARMLESS = frozenset({"none", "invalid", "api_key"})
 
 
 class Made(NamedTuple):
-    """What a run has made at a deployment.
+    """The avatars and tokens that a run has made at a deployment.
 
     Attributes:
         avatars: Ids of the avatars that it uploaded.

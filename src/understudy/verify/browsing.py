@@ -165,8 +165,8 @@ def sign_in(client: ProbeClient, url: str, username: str, password: str) -> Sign
     if form is None:
         return "unknown"
     page = browser.submit(page, form, _filled(form, username, password))
-    is_asked_again = any(form.has_password() for form in forms_in(page))
-    if page.status in REDIRECTS or (page.response.is_success and not is_asked_again):
+    has_form_again = any(form.has_password() for form in forms_in(page))
+    if page.status in REDIRECTS or (page.response.is_success and not has_form_again):
         return "accepted"
     is_refused = page.response.is_success or page.response.is_refusal
     return "refused" if is_refused and page.status != TOO_MANY else "unknown"

@@ -44,7 +44,7 @@ class Probe:
 
     @property
     def tokens(self) -> int:
-        """How many access tokens it has issued, about."""
+        """The number of access tokens that it has issued, about."""
         return sum(part.tokens for part in self.parts)
 
     @property
