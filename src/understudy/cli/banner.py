@@ -6,18 +6,24 @@ operations of that document take the place of people that it does not know.
 
 import textwrap
 from collections.abc import Sequence
+from itertools import accumulate
 
 import click
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.curl_commands import curl_command
+from understudy.mock.engine.curl_commands import ANY_CREDENTIALS
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.listing import Listing
 from understudy.mock.fixtures.curl_examples import curl_lines
+from understudy.mock.fixtures.sample_credentials import sample_credentials
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.tokens import TOKENS, Token, is_valid
+from understudy.mock.store.tokens import TOKENS, is_valid
 
-FEW_PEOPLE, FEW_TOKENS, FEW_OPERATIONS = 16, 5, 12
+FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 5, 4
 """The most that the first screen shows; a directory may hold a hundred thousand people."""
+
+ROWS = 12
+"""Rows for another service's commands and credentials: what is left of 24."""
 
 WIDTH = 80
 
@@ -32,19 +38,18 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
         admin_token: The token that the admin API requires from other machines; None for none.
     """
     base_url = site_url + mock.base_path
-    now = mock.world.clock.now()
-    tokens = [token for _, token in mock.world.items(TOKENS)]
-    valid = [token for token in tokens if is_valid(token, now)]
-    if mock.is_own_service:
-        shown = _own_service(mock, base_url, tokens, valid)
-    else:
-        shown = _other_service(mock.endpoints, base_url, valid)
+    shown = (
+        _own_service(mock, base_url)
+        if mock.listing is None
+        else _other_service(mock, mock.listing, base_url)
+    )
+    is_own = mock.listing is None
     return "\n".join(
         [
             click.style("understudy", bold=True) + f" serves {mock.title}",
             _line("resource API", base_url),
             _line("authorization", auth_url),
-            _line("people, tokens", f"{site_url}/"),
+            _line("people, tokens" if is_own else "start page", f"{site_url}/"),
             *([_line("admin token", admin_token)] if admin_token else []),
             _line("responses", _origins(mock.endpoints)),
             "",
@@ -54,9 +59,10 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
     )
 
 
-def _own_service(
-    mock: Mock, base_url: str, tokens: Sequence[Token], valid: Sequence[Token]
-) -> list[str]:
+def _own_service(mock: Mock, base_url: str) -> list[str]:
+    tokens = [token for _, token in mock.world.items(TOKENS)]
+    now = mock.world.clock.now()
+    valid = [token for token in tokens if is_valid(token, now)]
     people = [person for _, person in mock.world.items(PEOPLE)]
     return [
         click.style("Try", bold=True),
@@ -80,25 +86,41 @@ def _limits(mock: Mock) -> list[str]:
     ]
 
 
-def _other_service(
-    endpoints: Sequence[Endpoint], base_url: str, valid: Sequence[Token]
-) -> list[str]:
-    token = valid[0].token if valid else None
-    commands = [curl_command(base_url, endpoint, token) for endpoint in endpoints]
-    shown = [command for command in commands if command is not None]
-    more = len(endpoints) - len(shown[:FEW_OPERATIONS])
+def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
+    """Returns commands for the operations, as many as fit the screen, and valid credentials."""
+    credentials = ANY_CREDENTIALS
+    if listing.are_credentials_checked:
+        credentials = sample_credentials(mock.world, mock.world.clock.now())
+    schemes = [
+        f"  {scheme.name:<15} {scheme.credential}  ({scheme.place})"
+        for scheme in listing.schemes(credentials)[:FEW_SCHEMES]
+    ]
+    commands = [f"  {it.command}" for it in listing.operations(base_url, credentials)]
+    shown = _fitting(commands, ROWS - len(schemes))
+    more = len(commands) - len(shown)
     return [
         click.style("Try", bold=True),
-        *(f"  {command}" for command in shown[:FEW_OPERATIONS]),
-        *([f"  and {more} more operations: {base_url}/openapi"] if more > 0 else []),
+        *shown,
+        *([f"  and {more} more: see the start page"] if more else []),
         "",
+        *([click.style("Credentials", bold=True), *map(_cut, schemes)] if schemes else []),
     ]
+
+
+def _fitting(lines: Sequence[str], rows: int) -> list[str]:
+    """Returns the first lines that fit into as many rows of the terminal, but one at least."""
+    heights = accumulate(-(-len(line) // WIDTH) for line in lines)
+    return [line for line, height in zip(lines, heights, strict=True) if height <= rows] or list(
+        lines[:1]
+    )
 
 
 def _origins(endpoints: Sequence[Endpoint]) -> str:
     """Returns how many operations have a handler, and how many are answered from the document."""
     handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
     made_up = len(endpoints) - handled
+    if not handled:
+        return f"{made_up} operation{'' if made_up == 1 else 's'}, made up from the document"
     plural = "" if handled == 1 else "s"
     if not made_up:
         return f"{handled} operation{plural} by handlers"

@@ -60,6 +60,13 @@ def _lower_case(
     help="File with the words that the deployment uses: scopes, QR types, header prefix, upload field.",
 )
 @click.option(
+    "--tokens",
+    type=click.Choice(["any", "strict"]),
+    show_envvar=True,
+    help="Take any credential of the declared kind, or only those of the fixtures."
+    "  [default: any with another service's --document]",
+)
+@click.option(
     "--fixtures",
     type=click.Path(path_type=Path),
     show_envvar=True,

@@ -27,6 +27,7 @@ from understudy.mock.engine.stack import SiteConfig, stack
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import Baseline, World
 from understudy.mock.fixtures import loading
+from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import POLICIES, mark_mechanisms
@@ -57,6 +58,9 @@ class Mock:
         settings: The options of the run.
         record: Called with every finished request.
         addresses: The addresses of the two sites, for their links to one another.
+
+    Attributes:
+        listing: What the document in force offers, if it is another service's; else None.
 
     Raises:
         StartupError: A document or fixture is not as it must be.
@@ -105,11 +109,6 @@ class Mock:
         """Serves the authorization server's address: its endpoints and its pages."""
         await self._authorization(scope, receive, send)
 
-    @property
-    def is_own_service(self) -> bool:
-        """True if the document in force is of the service that the handlers and fixtures know."""
-        return any(endpoint.binding.handler is not None for endpoint in self.endpoints)
-
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.
 
@@ -151,7 +150,7 @@ class Mock:
         document = load(self.document)
         if self._settings.document is None:
             document = in_words(document, words)
-        resource = resource_api(document, words)
+        resource = adapted(resource_api(document, words), self._settings.tokens)
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
         steering = handlers(
@@ -170,19 +169,20 @@ class Mock:
             if shape(endpoint.operation.method, endpoint.operation.path) != published
         ]
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
+        self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
         approver = self._approver()
-        page_groups: tuple[PageGroup, ...] = ("people", "authorization")
+        first_group: PageGroup = "operations" if self.listing else "people"
+        page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
-            apis=(resource, authserver, web, administration)
-            if is_single
-            else (resource, web, administration),
+            apis=beside(resource, authserver if is_single else None, web, administration),
             worlds=self.worlds,
             elsewhere=pages(
                 resource.base_path,
                 page_groups if is_single else page_groups[:1],
                 approver,
                 self._page_hosts(),
+                self.listing,
             ),
             choose=self._choose,
             response_validation=self._settings.response_validation or own,
@@ -203,7 +203,13 @@ class Mock:
             replace(
                 common,
                 apis=(authserver, web, administration),
-                elsewhere=pages(resource.base_path, page_groups[1:], approver, self._page_hosts()),
+                elsewhere=pages(
+                    resource.base_path,
+                    page_groups[1:],
+                    approver,
+                    self._page_hosts(),
+                    self.listing,
+                ),
                 addresses=self._addresses_of_authorization(),
             )
         )

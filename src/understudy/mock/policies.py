@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine import errors, rate_limit, request_validation, security, windows
+from understudy.mock.engine import (
+    credentials,
+    errors,
+    rate_limit,
+    request_validation,
+    security,
+    windows,
+)
 from understudy.mock.engine.cors import Cors
 from understudy.mock.engine.forms import form_members
 from understudy.mock.engine.policies import Choices, Policies
@@ -19,7 +26,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         "qr-no-authentication",
         "unauthorized-challenge",
     ),
-    security.bearer_token: ("bearer-scheme-any-case",),
+    credentials.bearer_token: ("bearer-scheme-any-case",),
     security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
     rate_limit.enforce_quota: (
         "rate-limit-anonymous",

@@ -7,6 +7,7 @@ from typing import Literal
 
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
+TokenPolicy = Literal["any", "strict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class Settings:
         document: The document in force instead of the bundled one.
         vocabulary: The file of the words that the deployment uses instead of the interface's; None for
             the interface's own.
+        tokens: Which credentials the operations of a document take: ``any``, or those of the fixtures;
+            None is ``any`` under the document of another service.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
@@ -49,6 +52,7 @@ class Settings:
     single_port: bool = False
     document: Path | None = None
     vocabulary: Path | None = None
+    tokens: TokenPolicy | None = None
     fixtures: Path | None = None
     reload: bool = False
     log: Log = "auto"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.mock.engine.access import Access, access
+from understudy.mock.engine.access import BEARER, Access, Credential, access
 from understudy.openapi.operations import Operation
 
 SCHEMES = {
@@ -13,6 +13,7 @@ SCHEMES = {
     "openid": {"type": "openIdConnect"},
     "key": {"type": "apiKey", "in": "query", "name": "k"},
     "basic": {"type": "http", "scheme": "basic"},
+    "certificate": {"type": "mutualTLS"},
 }
 
 
@@ -43,5 +44,15 @@ def test_ours_is_optional_unless_we_want_scopes() -> None:
 
 
 def test_what_is_no_token_is_only_looked_for() -> None:
-    found = decided({"key": ()}, {"basic": ()})
-    assert found == Access("unread", credentials=(("query", "k"), ("header", "authorization")))
+    key, basic = Credential("query", "k"), Credential("header", "authorization", "basic")
+    assert decided({"key": ()}, {"basic": ()}) == Access("unread", alternatives=((key,), (basic,)))
+
+
+def test_parts_of_one_alternative_are_wanted_together() -> None:
+    both = (Credential("query", "k"), BEARER)
+    assert decided({"key": (), "bearer": ()}) == Access("unread", alternatives=(both,))
+
+
+@pytest.mark.parametrize("open_", [{}, {"certificate": ()}])
+def test_nothing_is_looked_for_where_one_alternative_asks_for_nothing(open_) -> None:
+    assert decided({"basic": ()}, open_) == Access("unread")

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from understudy.mock.engine.security import bearer_token
+from understudy.mock.engine.credentials import bearer_token
 
 REALM = 'Bearer realm="understudy"'
 

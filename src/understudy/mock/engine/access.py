@@ -1,12 +1,38 @@
 """Determines at start who may call an operation, from the document and the handlers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation
 
 _BEARER_TYPES = ("oauth2", "openIdConnect")
+
+
+class Credential(NamedTuple):
+    """One credential of a request, as a security scheme of a document describes it.
+
+    Attributes:
+        location: ``header``, ``query`` or ``cookie``.
+        name: Name of the header, parameter or cookie.
+        scheme: The word before the credential in ``Authorization``, in lower case; empty for an API
+            key.
+    """
+
+    location: str
+    name: str
+    scheme: str = ""
+
+    @property
+    def described(self) -> str:
+        """Where to send it, for a message."""
+        if self.scheme:
+            return f"header Authorization with {self.scheme.capitalize()} credentials"
+        return f"{self.location} {self.name}"
+
+
+BEARER = Credential("header", "authorization", "bearer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +42,23 @@ class Access:
     Attributes:
         token: Whether a bearer token is ``required``, ``optional``, or ``unread``.
         scopes: What an OAuth token must have been granted; None where API keys serve as well.
-        credentials: Further credentials of which one must be there: location (``header``,
-            ``query``, ``cookie``) and name. The mock knows no values for them.
+        alternatives: The credentials of which one group must be sent whole, where a bearer token
+            is not the only kind.
     """
 
     token: Literal["required", "optional", "unread"]
     scopes: frozenset[str] | None = None
-    credentials: tuple[tuple[str, str], ...] = ()
+    alternatives: tuple[tuple[Credential, ...], ...] = ()
+
+
+def declared_schemes(document: Document) -> dict[str, dict[str, Any]]:
+    """Returns the security schemes of a document by name.
+
+    Raises:
+        StartupError: One of them is not an object.
+    """
+    listed = document.root.child("components", "securitySchemes") or Node("", {})
+    return {str(name): document.expect(node, dict).value for name, node in listed.children()}
 
 
 def access(
@@ -45,19 +81,31 @@ def access(
         return Access("required", scopes)
     if not operation.security:
         return Access("unread")
-    if is_implemented or {} in operation.security:
+    if is_implemented:
         return Access("optional")
-    named = [schemes.get(name, {}) for alternative in operation.security for name in alternative]
-    if any(_is_bearer(scheme) for scheme in named):
-        return Access("required")
-    return Access(
-        "unread",
-        credentials=tuple(
-            (scheme.get("in", "header"), scheme.get("name", "authorization")) for scheme in named
-        ),
+    alternatives = tuple(
+        tuple(credentials_of(schemes.get(name, {}) for name in alternative))
+        for alternative in operation.security
     )
+    takes_anyone = () in alternatives
+    if all(credential.scheme == "bearer" for some in alternatives for credential in some):
+        return Access("optional" if takes_anyone else "required")
+    return Access("unread", alternatives=() if takes_anyone else alternatives)
 
 
-def _is_bearer(scheme: Mapping[str, Any]) -> bool:
-    is_http = scheme.get("type") == "http" and str(scheme.get("scheme")).lower() == "bearer"
-    return is_http or scheme.get("type") in _BEARER_TYPES
+def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
+    """Yields what requests send for Security Scheme Objects (OpenAPI 3.1.0).
+
+    An unknown type is taken for an API key.
+    """
+    for scheme in schemes:
+        kind = scheme.get("type")
+        if kind == "mutualTLS":
+            continue  # the mock's certificate is for itself, and asks for none
+        if kind in _BEARER_TYPES:
+            yield BEARER
+        elif kind == "http":
+            yield Credential("header", "authorization", str(scheme.get("scheme")).lower())
+        else:
+            place = scheme.get("in", "header"), scheme.get("name", "authorization")
+            yield Credential(*map(str, place))

@@ -9,11 +9,11 @@ from hmac import compare_digest
 
 from understudy.errors import Forbidden, Problem, UnsupportedMediaType
 from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.credentials import bearer_token
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.hosts import host_name, is_local, origin_host
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.response_sending import problem_response
-from understudy.mock.engine.security import bearer_token
 from understudy.mock.engine.steps import Step
 
 BASE_PATH = "/__admin"

@@ -19,9 +19,26 @@ Authenticate = Callable[[World, str, datetime], Principal | None]
 ErrorResponse = Callable[[Problem], HandlerResponse]
 
 
+AuthenticateAccount = Callable[[World, str, str], Principal | None]
+"""Checks a user name and a password: returns whom they speak for, or None."""
+
+ANYONE = Principal("anyone", "api_key", frozenset(), "")
+"""Whoever sends a credential that is not checked."""
+
+
 def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
     """Returns None, as no token is valid."""
     return None
+
+
+def takes_any_token(_world: World, _token: str, _now: datetime) -> Principal:
+    """Returns ``ANYONE``, as every token is valid."""
+    return ANYONE
+
+
+def takes_any_account(_world: World, _name: str, _password: str) -> Principal:
+    """Returns ``ANYONE``, as every user name and password are valid."""
+    return ANYONE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +52,9 @@ class Api:
             document.
         error_response: Puts a problem into this API's error shape.
         authenticate: Looks up a bearer token.
+        authenticate_key: Looks up an API key of one of the document's security schemes.
+        authenticate_account: Checks the user name and password of Basic authentication (RFC 7617).
+        credential_hint: What a refusal says of the credentials that are valid.
         scopes: The operations that take OAuth tokens only, and the scopes that each requires.
         limited: The operations that count towards the quota.
         quota: Requests an hour of a principal; None: an anonymous client's.
@@ -54,6 +74,9 @@ class Api:
     handlers: Handlers
     error_response: ErrorResponse
     authenticate: Authenticate = knows_no_token
+    authenticate_key: Authenticate = takes_any_token
+    authenticate_account: AuthenticateAccount = takes_any_account
+    credential_hint: str = "any value will do here"
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     limited: frozenset[tuple[str, str]] = frozenset()
     quota: Callable[[Principal | None], int] = lambda _: 0

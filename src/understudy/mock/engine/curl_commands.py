@@ -1,69 +1,98 @@
 """Writes a curl command for an operation of any document, with values that its schemas accept."""
 
 import shlex
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import orjson
 
+from understudy.mock.engine.access import BEARER, Credential
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.forms import MULTIPART, URLENCODED, form_fields
 from understudy.openapi.operations import PATH_PARAMETER, MediaType, Parameter
 from understudy.openapi.sampler import Sampler
 
 JSON = "application/json"
-FORM = "application/x-www-form-urlencoded"
-ANY_CREDENTIAL = "anything"
-"""The value of an API key: the mock only requires that there is one."""
 
 
-def curl_command(base_url: str, endpoint: Endpoint, token: str | None) -> str | None:
+class SampleCredentials(NamedTuple):
+    """The credentials that commands show.
+
+    Attributes:
+        token: A bearer token or API key.
+        account: A user name and a password, with a colon between them.
+    """
+
+    token: str = "anything"
+    account: str = "anyone:anything"
+
+
+ANY_CREDENTIALS = SampleCredentials()
+"""For a document whose credentials are not checked."""
+
+
+def curl_command(
+    base_url: str, endpoint: Endpoint, credentials: SampleCredentials = ANY_CREDENTIALS
+) -> str:
     """Returns a command that calls an operation.
 
     Args:
         base_url: Base URL of the API, without a trailing slash.
         endpoint: The operation.
-        token: A valid token; None where there is none.
-
-    Returns:
-        None where the body is of a type that a command cannot show.
+        credentials: What to send where the operation requires some.
     """
-    body = _body(endpoint)
-    if body is None:
-        return None
     words = ["curl"]
     if endpoint.operation.method != "GET":
         words += ["-X", endpoint.operation.method]
-    words.append(base_url + _target(endpoint))
-    for header in _headers(endpoint, token):
+    words.append(base_url + _target(endpoint, credentials))
+    for header in _headers(endpoint):
         words += ["-H", header]
-    return shlex.join(words + body)
+    for credential in _credentials(endpoint):
+        words += _credential_words(credential, credentials)
+    return shlex.join(words + _body(endpoint))
 
 
-def _target(endpoint: Endpoint) -> str:
+def credential_text(credential: Credential, credentials: SampleCredentials) -> str:
+    """Returns a valid credential; for Basic authentication, a user name and a password."""
+    return credentials.account if credential.scheme == "basic" else credentials.token
+
+
+def _credential_words(credential: Credential, credentials: SampleCredentials) -> list[str]:
+    """Returns the options that send a credential; none for one in the query."""
+    text = credential_text(credential, credentials)
+    if credential.scheme == "basic":
+        return ["-u", text]
+    if credential.scheme:
+        return ["-H", f"Authorization: {credential.scheme.capitalize()} {text}"]
+    if credential.location == "cookie":
+        return ["-b", f"{credential.name}={text}"]
+    return ["-H", f"{credential.name}: {text}"] if credential.location == "header" else []
+
+
+def _target(endpoint: Endpoint, credentials: SampleCredentials) -> str:
     """Returns the path with its query: every required parameter has a value."""
     operation = endpoint.operation
-    values = {p.name: _value(endpoint, p) for p in _required(endpoint, "path")}
-    path = PATH_PARAMETER.sub(lambda match: quote(str(values.get(match[1], "1"))), operation.path)
-    query = [(p.name, _value(endpoint, p)) for p in _required(endpoint, "query")]
-    query += [(name, ANY_CREDENTIAL) for place, name in _credentials(endpoint) if place == "query"]
-    return f"{path}?{urlencode(query, doseq=True)}" if query else path
+    values = {p.name: _text(_value(endpoint, p)) for p in _required(endpoint, "path")}
+    path = PATH_PARAMETER.sub(lambda match: quote(values.get(match[1], "1"), ""), operation.path)
+    query = [pair for p in _required(endpoint, "query") for pair in _pairs(endpoint, p)]
+    query += [(c.name, credentials.token) for c in _credentials(endpoint) if c.location == "query"]
+    return f"{path}?{urlencode(query)}" if query else path
 
 
-def _headers(endpoint: Endpoint, token: str | None) -> list[str]:
-    headers = [f"{p.name}: {_value(endpoint, p)}" for p in _required(endpoint, "header")]
-    if endpoint.access.token == "required" and token is not None:
-        headers.append(f"Authorization: Bearer {token}")
-    for place, name in _credentials(endpoint):
-        if place == "header":
-            headers.append(f"{name}: {ANY_CREDENTIAL}")
-        elif place == "cookie":
-            headers.append(f"Cookie: {name}={ANY_CREDENTIAL}")
-    return headers
+def _headers(endpoint: Endpoint) -> Iterator[str]:
+    for parameter in _required(endpoint, "header"):
+        yield f"{parameter.name}: {_text(_value(endpoint, parameter))}"
+    cookies = [f"{p.name}={_text(_value(endpoint, p))}" for p in _required(endpoint, "cookie")]
+    if cookies:
+        yield f"Cookie: {'; '.join(cookies)}"
 
 
-def _credentials(endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
-    """Returns where the first alternative's credential goes, and its name; one is enough."""
-    return endpoint.access.credentials[:1]
+def _credentials(endpoint: Endpoint) -> tuple[Credential, ...]:
+    """Returns the credentials of the first alternative; one alternative is enough."""
+    if endpoint.access.token == "required":
+        return (BEARER,)
+    return next(iter(endpoint.access.alternatives), ())
 
 
 def _required(endpoint: Endpoint, location: str) -> list[Parameter]:
@@ -73,22 +102,66 @@ def _required(endpoint: Endpoint, location: str) -> list[Parameter]:
 def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
     if parameter.schema is None:
         return "1"
-    value = Sampler(endpoint.schemas, seed=0).value(parameter.schema, parameter.name)
-    return str(value).lower() if isinstance(value, bool) else value
+    return Sampler(endpoint.schemas, seed=0).value(parameter.schema, parameter.name)
 
 
-def _body(endpoint: Endpoint) -> list[str] | None:
-    """Returns the words of the body; none where no body is required, None where none can be shown."""
+def _pairs(endpoint: Endpoint, parameter: Parameter) -> Iterator[tuple[str, str]]:
+    """Yields what a query says for a parameter, by its style (OpenAPI 3.0.3, Parameter Object)."""
+    value = _value(endpoint, parameter)
+    if isinstance(value, dict) and not parameter.is_json:
+        is_deep = parameter.style == "deepObject"
+        for name, member in value.items():
+            yield f"{parameter.name}[{name}]" if is_deep else name, _text(member)
+    elif isinstance(value, list) and parameter.explode and not parameter.is_json:
+        yield from ((parameter.name, _text(item)) for item in value)
+    else:
+        yield parameter.name, _text(value, is_json=parameter.is_json)
+
+
+def _text(value: Any, *, is_json: bool = False) -> str:
+    """Returns a value as a parameter has it; items are separated by commas."""
+    if isinstance(value, str) and not is_json:
+        return value
+    if isinstance(value, list) and not is_json:
+        return ",".join(map(_text, value))
+    return orjson.dumps(value).decode()
+
+
+def _body(endpoint: Endpoint) -> list[str]:
+    """Returns the words of the body; none where no body is required."""
     request = endpoint.operation.request_body
-    if request is None or not request.required:
+    if request is None or not request.required or not request.content:
         return []
-    media_type = next((kind for kind in (JSON, FORM) if kind in request.content), None)
-    if media_type is None:
-        return None
-    value = _media_value(endpoint, request.content[media_type])
-    if media_type == FORM:
-        return ["-d", urlencode(value if isinstance(value, dict) else {}, doseq=True)]
-    return ["-H", f"Content-Type: {JSON}", "-d", orjson.dumps(value).decode()]
+    offered = request.content
+    media_type = next((kind for kind in (JSON, URLENCODED) if kind in offered), next(iter(offered)))
+    media = offered[media_type]
+    value = _media_value(endpoint, media)
+    if media_type == URLENCODED:
+        return ["-d", urlencode(_fields(value))]
+    if media_type == MULTIPART:
+        return _parts(endpoint, media, value)
+    is_json = media_type == JSON or media_type.endswith("+json")
+    return ["-H", f"Content-Type: {media_type}", "-d", _text(value, is_json=is_json)]
+
+
+def _parts(endpoint: Endpoint, media: MediaType, value: Any) -> list[str]:
+    """Returns the words of a multipart body; a part with a file name is a file."""
+    declared = form_fields(media.schema, endpoint.schemas, ())
+    words: list[str] = []
+    for name, text in _fields(value):
+        is_file = name in declared and declared[name].is_file
+        words += ["-F", f"{name}={text};filename={name}" if is_file else f"{name}={text}"]
+    return words
+
+
+def _fields(value: Any) -> list[tuple[str, str]]:
+    """Returns the fields of a form; an array gives one for each item."""
+    members = value.items() if isinstance(value, dict) else ()
+    return [
+        (name, _text(item))
+        for name, member in members
+        for item in (member if isinstance(member, list) else [member])
+    ]
 
 
 def _media_value(endpoint: Endpoint, media: MediaType) -> Any:

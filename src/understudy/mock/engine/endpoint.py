@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from understudy.mock.engine.access import Access, access
+from understudy.mock.engine.access import Access, access, declared_schemes
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.declared_errors import DeclaredErrors
 from understudy.mock.engine.handlers import Binding, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
 from understudy.mock.engine.response_validation import ResponseValidator
-from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
 
@@ -61,8 +60,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
-    listed = api.document.root.child("components", "securitySchemes") or Node("", {})
-    schemes = {str(name): api.document.expect(node, dict).value for name, node in listed.children()}
+    schemes = declared_schemes(api.document)
     return tuple(
         Endpoint(
             api=api,

@@ -6,12 +6,16 @@ optional token is either never read or a wrong one silently counts as none.
 
 from understudy.errors import Forbidden, Headers, Unauthorized
 from understudy.mock.engine.call import Principal
+from understudy.mock.engine.credentials import (
+    NOT_AUTHORIZED,
+    REALM,
+    authenticate_alternatives,
+    bearer_token,
+)
 from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.parameters import parse_query
 from understudy.mock.engine.request_context import RequestContext
 
-REALM = 'Bearer realm="understudy"'
-NOT_AUTHORIZED = "You are not authorized to perform this action"
+CHALLENGE = f"Bearer {REALM}"
 
 
 def authorize(context: RequestContext) -> None:
@@ -23,8 +27,9 @@ def authorize(context: RequestContext) -> None:
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.access.token == "unread":
-        if endpoint is not None and endpoint.access.credentials:
-            _expect_credentials(context, endpoint.access.credentials)
+        if endpoint is not None and endpoint.access.alternatives:
+            alternatives = endpoint.access.alternatives
+            context.principal = authenticate_alternatives(context, endpoint.api, alternatives)
         return
     authorization = context.headers.get(b"authorization")
     if authorization is None:
@@ -39,14 +44,6 @@ def authorize(context: RequestContext) -> None:
         ignores = endpoint.api.policies.ignores_scopes(context.choices)
         expect_scopes(principal, endpoint.access.scopes, is_granted=ignores)
     context.principal = principal
-
-
-def bearer_token(authorization: bytes) -> str | None:
-    """Returns the token after ``Bearer``, which is written in any case (RFC 9110, 11.1)."""
-    scheme, _, token = authorization.partition(b" ")
-    if scheme.lower() != b"bearer" or not token.strip():
-        return None
-    return token.strip().decode("latin-1")
 
 
 def _principal(context: RequestContext, authorization: bytes) -> Principal | None:
@@ -88,25 +85,10 @@ def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: b
     if missing and not is_granted:
         listed = " ".join(sorted(missing))
         msg = f"The token was not granted the scope this needs: {listed}."
-        challenge = f'{REALM}, error="insufficient_scope", scope="{" ".join(sorted(scopes))}"'
+        challenge = f'{CHALLENGE}, error="insufficient_scope", scope="{" ".join(sorted(scopes))}"'
         headers = (("www-authenticate", challenge),)
         raise Forbidden(msg, code="insufficient_scope", headers=headers)
 
 
-def _expect_credentials(context: RequestContext, credentials: tuple[tuple[str, str], ...]) -> None:
-    cookies = context.headers.get(b"cookie", b"").decode("latin-1")
-    sent = {
-        "header": {name.decode("latin-1") for name in context.headers},
-        "query": set(parse_query(context.query)) if context.query else set(),
-        "cookie": {pair.partition("=")[0].strip() for pair in cookies.split(";")},
-    }
-    for location, name in credentials:
-        if (name.lower() if location == "header" else name) in sent[location]:
-            return
-    wanted = " or ".join(f"{location} {name}" for location, name in credentials)
-    msg = f"{NOT_AUTHORIZED}: send {wanted} (any value will do here)."
-    raise Unauthorized(msg, headers=_challenge())
-
-
 def _challenge(error: str | None = None) -> Headers:
-    return (("www-authenticate", f'{REALM}, error="{error}"' if error else REALM),)
+    return (("www-authenticate", f'{CHALLENGE}, error="{error}"' if error else CHALLENGE),)

@@ -7,7 +7,8 @@ from flask import Blueprint, Flask, Response, g, render_template
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
-from understudy.mock.pages import dashboard, public_pages, public_profile, sign_in
+from understudy.mock.engine.listing import Listing
+from understudy.mock.pages import dashboard, operations_page, public_pages, public_profile, sign_in
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
     address,
@@ -22,6 +23,7 @@ STATIC_PATH = "/static"
 
 BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
     "people": (public_pages.blueprint,),
+    "operations": (operations_page.blueprint,),
     "authorization": (sign_in.blueprint, dashboard.blueprint),
 }
 
@@ -38,18 +40,25 @@ _HEADERS: Final = {
 }
 
 
-def create(groups: Sequence[PageGroup], base_path: str, auto_approve: str | None = None) -> Flask:
+def create(
+    groups: Sequence[PageGroup],
+    base_path: str,
+    auto_approve: str | None = None,
+    listing: Listing | None = None,
+) -> Flask:
     """Creates the application of one site.
 
     Args:
         groups: The groups of pages it shows.
         base_path: Base path of the resource API, on this site or its own.
         auto_approve: Slug of the person who approves every authorization without a page.
+        listing: What another service's document offers; None for the one of the people.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
     flask.config.update(
         AUTO_APPROVE=auto_approve,
         BASE_PATH=base_path,
+        LISTING=listing,
         PROPAGATE_EXCEPTIONS=True,  # the engine logs internal errors and responds to them
     )
     flask.url_map.merge_slashes = False  # merging redirects, which would leave the world
@@ -59,6 +68,7 @@ def create(groups: Sequence[PageGroup], base_path: str, auto_approve: str | None
         authorization_url=authorization_url,
         avatar_url=avatar_url,
         base_url=base_url,
+        listing=listing,
         resource_url=resource_url,
     )
     flask.jinja_env.tests["web_address"] = public_profile.is_web_address

@@ -1,5 +1,8 @@
-"""Names the groups of pages that a site may show."""
+"""Names the groups of pages that a site may show.
+
+Under another service's document, its operations take the place of people and their profiles.
+"""
 
 from typing import Literal
 
-PageGroup = Literal["people", "authorization"]
+PageGroup = Literal["people", "operations", "authorization"]

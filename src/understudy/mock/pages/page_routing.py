@@ -5,12 +5,13 @@ second that importing Flask takes.
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
+from understudy.mock.engine.listing import Listing
 from understudy.mock.engine.page_guard import expect_own_host
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.pages.page_groups import PageGroup
@@ -26,6 +27,7 @@ def pages(
     groups: Sequence[PageGroup],
     auto_approve: str | None = None,
     hosts: frozenset[str] = frozenset(),
+    listing: Listing | None = None,
 ) -> ASGIApp:
     """Returns the pages of one site as an ASGI application.
 
@@ -34,6 +36,7 @@ def pages(
         groups: The groups of pages shown here; the site's front page is that of the first.
         auto_approve: Slug of the person who approves every authorization without a page.
         hosts: Host names that browsers on this machine may use, beside loopback ones.
+        listing: What another service's document offers, which the page group ``operations`` shows.
     """
 
     async def site(scope: Scope, _receive: Receive, send: Send) -> None:
@@ -41,24 +44,27 @@ def pages(
         path: str = scope["path"]
         is_form = "authorization" in groups and path.partition("/")[2].partition("/")[0] in _FORMS
         if not is_form:
-            _expect_page(exchange, path, base_path)
+            _expect_page(exchange, path, base_path, groups)
         expect_own_host(exchange, hosts)
         from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - needed only where a page is shown
 
-        await respond(_application(base_path, tuple(groups), auto_approve), exchange, send)
+        await respond(_application(base_path, tuple(groups), auto_approve, listing), exchange, send)
 
     return site
 
 
-def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
+def _expect_page(
+    exchange: RequestContext, path: str, base_path: str, groups: Sequence[PageGroup]
+) -> None:
     """Raises the API's error for paths that are not pages, or not requested by a browser.
 
     Raises:
         NotFound: The API refuses this path.
         MethodNotAllowed: The path is a page, and the method is not GET or HEAD.
     """
-    is_page = _is_page(exchange, path)
-    if f"{path}/".startswith(f"{base_path}/") or not (is_page or _is_browsing(exchange)):
+    is_page = _is_page(exchange, path, groups)
+    is_of_api = bool(base_path) and f"{path}/".startswith(f"{base_path}/")
+    if is_of_api or not (is_page or _is_browsing(exchange)):
         msg = ""  # the engine's message names the path and the nearest known one
         raise NotFound(msg)
     if exchange.method not in _METHODS:
@@ -68,16 +74,23 @@ def _expect_page(exchange: RequestContext, path: str, base_path: str) -> None:
         raise MethodNotAllowed(msg, code="method_not_allowed", headers=headers)
 
 
-@cache
-def _application(base_path: str, groups: tuple[PageGroup, ...], auto_approve: str | None) -> Any:
+@lru_cache(maxsize=16)
+def _application(
+    base_path: str,
+    groups: tuple[PageGroup, ...],
+    auto_approve: str | None,
+    listing: Listing | None,
+) -> Any:
     from understudy.mock.pages import flask_app  # noqa: PLC0415 - needed only where a page is shown
 
-    return flask_app.create(groups, base_path, auto_approve)
+    return flask_app.create(groups, base_path, auto_approve, listing)
 
 
-def _is_page(exchange: RequestContext, path: str) -> bool:
+def _is_page(exchange: RequestContext, path: str, groups: Sequence[PageGroup]) -> bool:
     name = path.lstrip("/")  # as Flask does
-    return not name or path.startswith("/static/") or find_visible(exchange.world, name) is not None
+    if not name or path.startswith("/static/"):
+        return True
+    return "operations" not in groups and find_visible(exchange.world, name) is not None
 
 
 def _is_browsing(exchange: RequestContext) -> bool:

@@ -1,0 +1,92 @@
+"""Reads API keys, Basic credentials and bearer tokens as a document's security schemes place them.
+
+Only operations of documents without a handler come here; they may offer alternatives, of which one
+must be there with all its parts (OpenAPI 3.0.3, Security Requirement Object).
+"""
+
+import base64
+import binascii
+from typing import Final
+
+from understudy.errors import Headers, Unauthorized
+from understudy.mock.engine.access import Credential
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.request_context import RequestContext
+
+REALM: Final = 'realm="understudy"'
+NOT_AUTHORIZED = "You are not authorized to perform this action"
+
+
+def authenticate_alternatives(
+    context: RequestContext, api: Api, alternatives: tuple[tuple[Credential, ...], ...]
+) -> Principal:
+    """Returns the principal of the first alternative whose credentials are all valid.
+
+    Raises:
+        Unauthorized: There is none.
+    """
+    for alternative in alternatives:
+        principals = [_principal(context, api, credential) for credential in alternative]
+        if principals and None not in principals:
+            return next(filter(None, principals))
+    wanted = " or ".join(
+        " and ".join(credential.described for credential in alternative)
+        for alternative in alternatives
+    )
+    msg = f"{NOT_AUTHORIZED}: send {wanted} ({api.credential_hint})."
+    raise Unauthorized(msg, headers=_challenges(alternatives))
+
+
+def bearer_token(authorization: bytes) -> str | None:
+    """Returns the token after ``Bearer``, which is written in any case (RFC 9110, 11.1)."""
+    return _after_scheme("bearer", authorization)
+
+
+def _principal(context: RequestContext, api: Api, credential: Credential) -> Principal | None:
+    text = _text(context, credential)
+    if text is None:
+        return None
+    if credential.scheme == "basic":
+        name, is_pair, password = _decoded(text).partition(":")
+        return api.authenticate_account(context.world, name, password) if is_pair else None
+    look_up = api.authenticate if credential.scheme == "bearer" else api.authenticate_key
+    return look_up(context.world, text, context.started)
+
+
+def _text(context: RequestContext, credential: Credential) -> str | None:
+    """Returns what a request sends as a credential, or None; an API key may be empty."""
+    if credential.scheme:
+        return _after_scheme(credential.scheme, context.headers.get(b"authorization", b""))
+    if credential.location == "query":
+        values = parse_query(context.query).get(credential.name) if context.query else None
+        return values[0] if values else None
+    if credential.location == "cookie":
+        pairs = context.headers.get(b"cookie", b"").decode("latin-1").split(";")
+        cookies = dict(pair.strip().partition("=")[::2] for pair in pairs)
+        return cookies.get(credential.name)
+    value = context.headers.get(credential.name.lower().encode("latin-1", "replace"))
+    return None if value is None else value.decode("latin-1")
+
+
+def _after_scheme(scheme: str, authorization: bytes) -> str | None:
+    sent, _, text = authorization.partition(b" ")
+    if sent.lower() != scheme.encode() or not text.strip():
+        return None
+    return text.strip().decode("latin-1")
+
+
+def _decoded(text: str) -> str:
+    """Returns ``name:password`` (RFC 7617, 2), or an empty text."""
+    try:
+        return base64.b64decode(text, validate=True).decode(errors="replace")
+    except binascii.Error:
+        return ""
+
+
+def _challenges(alternatives: tuple[tuple[Credential, ...], ...]) -> Headers:
+    """Returns a challenge for each scheme; without one, the header that 401 must have names Bearer."""
+    schemes = {credential.scheme for some in alternatives for credential in some}
+    words = sorted(scheme.capitalize() for scheme in schemes if scheme) or ["Bearer"]
+    return tuple(("www-authenticate", f"{word} {REALM}") for word in words)

@@ -1,0 +1,108 @@
+"""Adapts the resource API to the document of another service, which has no handlers here.
+
+Its operations are answered from the document, at the paths that it gives, and whoever sends a
+credential of the declared kind is let in, as the fixtures' people are no accounts of that service.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from understudy.errors import StartupError
+from understudy.mock.authserver.accounts import check_password, find_account
+from understudy.mock.engine.api import Api, takes_any_token
+from understudy.mock.engine.call import Principal
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.handlers import shape
+from understudy.mock.engine.listing import Listing
+from understudy.mock.engine.worlds import World
+from understudy.mock.service import resource_operations
+from understudy.mock.service.published import PATH, publish
+from understudy.mock.settings import TokenPolicy
+from understudy.mock.store.tokens import authenticate
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
+
+STRICT_HINT = "`understudy fixtures --list` shows tokens and passwords that are valid"
+
+
+def is_own_service(document: Document) -> bool:
+    """Tells whether a document has operations of the service that the handlers are written for."""
+    own = {shape(*key) for key in resource_operations.HANDLERS}
+    return any(shape(it.method, it.path) in own for it in operations(document))
+
+
+def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
+    """Returns the resource API as the service of its document has it.
+
+    Args:
+        api: The resource API, as our own service has it.
+        tokens: Whether credentials are looked up among the fixtures; None: in our own service only.
+
+    Raises:
+        StartupError: Any token is to be valid in our own service, where each speaks for a person.
+    """
+    is_own = is_own_service(api.document)
+    if is_own and tokens == "any":
+        msg = (
+            "--tokens any needs --document of another service: in this one a token speaks for a "
+            "person; `understudy fixtures --list` shows those that are valid."
+        )
+        raise StartupError(msg)
+    if not is_own:
+        base_path = api.document.base_path
+        handlers = {("GET", PATH): publish(api.document, base_path)}
+        api = replace(api, base_path=base_path, handlers=handlers)
+    if tokens == "strict":
+        return replace(
+            api,
+            authenticate_key=authenticate,
+            authenticate_account=_authenticate_account,
+            credential_hint=STRICT_HINT,
+        )
+    return api if is_own else replace(api, authenticate=takes_any_token)
+
+
+def _authenticate_account(world: World, name: str, password: str) -> Principal | None:
+    """Returns the principal of a person's user name and password, or None if they are wrong."""
+    person = find_account(world, name)
+    if check_password(world, name, password) == "wrong" or person is None:
+        return None
+    return Principal(person.slug, "oauth", frozenset(), "")
+
+
+def listing(
+    title: str, endpoints: Sequence[Endpoint], tokens: TokenPolicy | None
+) -> Listing | None:
+    """Returns what another service's document offers; None for the document of our own service."""
+    if any(endpoint.binding.handler is not None for endpoint in endpoints):
+        return None
+    return Listing(title, endpoints, are_credentials_checked=tokens == "strict")
+
+
+def beside(resource: Api, authorization: Api | None, web: Api, administration: Api) -> list[Api]:
+    """Returns the APIs at the address of the resource API.
+
+    Another service has no pictures of people, unless the sign-in pages at the same address show
+    them; a path that its document declares is its own.
+
+    Args:
+        resource: The resource API.
+        authorization: The authorization server, if it has no address of its own.
+        web: The API of pictures.
+        administration: The admin API.
+    """
+    if authorization is not None:
+        own = [_without(api, resource) for api in (authorization, web)]
+        return [resource, *own, administration]
+    is_own = is_own_service(resource.document)
+    return [resource, *([web] if is_own else []), administration]
+
+
+def _without(api: Api, preferred: Api) -> Api:
+    """Returns an API without the paths that another one at the same address declares."""
+    taken = {preferred.base_path + shape("", path)[1] for path in preferred.paths}
+    paths = {path: item for path, item in api.paths.items() if shape("", path)[1] not in taken}
+    if len(paths) == len(api.paths):
+        return api
+    document = Document(api.document.path, {**api.document.raw, "paths": paths})
+    return replace(api, document=document)

@@ -1,0 +1,144 @@
+"""The mock under the document of another service: its paths, its credentials, its start page."""
+
+import asyncio
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from understudy.errors import StartupError
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings, TokenPolicy
+
+PETSTORE = Path(__file__).with_name("petstore.yaml")
+SITE = "http://127.0.0.1:8080"
+
+Ask = Callable[..., httpx.Response]
+
+
+def asking(mock: Mock) -> Ask:
+    async def send(method: str, path: str, **options: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(mock.resource, client=("127.0.0.1", 50_000))
+        async with httpx.AsyncClient(transport=transport, base_url=SITE) as client:
+            return await client.request(method, path, **options)
+
+    return lambda *words, **options: asyncio.run(send(*words, **options))
+
+
+@pytest.fixture(scope="module")
+def ask() -> Ask:
+    return asking(Mock(Settings(document=PETSTORE)))
+
+
+@pytest.fixture(scope="module")
+def ask_strictly() -> Ask:
+    return asking(Mock(Settings(document=PETSTORE, tokens="strict")))
+
+
+def test_a_document_without_a_server_is_served_at_the_root(ask):
+    assert ask("GET", "/pets?tag=cat").status_code == 200
+    assert ask("GET", "/v3/pets?tag=cat").status_code == 404
+    assert ask("GET", "/openapi").json()["servers"] == [{"url": SITE}]
+
+
+def test_our_own_service_keeps_its_base_path_without_a_server(tmp_path):
+    document = tmp_path / "service.yaml"
+    document.write_text(
+        "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /profiles/{id}:\n    get:\n"
+        "      parameters: [{name: id, in: path, required: true, schema: {type: string}}]\n"
+        "      responses: {'200': {description: A profile.}}\n"
+    )
+    mock = Mock(Settings(document=document))
+    assert (mock.base_path, mock.listing) == ("/v3", None)
+
+
+def test_people_and_their_pictures_are_not_there(ask):
+    browser = {"Accept": "text/html"}
+    assert [ask("GET", path, headers=browser).status_code for path in ("/ada", "/avatar/ada")] == [
+        404,
+        404,
+    ]
+    assert ask("GET", "/petz").json()["error"].endswith("did you mean '/pets'?")
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_let_in"),
+    [
+        ({"headers": {"X-Api-Key": "k"}}, True),
+        ({"auth": ("someone", "something")}, True),
+        ({"params": {"api_key": ""}}, True),
+        ({}, False),
+        ({"headers": {"Authorization": "Basic !"}}, False),
+        ({"headers": {"Authorization": "Bearer x"}}, False),
+    ],
+)
+def test_any_credential_of_a_declared_kind_is_let_in(ask, request_, is_let_in: bool):
+    photo = {"file": ("photo.png", b"1")}
+    answer = ask("PUT", "/pets/1/photo", files=photo, **request_)
+    assert answer.status_code == (204 if is_let_in else 401)
+
+
+def test_any_bearer_token_is_let_in(ask):
+    pet = {"Authorization": "Bearer whatever"}
+    assert ask("GET", "/pets/17", headers=pet).status_code == 200
+    assert ask("GET", "/pets/17").status_code == 401
+
+
+@pytest.mark.parametrize("text", ["whatever", "ada-expired"])
+def test_strict_tokens_are_those_of_the_fixtures(ask_strictly, text: str):
+    sent = [{"Authorization": f"Bearer {token}"} for token in (text, "ada-full")]
+    assert [ask_strictly("GET", "/pets/1", headers=it).status_code for it in sent] == [401, 200]
+    keys = [{"X-Api-Key": token} for token in (text, "ada-api-key")]
+    pet = {"json": {"name": "Rex", "kind": "dog"}}
+    answers = [ask_strictly("POST", "/pets", headers=it, **pet) for it in keys]
+    assert [answer.status_code for answer in answers] == [401, 201]
+    assert "`understudy fixtures --list` shows" in answers[0].json()["message"]
+
+
+def test_strict_accounts_are_people_with_their_passwords(ask_strictly):
+    accounts = [("ada", "wrong"), ("nemo", ""), ("ada", "ada-password")]
+    answers = [ask_strictly("DELETE", "/pets/1", auth=account) for account in accounts]
+    assert [answer.status_code for answer in answers] == [401, 401, 204]
+    assert answers[0].headers["www-authenticate"] == 'Basic realm="understudy"'
+
+
+def test_any_token_is_refused_for_our_own_service_where_each_speaks_for_a_person():
+    with pytest.raises(StartupError, match="--tokens any needs --document of another service"):
+        Mock(Settings(tokens="any"))
+
+
+@pytest.mark.parametrize(("tokens", "credential"), [(None, "anything"), ("strict", "ada-full")])
+def test_the_start_page_shows_operations_and_credentials_and_no_people(
+    tokens: TokenPolicy | None, credential: str
+):
+    page = html.unescape(asking(Mock(Settings(document=PETSTORE, tokens=tokens)))("GET", "/").text)
+    assert "Petstore, on your machine" in page
+    assert f"curl {SITE}/pets/1 -H 'Authorization: Bearer {credential}'" in page
+    assert page.count("data-copy=") >= 10
+    assert "Merrowdale" not in page
+
+
+def test_tokens_are_not_shown_to_other_machines():
+    mock = Mock(Settings(document=PETSTORE, tokens="strict", host="0.0.0.0"))
+    transport = httpx.ASGITransport(mock.resource, client=("192.0.2.7", 50_000))
+
+    async def page() -> str:
+        async with httpx.AsyncClient(transport=transport, base_url=SITE) as client:
+            return (await client.get("/")).text
+
+    text = asyncio.run(page())
+    assert "Bearer TOKEN" in text
+    assert "ada-full" not in text
+
+
+def test_a_path_of_the_document_wins_over_the_mocks_own_at_one_port(tmp_path):
+    document = tmp_path / "tokens.yaml"
+    document.write_text(
+        "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /oauth2/token:\n    get:\n"
+        "      responses: {'200': {description: T, content: {application/json: {example: {a: 1}}}}}\n"
+    )
+    answer = asking(Mock(Settings(document=document, single_port=True)))("GET", "/oauth2/token")
+    assert answer.json() == {"a": 1}
