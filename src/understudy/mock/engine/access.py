@@ -26,7 +26,7 @@ class Credential(NamedTuple):
 
     @property
     def described(self) -> str:
-        """Where to send it, for a message."""
+        """Says where to send it, for a message."""
         if self.scheme:
             return f"header Authorization with {self.scheme.capitalize()} credentials"
         return f"{self.location} {self.name}"

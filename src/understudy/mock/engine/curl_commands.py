@@ -29,7 +29,7 @@ class SampleCredentials(NamedTuple):
 
 
 ANY_CREDENTIALS = SampleCredentials()
-"""For a document whose credentials are not checked."""
+"""The credentials for a document whose credentials are not checked."""
 
 
 def curl_command(

@@ -36,7 +36,7 @@ class ListedScheme(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity, as a key of caches
 class Listing:
-    """What a document offers.
+    """The operations and security schemes of a document.
 
     Attributes:
         title: The document's title.

@@ -12,7 +12,7 @@ SHOWN = 200
 """Operations on the page; a document may have thousands."""
 
 HIDDEN = SampleCredentials("TOKEN", "NAME:PASSWORD")
-"""For browsers on other machines: tokens let anybody in who reads them."""
+"""What browsers on other machines see: tokens let anybody in who reads them."""
 
 blueprint = Blueprint("operations", __name__)
 
