@@ -51,8 +51,14 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
             "mode = 'all' is not a mode; write observe, own, full",
         ),
         ('base_url = "staging"', "is not a URL"),
-        ('base_url = "http://a"\n[budget]\ntoken = -1', "cannot be negative"),
-        ('base_url = "http://a"\n[permit]\nmax_tokens = -1', "max_tokens = -1 cannot be negative"),
+        (
+            'base_url = "http://a"\n[budget]\ntoken = -1',
+            r"\[budget\] token = -1 must be a whole number, 0 or more",
+        ),
+        (
+            'base_url = "http://a"\n[permit]\nmax_tokens = -1',
+            "max_tokens = -1 must be a whole number, 0 or more",
+        ),
         ("", "missing required field `base_url`"),
         (GOOD, "the environment variable STAGING_TOKEN is not set"),
     ],

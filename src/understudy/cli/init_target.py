@@ -17,7 +17,9 @@ import click
 from understudy.cli.questions import SECTIONS, UNASKED, Question
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.target import is_loopback
+from understudy.deployments.target_schema import SCHEMA_FILE, target_schema
 from understudy.errors import StartupError
+from understudy.record_schemas import schema_text
 
 ABOUT = """\
 {path} will say what `understudy verify` judges, and what it may do there.
@@ -74,6 +76,7 @@ def ask_for_target(path: Path) -> None:
         raise StartupError(msg) from None
     try:
         path.write_text(written(answers))
+        path.with_name(SCHEMA_FILE.name).write_text(schema_text(target_schema()))
     except OSError as error:
         raise unwritable(path, "--target", error) from error
     _tell_what_is_next(path, answers)
@@ -179,7 +182,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
 
 def written(answers: Answers) -> str:
     """Returns the content of the file; a key that was left out becomes a comment."""
-    lines = []
+    lines = [f"#:schema ./{SCHEMA_FILE.name}", ""]
     for section in SECTIONS:
         lines += [f"[{section.table}]"] if section.table else []
         for question in section.questions:
@@ -224,7 +227,9 @@ def _toml(value: Any) -> str:
 def _tell_what_is_next(path: Path, answers: Answers) -> None:
     named = [str(a).removeprefix("env:") for a in answers.by_key.values() if str(a)[:4] == "env:"]
     unset = [name for name in dict.fromkeys(named) if not os.environ.get(name)]
-    click.echo(f"{path} was written.")
+    click.echo(
+        f"{path} was written, and {SCHEMA_FILE.name}, by which editors complete and check it."
+    )
     if unset:
         click.echo(f"  export {' '.join(f'{name}=…' for name in unset)}")
     click.echo(

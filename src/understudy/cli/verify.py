@@ -128,6 +128,9 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
 @click.option(
     "--template", "is_template", is_flag=True, help="Print a target file with every key, and stop."
 )
+@click.option(
+    "--schema", "is_schema", is_flag=True, help="Print the JSON Schema of target files, and stop."
+)
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print consequences and unchecked rules in full.")
 def verify(**options: Any) -> None:
@@ -139,6 +142,12 @@ def verify(**options: Any) -> None:
     (with --fail-on not-checked) rules were not checked that could have been; 4 a part of verify
     itself failed.
     """
+    if options["is_schema"]:
+        from understudy.deployments.target_schema import target_schema
+        from understudy.record_schemas import schema_text
+
+        click.echo(schema_text(target_schema()), nl=False)
+        return
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying
 

@@ -2,15 +2,16 @@
 
 from hashlib import sha256
 from ipaddress import ip_address
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 Mode = Literal["observe", "own", "full"]
+Count = Annotated[int, Meta(ge=0)]
 PUBLISHED = "published"
 """The value of ``document`` that selects the document that the deployment publishes itself."""
 
@@ -54,6 +55,13 @@ class TargetApplication(Table, frozen=True):
     """A registered application, with its owner's user name and password for the password grant.
 
     Attributes:
+        client_id: Client ID, as the dashboard shows it.
+        client_secret: Client secret.
+        redirect_uri: One of the registered redirect URIs.
+        name: Name that the consent page shows.
+        username: User name of the owner, who signs in and uses the password grant.
+        password: The owner's account password.
+        application_password: The owner's application password, with two-step authentication.
         approve: Query parameter ``name=value`` that approves an authorization request, where a test
             deployment offers one; without it the sign-in form is filled in.
         deny: The same for a denial.
@@ -114,23 +122,28 @@ class Permit(Table, frozen=True):
     Attributes:
         uploads: Upload avatars; they are deleted again.
         tokens: Request authorization codes and tokens.
-        max_tokens: The most tokens that a run has issued; None for no limit.
+        max_tokens: The most tokens that a run has issued; no limit by default.
         exhaust_rate_limit: Use up an hour's requests to provoke a 429.
         clock: Move the clock of a mock by its admin API; it is restored.
     """
 
     uploads: bool = False
     tokens: bool = False
-    max_tokens: int | None = None
+    max_tokens: Count | None = None
     exhaust_rate_limit: bool = False
     clock: bool = False
 
 
 class Budget(Table, frozen=True):
-    """Requests to the profile endpoints per hour (interface, Limits)."""
+    """Requests to the profile endpoints per hour (interface, Limits).
 
-    anonymous: int = 100
-    token: int = 1000
+    Attributes:
+        anonymous: Requests without a token.
+        token: Requests with a token.
+    """
+
+    anonymous: Count = 100
+    token: Count = 1000
 
 
 class Target(Table, frozen=True):
@@ -139,10 +152,11 @@ class Target(Table, frozen=True):
     Attributes:
         base_url: Base URL of the resource API.
         auth_url: Base URL of the authorization server; without it its rules are not checked.
-        document: OpenAPI document to judge by, or ``published`` for the deployment's own; None
-            for the bundled one.
-        mode: What may be written; see ``permits``.
-        is_mock: True if assumed rules give findings and not only notes, as for the mock.
+        document: OpenAPI document to judge by, or ``published`` for the deployment's own; the
+            bundled one by default.
+        mode: What may be written: nothing (``observe``), the named account (``own``), or whatever
+            the credentials allow (``full``).
+        is_mock: Whether assumed rules give findings and not only notes, as for the mock.
         accept: Rules whose breach is a note here and not a finding, by their ids.
         other_application: A second application; a token of one must be useless to the other.
         two_step: An application whose owner uses two-step authentication.

@@ -50,25 +50,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
         if url is not None and urlsplit(url).scheme not in {"http", "https"}:
             msg = f"{where}: {name} = {url!r} is not a URL; write it as https://host/path."
             raise StartupError(msg)
-    _expect_counts(target, where)
     return target
-
-
-def _expect_counts(target: Target, where: str) -> None:
-    """Makes sure that no number of requests or tokens is negative.
-
-    Raises:
-        StartupError: One is.
-    """
-    if min(target.budget.anonymous, target.budget.token) < 0:
-        msg = (
-            f"{where}: a budget cannot be negative; write the number of requests allowed per hour."
-        )
-        raise StartupError(msg)
-    most = target.permit.max_tokens
-    if most is not None and most < 0:
-        msg = f"{where}: [permit] max_tokens = {most} cannot be negative; write the most tokens to have issued."
-        raise StartupError(msg)
 
 
 def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -> None:
@@ -102,6 +84,7 @@ def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
         return f"{where}: {named} = {value!r} is not a mode; write {', '.join(MODES)}."
     expected = re.search(r"Expected `(\w+)", match["what"])
     wanted = _EXPECTED.get(expected[1], expected[1]) if expected else match["what"]
+    wanted += ", 0 or more" if ">=" in match["what"] else ""
     return f"{where}: {named} = {value!r} must be {wanted}."
 
 

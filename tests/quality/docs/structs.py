@@ -50,8 +50,8 @@ def type_name(kind: Any) -> str:
         return _PLAIN[kind]
     if get_origin(kind) is typing.Literal:
         return " or ".join(code(value) for value in get_args(kind))
-    if get_origin(kind) is tuple:
-        return f"list of {type_name(get_args(kind)[0])}"
+    if get_origin(kind) in {typing.Annotated, tuple}:
+        return "list of " * (get_origin(kind) is tuple) + type_name(get_args(kind)[0])
     if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
         names = [type_name(part) for part in get_args(kind) if part not in _ABSENT]
         return " or ".join(dict.fromkeys(names))

@@ -17,7 +17,9 @@ def page_of_target_files() -> str:
         " judge, with which credentials, and what is permitted there. It is TOML;"
         " `understudy verify --init --target staging.toml` asks for the values and writes one. Every"
         " text may be `env:NAME`, which reads the environment variable `NAME`, so that no secret"
-        " stands in the file.",
+        " stands in the file. `understudy verify --schema` prints the JSON Schema of target files, by"
+        " which editors complete and check them; a file names it in its first line,"
+        " `#:schema ./target.schema.json`, and `--init` writes both.",
         prose(summary(Target)),
         keys(Target, is_shown=lambda field: not _is_table(field)),
     ]

@@ -1,0 +1,33 @@
+"""Describes target files as a JSON Schema, which editors complete and check them by.
+
+``target.schema.json`` beside this module is written by ``python -m
+understudy.deployments.target_schema``.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from understudy.deployments.target import Target
+from understudy.record_schemas import record_schema, schema_text
+
+SCHEMA_FILE: Final = Path(__file__).with_name("target.schema.json")
+
+
+def target_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (2020-12) of target files; TOML has no null."""
+    schema = record_schema(Target, "A target file of understudy verify")
+    for definition in schema["$defs"].values():
+        members = definition["properties"]
+        definition["properties"] = {name: _without_null(members[name]) for name in members}
+    return schema
+
+
+def _without_null(member: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" not in member:
+        return member
+    (kind,) = (each for each in member["anyOf"] if each != {"type": "null"})
+    return {**{name: member[name] for name in member if name not in {"anyOf", "default"}}, **kind}
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(schema_text(target_schema()))
