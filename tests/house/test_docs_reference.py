@@ -42,6 +42,7 @@ def test_every_command_and_option_stands_in_it(name):
         ("authorization-server.md", "authorization.yaml"),
         ("admin-api.md", "admin.yaml"),
         ("web.md", "web.yaml"),
+        ("user-info.md", "user-info.yaml"),
     ],
 )
 def test_every_operation_stands_in_it(page, document):

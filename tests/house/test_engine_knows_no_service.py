@@ -16,7 +16,7 @@ from understudy.openapi.operations import operations
 
 MODULES = sorted(Path(str(engine.__file__)).parent.glob("*.py"))
 RULES = load_rules(openapi_directory() / "rules.yaml")
-DOCUMENTS = ("service", "authorization", "web", "admin")
+DOCUMENTS = ("service", "authorization", "web", "admin", "user-info")
 
 
 def operations_of_the_service() -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 from tests.verify.packages import MODULES, missing
 
 OPENAPI = Path(__file__).parents[2] / "openapi"
-DOCUMENTS = ("service", "authorization", "web", "admin")
+DOCUMENTS = ("service", "authorization", "web", "admin", "user-info")
 
 
 def linted(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

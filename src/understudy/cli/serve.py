@@ -97,6 +97,12 @@ def _lower_case(
     help="Choose another reading of the interface, such as rate-limits=off; repeatable.",
 )
 @click.option(
+    "--user-info",
+    is_flag=True,
+    show_envvar=True,
+    help="Serve /oauth2/userinfo at the authorization server, for clients that ask who signed in.",
+)
+@click.option(
     "--auto-approve",
     shell_complete=completion.people,
     metavar="SLUG",

@@ -6,19 +6,23 @@ from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope, Send
 
-from understudy.errors import Problem, StartupError, nearest
+from understudy.errors import StartupError, nearest
 from understudy.interface.document_words import in_words
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.mock.admin.handlers import handlers
-from understudy.mock.authserver import applications_admin, authorization_operations
+from understudy.mock.apis import (
+    admin_api,
+    authorization_api,
+    resource_api,
+    user_info_api,
+    web_api,
+)
 from understudy.mock.authserver.client_advice import observe
-from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.endpoint import endpoints
-from understudy.mock.engine.handlers import Handlers, shape
+from understudy.mock.engine.handlers import shape
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.journaling import RequestListener
@@ -30,25 +34,21 @@ from understudy.mock.fixtures import loading
 from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
-from understudy.mock.policies import POLICIES, mark_mechanisms
-from understudy.mock.service import resource_operations
-from understudy.mock.service.published import PATH, publish, with_published
+from understudy.mock.policies import mark_mechanisms
+from understudy.mock.service.published import PATH
 from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.sqlite import SqliteStore
-from understudy.mock.store.tokens import authenticate
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
-from understudy.openapi.loader import Document, load
+from understudy.openapi.loader import load
 
 CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
 """Paths closed to pages of other origins: one takes the client secret (interface, Code grant, 4)."""
 
 GUARDED = ("/oauth2/",)
 """Paths that are guarded against DNS rebinding as pages are."""
-
-DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 
 
 class Mock:
@@ -153,6 +153,7 @@ class Mock:
         resource = adapted(resource_api(document, words), self._settings.tokens)
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
+        sign_in = (authserver, *self._user_info(words))
         steering = handlers(
             worlds=self.worlds,
             apis=(resource, authserver),
@@ -175,7 +176,7 @@ class Mock:
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
-            apis=beside(resource, authserver if is_single else None, web, administration),
+            apis=beside(resource, sign_in if is_single else (), web, administration),
             worlds=self.worlds,
             elsewhere=pages(
                 resource.base_path,
@@ -202,7 +203,7 @@ class Mock:
         self._authorization = stack(
             replace(
                 common,
-                apis=(authserver, web, administration),
+                apis=(*sign_in, web, administration),
                 elsewhere=pages(
                     resource.base_path,
                     page_groups[1:],
@@ -213,6 +214,12 @@ class Mock:
                 addresses=self._addresses_of_authorization(),
             )
         )
+
+    def _user_info(self, vocabulary: Vocabulary) -> Sequence[Api]:
+        if not self._settings.user_info:
+            return ()
+        document = in_words(load(self._openapi / "user-info.yaml"), vocabulary)
+        return (user_info_api(document, vocabulary),)
 
     def _page_hosts(self) -> frozenset[str]:
         """Returns the host names that the pages may be reached under, beside loopback ones."""
@@ -237,62 +244,3 @@ class Mock:
     def _public(self, url: str | None) -> str:
         """Returns a public address without the base path of the document in force."""
         return (url or "").rstrip("/").removesuffix(self.base_path).rstrip("/")
-
-
-def resource_error(problem: Problem) -> HandlerResponse:
-    """Returns a problem in the interface's Error shape."""
-    return HandlerResponse(
-        resource_operations.error_body(problem), problem.status, headers=problem.headers
-    )
-
-
-def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
-    """Returns the resource API under whatever document is in force, in the words of a deployment."""
-    base_path = document.base_path or DEFAULT_BASE_PATH
-    document = with_published(document)
-    return Api(
-        document=document,
-        base_path=base_path,
-        handlers={**resource_operations.HANDLERS, ("GET", PATH): publish(document, base_path)},
-        error_response=resource_error,
-        authenticate=authenticate,
-        scopes=resource_operations.scopes(vocabulary),
-        limited=resource_operations.LIMITED,
-        quota=resource_operations.quota,
-        aliases=resource_operations.upload_names(vocabulary),
-        json_as_form=resource_operations.JSON_AS_FORM,
-        header_names=resource_operations.header_names(vocabulary),
-        policies=POLICIES,
-    )
-
-
-def web_api(document: Document) -> Api:
-    """Returns the API of what responses link to: pictures and icons."""
-    return Api(
-        document=document,
-        base_path="",
-        handlers=resource_operations.WEB_HANDLERS,
-        error_response=resource_error,
-    )
-
-
-def authorization_api(document: Document) -> Api:
-    """Returns the authorization server's endpoints; its other pages are in no document."""
-    return Api(
-        document=document,
-        base_path="",
-        handlers=authorization_operations.HANDLERS,
-        error_response=authorization_error,
-        pages=authorization_operations.PAGES,
-    )
-
-
-def admin_api(document: Document, steering: Handlers) -> Api:
-    """Returns the mock's own admin API."""
-    return Api(
-        document=document,
-        base_path=admin_guard.BASE_PATH,
-        handlers={**steering, **applications_admin.HANDLERS},
-        error_response=admin_guard.admin_error,
-        is_steering=True,
-    )

@@ -79,7 +79,7 @@ def listing(
     return Listing(title, endpoints, are_credentials_checked=tokens == "strict")
 
 
-def beside(resource: Api, authorization: Api | None, web: Api, administration: Api) -> list[Api]:
+def beside(resource: Api, authorization: Sequence[Api], web: Api, administration: Api) -> list[Api]:
     """Returns the APIs at the address of the resource API.
 
     Another service has no pictures of people, unless the sign-in pages at the same address show
@@ -87,12 +87,12 @@ def beside(resource: Api, authorization: Api | None, web: Api, administration: A
 
     Args:
         resource: The resource API.
-        authorization: The authorization server, if it has no address of its own.
+        authorization: The APIs of the authorization server; empty if it has an address of its own.
         web: The API of pictures.
         administration: The admin API.
     """
-    if authorization is not None:
-        own = [_without(api, resource) for api in (authorization, web)]
+    if authorization:
+        own = [_without(api, resource) for api in (*authorization, web)]
         return [resource, *own, administration]
     is_own = is_own_service(resource.document)
     return [resource, *([web] if is_own else []), administration]

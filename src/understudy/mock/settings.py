@@ -27,6 +27,7 @@ class Settings:
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
+        user_info: Whether the authorization server tells clients who signed in.
         choices: Switch name to option, where it differs from the default.
         seed: Seed for generated identifiers and responses: same seed and requests, same bytes.
         auto_approve: Slug of the person who approves every authorization at once, without a browser.
@@ -56,6 +57,7 @@ class Settings:
     fixtures: Path | None = None
     reload: bool = False
     log: Log = "auto"
+    user_info: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     auto_approve: str | None = None

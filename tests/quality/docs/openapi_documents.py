@@ -1,4 +1,4 @@
-"""The pages on the four OpenAPI documents: every operation, then every schema."""
+"""The pages on the OpenAPI documents: every operation, then every schema."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,6 +27,11 @@ def authorization_server() -> str:
 def admin_api() -> str:
     """Returns the page on the mock's own API."""
     return _page("Admin API", "admin.yaml")
+
+
+def user_info() -> str:
+    """Returns the page on the address that tells clients who signed in."""
+    return _page("User information", "user-info.yaml")
 
 
 def web() -> str:

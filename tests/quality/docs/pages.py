@@ -26,6 +26,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "resource-api.md": openapi_documents.resource_api,
     "authorization-server.md": openapi_documents.authorization_server,
     "admin-api.md": openapi_documents.admin_api,
+    "user-info.md": openapi_documents.user_info,
     "web.md": openapi_documents.web,
     "switches.md": catalogue.switches_page,
     "rules.md": catalogue.rules_page,

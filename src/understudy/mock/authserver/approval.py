@@ -4,9 +4,10 @@ from datetime import timedelta
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.authorization_request import AuthorizationRequest
-from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, account_number, issue
+from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import CODES, AuthorizationCode
+from understudy.mock.store.people import account_number
 
 CODE_LIFETIME = timedelta(minutes=10)  # interface, Code grant, 1: "time-limited"; RFC 6749, 4.1.2
 

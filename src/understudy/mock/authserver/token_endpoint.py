@@ -12,9 +12,9 @@ from understudy.mock.authserver.oauth_errors import (
     UNSUPPORTED_GRANT_TYPE,
     OAuthError,
 )
-from understudy.mock.authserver.token_lifecycle import account_number
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.applications import Application
+from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import Token
 
 Redeem = Callable[[Call, Application, Mapping[str, str]], Token]

@@ -2,8 +2,8 @@
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.oauth_errors import INVALID_REQUEST, NO_STORE, OAuthError
-from understudy.mock.authserver.token_lifecycle import account_number
 from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import TOKENS, is_valid
 
 

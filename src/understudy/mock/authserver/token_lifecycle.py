@@ -1,6 +1,5 @@
 """Issues and revokes access tokens."""
 
-import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -67,8 +66,3 @@ def revoke_all(
     for token in revoked:
         revoke(world, token.token)
     return revoked
-
-
-def account_number(slug: str) -> str:
-    """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
-    return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)

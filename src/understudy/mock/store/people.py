@@ -8,6 +8,7 @@ left out of an answer; None is an explicit null.
 again would take half the time of loading them.
 """
 
+import hashlib
 from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -179,6 +180,11 @@ SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
 
 SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """image_id of an avatar to the slug of the person whose account it is in."""
+
+
+def account_number(slug: str) -> str:
+    """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
+    return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)
 
 
 def expect_room_for_picture(world: World, content: bytes) -> None:

@@ -1,0 +1,88 @@
+"""Joins each document with its handlers: what the mock serves, one function an API."""
+
+from understudy.errors import Problem
+from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
+from understudy.mock.authserver import applications_admin, authorization_operations
+from understudy.mock.authserver.oauth_errors import error_response as authorization_error
+from understudy.mock.engine import admin_guard
+from understudy.mock.engine.api import Api
+from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.policies import POLICIES
+from understudy.mock.service import resource_operations, user_info
+from understudy.mock.service.published import PATH, publish, with_published
+from understudy.mock.store.tokens import authenticate
+from understudy.openapi.loader import Document
+
+DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
+
+
+def resource_error(problem: Problem) -> HandlerResponse:
+    """Returns a problem in the interface's Error shape."""
+    return HandlerResponse(
+        resource_operations.error_body(problem), problem.status, headers=problem.headers
+    )
+
+
+def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
+    """Returns the resource API under whatever document is in force, in the words of a deployment."""
+    base_path = document.base_path or DEFAULT_BASE_PATH
+    document = with_published(document)
+    return Api(
+        document=document,
+        base_path=base_path,
+        handlers={**resource_operations.HANDLERS, ("GET", PATH): publish(document, base_path)},
+        error_response=resource_error,
+        authenticate=authenticate,
+        scopes=resource_operations.scopes(vocabulary),
+        limited=resource_operations.LIMITED,
+        quota=resource_operations.quota,
+        aliases=resource_operations.upload_names(vocabulary),
+        json_as_form=resource_operations.JSON_AS_FORM,
+        header_names=resource_operations.header_names(vocabulary),
+        policies=POLICIES,
+    )
+
+
+def web_api(document: Document) -> Api:
+    """Returns the API of what responses link to: pictures and icons."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=resource_operations.WEB_HANDLERS,
+        error_response=resource_error,
+    )
+
+
+def authorization_api(document: Document) -> Api:
+    """Returns the authorization server's endpoints; its other pages are in no document."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=authorization_operations.HANDLERS,
+        error_response=authorization_error,
+        pages=authorization_operations.PAGES,
+    )
+
+
+def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
+    """Returns what tells clients of the authorization server who signed in."""
+    return Api(
+        document=document,
+        base_path="",
+        handlers=user_info.HANDLERS,
+        error_response=authorization_error,
+        authenticate=authenticate,
+        scopes=user_info.scopes(vocabulary),
+    )
+
+
+def admin_api(document: Document, steering: Handlers) -> Api:
+    """Returns the mock's own admin API."""
+    return Api(
+        document=document,
+        base_path=admin_guard.BASE_PATH,
+        handlers={**steering, **applications_admin.HANDLERS},
+        error_response=admin_guard.admin_error,
+        is_steering=True,
+    )
