@@ -83,6 +83,20 @@ class Breach(NamedTuple):
     document: str
 
 
+class Violation(NamedTuple):
+    """One of the ways in which a request breaks the document.
+
+    Attributes:
+        location: ``path``, ``query``, ``header``, ``cookie`` or ``body``; empty if it is the whole.
+        path: The parameter's name, or the steps to the value in the body.
+        message: What is wrong, with the value.
+    """
+
+    location: str
+    path: tuple[str | int, ...]
+    message: str
+
+
 class Problem(Exception):
     """A response other than success, raised where the reason is known.
 
@@ -91,6 +105,7 @@ class Problem(Exception):
         code: The machine-readable word beside it, where one is known.
         headers: Headers that the answer must carry, such as ``WWW-Authenticate``.
         breach: What of the document was broken, if that is why.
+        violations: All that is wrong with the request, if the document says so.
         made_by: The code that made it, the closest first: who refused, and by which rule.
     """
 
@@ -106,6 +121,7 @@ class Problem(Exception):
     ) -> None:
         super().__init__(message)
         self.breach = breach
+        self.violations: tuple[Violation, ...] = ()
         self.made_by = tuple(frame.f_code for frame, _ in islice(walk_stack(None), _FRAMES))
         self.message = message
         self.code = code

@@ -142,3 +142,28 @@ def test_a_path_of_the_document_wins_over_the_mocks_own_at_one_port(tmp_path):
     )
     answer = asking(Mock(Settings(document=document, single_port=True)))("GET", "/oauth2/token")
     assert answer.json() == {"a": 1}
+
+
+def test_a_refusal_lists_all_violations_where_no_error_schema_is_declared(tmp_path):
+    document = tmp_path / "bare.yaml"
+    document.write_text(
+        "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /a:\n    get:\n      parameters:\n"
+        "      - {name: b, in: query, required: true, schema: {type: integer}}\n"
+        "      - {name: c, in: query, required: true, schema: {type: integer}}\n"
+        "      responses: {'200': {description: T}}\n"
+    )
+    refused = asking(Mock(Settings(document=document)))("GET", "/a?c=x")
+    assert refused.status_code == 400
+    assert refused.json()["error"] == (
+        "Query parameter 'b' is missing; it is required. "
+        """Query parameter 'c': "x" is not of type "integer"."""
+    )
+
+
+def test_a_preferred_status_has_the_example_of_the_document(ask):
+    preferred = ask("GET", "/pets?tag=cat", headers={"Prefer": "code=422"})
+    assert preferred.status_code == 422
+    assert preferred.json() == {
+        "message": "Nope",
+        "errors": [{"field": "name", "problem": "required"}],
+    }

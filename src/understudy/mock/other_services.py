@@ -7,10 +7,10 @@ credential of the declared kind is let in, as the fixtures' people are no accoun
 from collections.abc import Sequence
 from dataclasses import replace
 
-from understudy.errors import StartupError
+from understudy.errors import Problem, StartupError
 from understudy.mock.authserver.accounts import check_password, find_account
 from understudy.mock.engine.api import Api, takes_any_token
-from understudy.mock.engine.call import Principal
+from understudy.mock.engine.call import HandlerResponse, Principal
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import shape
 from understudy.mock.engine.listing import Listing
@@ -51,7 +51,9 @@ def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
     if not is_own:
         base_path = api.document.base_path
         handlers = {("GET", PATH): publish(api.document, base_path)}
-        api = replace(api, base_path=base_path, handlers=handlers)
+        api = replace(
+            api, base_path=base_path, handlers=handlers, error_response=_error_of_all_violations
+        )
     if tokens == "strict":
         return replace(
             api,
@@ -60,6 +62,14 @@ def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
             credential_hint=STRICT_HINT,
         )
     return api if is_own else replace(api, authenticate=takes_any_token)
+
+
+def _error_of_all_violations(problem: Problem) -> HandlerResponse:
+    """Returns a problem in our own error shape, for a document that declares none."""
+    body = resource_operations.error_body(problem)
+    if problem.violations:
+        body = {**body, "error": " ".join(it.message for it in problem.violations)}
+    return HandlerResponse(body, problem.status, headers=problem.headers)
 
 
 def _authenticate_account(world: World, name: str, password: str) -> Principal | None:

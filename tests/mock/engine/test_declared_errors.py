@@ -76,3 +76,95 @@ def test_a_response_that_no_handler_gave_is_marked(serve) -> None:
     assert "x-mock-response" not in service.get("/v1/shelf").headers
     assert "generated from the document" in service.recorded[0].notes[0]
     assert service.recorded[1].notes == []
+
+
+ORDERS = """
+openapi: 3.1.0
+info: {{title: Orders, version: '1'}}
+paths:
+  /orders:
+    post:
+      parameters: [{{name: notify, in: query, schema: {{type: boolean}}}}]
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {body}
+      responses:
+        '204': {{description: Taken.}}
+        '422':
+          description: Wrong.
+          content: {{application/json: {{schema: {schema}}}}}
+"""
+"""An operation whose schemas are filled in."""
+
+ORDER = """
+{type: object, required: [lines], properties: {
+  lines: {type: array, items: {type: object, properties: {amount: {type: integer}}}},
+  note: {type: string, maxLength: 3}}}
+"""
+CLOSED = "{type: object, required: [a], properties: {a: {}}, additionalProperties: false}"
+
+PLACES = """
+{type: object, properties: {detail: {type: array, items: {
+  type: object, required: [loc, msg, type],
+  properties: {loc: {type: array, items: {anyOf: [{type: string}, {type: integer}]}},
+               msg: {type: string}, type: {type: string}}}}}}
+"""
+POINTERS = """
+{type: object, required: [errors], properties: {errors: {type: array, items: {
+  type: object, properties: {status: {type: string}, title: {type: string}, detail: {type: string},
+                             in: {enum: [query, body]},
+                             source: {type: object, properties: {pointer: {type: string}}}}}}}}
+"""
+TEXTS = "{type: object, properties: {code: {type: integer}, problems: {type: array, items: {type: string}}}}"
+BARE = "{type: array, maxItems: 1, items: {type: string}}"
+
+AMOUNT = 'lines.1.amount: "x" is not of type "integer".'
+NOTE = 'note: "long" is longer than 3 characters.'
+NOTIFY = """Query parameter 'notify': "maybe" is not of type "boolean"."""
+
+
+@pytest.fixture
+def refusal(serve):
+    """Returns the body of the response to an order that breaks the document."""
+    wrong = {"lines": [{"amount": 1}, {"amount": "x"}], "note": "long"}
+
+    def refuse(schema: str, body: str = ORDER, order: Any = wrong, query: str = "") -> Any:
+        schemas = {"schema": " ".join(schema.split()), "body": " ".join(body.split())}
+        service = serve(ORDERS.format(**schemas), api={"handlers": {}})
+        response = service.post(f"/orders?{query or 'notify=maybe'}", json=order)
+        assert response.status_code == 422
+        return response.json()
+
+    return refuse
+
+
+def test_every_violation_is_listed_with_its_place(refusal) -> None:
+    violations = refusal(PLACES)["detail"]
+    assert [(it["loc"], it["msg"]) for it in violations] == [
+        (["query", "notify"], NOTIFY),
+        (["body", "lines", 1, "amount"], AMOUNT),
+        (["body", "note"], NOTE),
+    ]
+    assert {it["type"] for it in violations} == {"invalid_parameter"}
+
+
+def test_a_violation_says_what_each_usual_name_is_for(refusal) -> None:
+    first, second, _ = refusal(POINTERS)["errors"]
+    assert (first["in"], second["in"]) == ("query", "body")
+    assert (first["status"], first["detail"]) == ("422", NOTIFY)
+    assert second["source"]["pointer"] == "/lines/1/amount"
+
+
+def test_violations_are_texts_where_the_document_lists_texts(refusal) -> None:
+    assert refusal(TEXTS)["problems"] == [NOTIFY, AMOUNT, NOTE]
+
+
+def test_as_many_violations_are_listed_as_the_document_has_room_for(refusal) -> None:
+    assert refusal(BARE) == [NOTIFY]
+
+
+def test_a_missing_or_unknown_member_is_its_own_place(refusal) -> None:
+    violations = refusal(PLACES, CLOSED, {"b": 1}, "notify=true")["detail"]
+    assert sorted(it["loc"] for it in violations) == [["body", "a"], ["body", "b"]]

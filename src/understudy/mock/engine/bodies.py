@@ -18,7 +18,7 @@ from understudy.mock.engine.forms import (
 )
 from understudy.mock.engine.json_bodies import read_json
 from understudy.mock.engine.parameters import ABSENT
-from understudy.mock.engine.validation_errors import breach, describe, validation_errors
+from understudy.mock.engine.validation_errors import breach, describe, validation_errors, violations
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import RequestBody
 from understudy.openapi.schemas import Schemas
@@ -137,8 +137,9 @@ class BodyReader:
             return
         hint = self._hint(errors[0], schema)
         msg = f"{describe(errors[0])}{hint}"
-        first_breach = breach(errors[0], self._schemas)
-        raise BadRequest(msg, code="invalid_body", breach=first_breach)
+        problem = BadRequest(msg, code="invalid_body", breach=breach(errors[0], self._schemas))
+        problem.violations = violations("body", errors)
+        raise problem
 
     def _hint(self, fault: Any, schema: Node) -> str:
         if fault.kind.name != "additionalProperties" or fault.instance_path:

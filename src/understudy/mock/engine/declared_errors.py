@@ -8,15 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.errors import Headers
+from understudy.errors import Headers, Problem
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.error_bodies import ErrorBodies
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
-from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
-
-_MESSAGE_NAMES = ("error", "message", "detail", "error_description", "msg", "description", "title")
-"""Names of the member that says what is wrong, the most usual first."""
 
 _BAD_REQUEST = 400
 _UNPROCESSABLE = 422
@@ -44,21 +41,23 @@ class DeclaredErrors:
             if response.headers
         }
 
-    def response(self, response: HandlerResponse, message: str, seed: int) -> HandlerResponse:
+    def response(self, response: HandlerResponse, problem: Problem, seed: int) -> HandlerResponse:
         """Returns an error response as the document declares it.
 
         Args:
             response: In the API's own shape; kept where the document has nothing against it.
-            message: What was wrong.
+            problem: What was wrong.
             seed: Of what is generated to fill the document's shape.
         """
         status = self._status(response.status)
         response = response._replace(status=status)
         declared = self._operation.response(status)
         media_type, schema = _json_schema(declared)
-        if schema is None or self._schemas.validator(schema).is_valid(response.body):
+        if schema is None or self._is_own_shape(schema, response.body):
             return response
-        body = self._filled(response, schema, message, seed)
+        body = ErrorBodies(self._schemas, schema, seed).body(problem, status)
+        if not self._schemas.validator(schema).is_valid(body):
+            return response
         return response._replace(body=body, media_type=media_type)
 
     def headers(self, status: int, headers: Headers) -> Headers:
@@ -82,21 +81,12 @@ class DeclaredErrors:
             return _UNPROCESSABLE
         return status
 
-    def _filled(self, response: HandlerResponse, schema: Node, message: str, seed: int) -> Any:
-        """Returns a body that keeps to the schema and says what was wrong, or the API's own."""
-        is_valid = self._schemas.validator(schema).is_valid
-        body = Sampler(self._schemas, seed).value(schema)
-        if not isinstance(body, dict):
-            return body if is_valid(body) else response.body
-        own = response.body if isinstance(response.body, dict) else {}
-        message_name = next((name for name in _MESSAGE_NAMES if name in body), None)
-        changes = [{name: value} for name, value in own.items() if name in body]
-        changes += [{"status": response.status}] if "status" in body else []
-        changes += [{message_name: message}] if message_name is not None else []
-        for change in changes:
-            changed = {**body, **change}
-            body = changed if is_valid(changed) else body
-        return body if is_valid(body) else response.body
+    def _is_own_shape(self, schema: Node, body: Any) -> bool:
+        """Tells whether a schema describes the API's own error shape, member by member."""
+        if not self._schemas.validator(schema).is_valid(body):
+            return False
+        names = self._schemas.property_names(schema)
+        return not names or not isinstance(body, dict) or body.keys() <= set(names)
 
 
 def _json_schema(declared: DeclaredResponse | None) -> tuple[str, Node | None]:

@@ -76,7 +76,7 @@ class Errors:
         if endpoint is None or endpoint.is_page:
             return response
         seed = context.world.identifiers.seed
-        return endpoint.errors.response(response, problem.message, seed)
+        return endpoint.errors.response(response, problem, seed)
 
     def _api_of(self, path: str) -> Api:
         """Returns the API whose error shape is used for a path without an operation."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from understudy.errors import NotAcceptable, UnsupportedMediaType
+from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMediaType, Violation
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import BODY
@@ -21,6 +21,14 @@ def validate(context: RequestContext) -> None:
     if endpoint is None or endpoint.is_page:
         return
     _negotiate(context, endpoint)
+    try:
+        _read(context, endpoint)
+    except BadRequest as problem:
+        problem.violations = _violations(context, endpoint)
+        raise
+
+
+def _read(context: RequestContext, endpoint: Endpoint) -> None:
     texts: dict[str, Texts] = {}
     for parameter in endpoint.parameters:
         location = parameter.location
@@ -35,6 +43,24 @@ def validate(context: RequestContext) -> None:
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
             context.arguments[BODY] = value
+
+
+def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
+    """Returns all that is wrong with a refused request: reads it again, past the first problem."""
+    violations: list[Violation] = []
+    for parameter in endpoint.parameters:
+        try:
+            parameter.read(_texts(context, parameter.location))
+        except BadRequest as problem:
+            violations.append(Violation(parameter.location, (parameter.name,), problem.message))
+    if endpoint.body is not None:
+        try:
+            _body(context, endpoint, endpoint.body)
+        except BadRequest as problem:
+            violations += problem.violations or (Violation("body", (), problem.message),)
+        except Problem:
+            pass  # refused for another reason, which is not the first
+    return tuple(violations)
 
 
 def _texts(context: RequestContext, location: str) -> Texts:

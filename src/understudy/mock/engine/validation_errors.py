@@ -1,15 +1,19 @@
 """Describes validation errors in one line each: where, the value, and what was expected."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from jsonschema_rs import ValidationError, Validator
+from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
 
-from understudy.errors import Breach
+from understudy.errors import Breach, Violation
 from understudy.openapi.loader import escape
 from understudy.openapi.schemas import Schemas
 
 LONGEST = 200
 """Characters of a message at most; the value may be megabytes."""
+
+MOST = 50
+"""Violations that a response lists; a body may have as many as it has members."""
 
 
 def validation_errors(validator: Validator, value: Any) -> list[ValidationError]:
@@ -40,6 +44,24 @@ def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
     pointer = "".join(f"/{escape(str(step))}" for step in error.instance_path)
     place = schemas.place(error.schema_path)
     return Breach(where + pointer, place.value, error.instance, place.pointer)
+
+
+def violations(location: str, errors: Sequence[ValidationError]) -> tuple[Violation, ...]:
+    """Returns validation errors as violations of the document; of a missing or unknown member, its own place."""
+    return tuple(
+        Violation(location, (*error.instance_path, *_member(error)), describe(error))
+        for error in errors[:MOST]
+    )
+
+
+def _member(error: ValidationError) -> tuple[str, ...]:
+    """Returns the name of the member that an object lacks or should not have, if that is wrong."""
+    kind = error.kind
+    if isinstance(kind, ValidationErrorKind.Required):
+        return (str(kind.property),)
+    if isinstance(kind, ValidationErrorKind.AdditionalProperties):
+        return tuple(kind.unexpected[:1])
+    return ()
 
 
 def describe(error: ValidationError) -> str:

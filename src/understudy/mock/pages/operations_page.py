@@ -12,7 +12,7 @@ SHOWN = 200
 """Operations on the page; a document may have thousands."""
 
 HIDDEN = SampleCredentials("TOKEN", "NAME:PASSWORD")
-"""What browsers on other machines see: tokens let anybody in who reads them."""
+"""The placeholders that other machines see: a token lets anybody in who reads it."""
 
 blueprint = Blueprint("operations", __name__)
 
