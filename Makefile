@@ -96,8 +96,9 @@ durability: install  ## kill the mock fifty times while it writes, and compare
 	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
 
 .PHONY: attack
-attack: install  ## hostile requests in process and on sockets (ARGS="--requests 1000000 --seed 7")
+attack: install  ## hostile requests, the OAuth and smuggling lists, and 50 kills (ARGS="--requests 1000000 --seed 7")
 	$(BIN)/python -m tests.quality.attack $(ARGS)
+	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
 
 .PHONY: format
 format: install  ## rewrite the files in the house format

@@ -7,7 +7,7 @@ import pytest
 
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.limits import BODY_BYTES
-from understudy.mock.engine.body_guard import DRAINED_BYTES, BodyGuard
+from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES, BodyGuard
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
 
@@ -17,7 +17,7 @@ MEGABYTE = 1024 * 1024
 def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestContext, int]:
     """Sends a body, and returns the exchange and how many messages were read of it."""
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
-    scope |= {"headers": [(name, b"1") for name in headers or (b"transfer-encoding",)]}
+    scope |= {"headers": [(name, b"chunked") for name in headers or (b"transfer-encoding",)]}
     context = RequestContext(scope, dict(scope["headers"]), World("test", {}))
     read = 0
 
@@ -66,4 +66,4 @@ def test_a_body_beyond_the_limit_is_still_read_so_that_the_answer_is_heard() -> 
 
 def test_a_body_without_end_is_not_read_to_its_end() -> None:
     with pytest.raises(LimitExceeded, match="body-bytes"):
-        guarded([chunk(MEGABYTE)] * (DRAINED_BYTES // MEGABYTE + 1))
+        guarded([chunk(MEGABYTE)] * (MOST_DRAINED_BYTES // MEGABYTE + 1))

@@ -94,3 +94,16 @@ def test_a_field_of_a_trailer_is_no_header(talk: Talk) -> None:
     trailer = b"6\r\nname=a\r\n0\r\nHost: other\r\n\r\n"
     response = talk(lambda port: sent(port, head + chunked + trailer))
     assert response.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "chunked",
+    [b"2;" + b"a" * 200_000, b"0" * 200_000, b"2\r\n{}\r\n0\r\n" + b"X: y\r\n" * 40_000],
+    ids=["extension", "size", "trailer"],
+)
+def test_bytes_between_chunks_are_bounded_too(talk: Talk, monkeypatch, chunked: bytes) -> None:
+    monkeypatch.setattr("understudy.mock.engine.connection.MOST_DRAINED_BYTES", 0)
+    head = b"POST /v1/notes HTTP/1.1\r\nHost: m\r\nTransfer-Encoding: chunked\r\n\r\n"
+    response = talk(lambda port: sent(port, head, chunked))
+    assert response.startswith(b"HTTP/1.1 413 ")
+    assert b"x-mock-limit: body-bytes" in response

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from random import Random  # noqa: TID251 - seeded
 from time import perf_counter
 
+from tests.quality.attack.smuggling import expected, smuggle
+
 from understudy.mock.app import Mock
 from understudy.mock.engine.server import bind, serve
 from understudy.mock.settings import Settings
@@ -81,6 +83,7 @@ async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], li
             chance = Random(seed)
             watching = asyncio.ensure_future(_watch(port, waits, problems))
             try:
+                problems.extend(await _smuggled(port))
                 for number in range(connections):
                     name = list(HOSTILE)[number % len(HOSTILE)]
                     await _send(port, name, HOSTILE[name](chance), problems)
@@ -94,6 +97,16 @@ async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], li
 
         await serve({listener: mock.resource}, ready=started, beside=[besiege])
     return waits, problems
+
+
+async def _smuggled(port: int) -> list[str]:
+    """Sends the list of smuggled requests; returns those whose end the mock did not see."""
+    results = await smuggle(port)
+    return [
+        f"{name}: {result} in place of {expected(name)}"
+        for name, result in results.items()
+        if result != expected(name)
+    ]
 
 
 async def _send(port: int, name: str, content: bytes, problems: list[str]) -> None:

@@ -8,7 +8,7 @@ from understudy.errors import BadRequest
 from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_FIELDS
 from understudy.mock.engine.request_context import RequestContext, context_of
 
-DRAINED_BYTES = 64 * 1024 * 1024
+MOST_DRAINED_BYTES = 64 * 1024 * 1024
 """Bytes of an oversize body that are still read, so that the client gets the response and no reset."""
 
 
@@ -27,14 +27,22 @@ class BodyGuard:
 
         Raises:
             LimitExceeded: It is too large, too slow, or a form of too many fields; or the query is.
-            BadRequest: The client went away in the middle.
+            BadRequest: The client went away in the middle, or its transfer coding is not known.
         """
         context = context_of(scope)
         FORM_FIELDS.check(context.query.count(b"&"))
         if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
+            _expect_readable_coding(context)
             context.body = await _read(receive)
             _check_form(context)
         await self._app(scope, receive, send)
+
+
+def _expect_readable_coding(context: RequestContext) -> None:
+    coding = context.headers.get(b"transfer-encoding", b"chunked").strip().lower()
+    if coding != b"chunked":
+        msg = f"Transfer-Encoding {coding.decode('latin-1')!r} is not read here; send chunked."
+        raise BadRequest(msg, code="unknown_transfer_coding")
 
 
 def _check_form(context: RequestContext) -> None:
@@ -66,7 +74,7 @@ async def _read_bounded(receive: Receive) -> bytes:
         size += len(chunk)
         if size <= BODY_BYTES.most:
             chunks.append(chunk)
-        if size > DRAINED_BYTES or not message.get("more_body"):
+        if size > MOST_DRAINED_BYTES or not message.get("more_body"):
             break
     BODY_BYTES.check(size)
     return b"".join(chunks)

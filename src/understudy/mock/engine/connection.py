@@ -5,6 +5,7 @@ one request could use up descriptors and memory before the application hears of 
 """
 
 import asyncio
+import re
 import socket
 import struct
 from http import HTTPStatus
@@ -13,7 +14,8 @@ from typing import Any
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from understudy.limits import HEADER_BYTES, HEADER_SECONDS, Limit
+from understudy.limits import BODY_BYTES, HEADER_BYTES, HEADER_SECONDS, Limit
+from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES
 from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
 from understudy.mock.engine.fault_injection import ABORT
 
@@ -59,8 +61,8 @@ class HttpConnection(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         super().data_received(data)
-        if self._is_in_head and self._head_bytes > HEADER_BYTES.most + _ROOM:
-            self._refuse(HEADER_BYTES)
+        if self._head_bytes > HEADER_BYTES.most + _ROOM:
+            self._expect_bounded_message()
 
     def on_message_begin(self) -> None:
         """Puts what ends the connection into the scope of the request."""
@@ -77,7 +79,31 @@ class HttpConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stops the clock, and starts the application."""
         self._end_head()
+        if self.url[:1] != b"/":
+            self._take_host_of_target()
         super().on_headers_complete()
+
+    def _expect_bounded_message(self) -> None:
+        """Refuses a header that is too large, and a body whose framing is.
+
+        Extensions of chunks, leading zeros of their sizes and trailers are bytes that the application
+        never sees (RFC 9112, 7.1.1).
+        """
+        if self._is_in_head:
+            self._refuse(HEADER_BYTES)
+        elif self._head_bytes > MOST_DRAINED_BYTES + HEADER_BYTES.most + _ROOM:
+            self._refuse(BODY_BYTES)
+
+    def _take_host_of_target(self) -> None:
+        """Replaces the host by that of a target in absolute form, which counts (RFC 9112, 3.2.2)."""
+        scheme, separator, rest = self.url.partition(b"://")
+        names = [name for name, _ in self.headers]
+        if separator and scheme.isalpha() and names.count(b"host") == 1:
+            authority = re.split(rb"[/?#]", rest, maxsplit=1)[0]
+            self.headers[names.index(b"host")] = (b"host", authority)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Says nothing: a client that offers HTTP/2 gets HTTP/1.1 (RFC 9110, 7.8)."""
 
     def _start_head(self) -> None:
         self._is_in_head = True
@@ -93,8 +119,14 @@ class HttpConnection(HttpToolsProtocol):
     def _refuse(self, limit: Limit) -> None:
         """Ends the connection, with a response where there is anything to respond to."""
         is_answerable = self._head_bytes > 0 and not self.transport.is_closing()
+        if self._is_in_head:
+            is_answerable &= self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        else:
+            is_answerable &= not self.cycle.response_started
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self._end_head()
-        if is_answerable and (self.cycle is None or self.cycle.response_complete):  # type: ignore[redundant-expr]  # uvicorn starts with None
+        if is_answerable:
             problem = limit.exceeded()
             body = orjson.dumps({"error": problem.message, "code": problem.code})
             head = (

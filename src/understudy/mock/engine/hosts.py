@@ -12,6 +12,8 @@ _HOST = re.compile(
 )
 """A host and a port as a URL has them (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
 
+_VERSIONS = frozenset({"1.0", "1.1"})
+
 _HIGHEST_PORT = 65_535
 
 
@@ -60,8 +62,12 @@ def expect_host(
     """Refuses a request that does not say once, and plainly, which host it means (RFC 9112, 3.2).
 
     Raises:
-        BadRequest: There is no Host header in HTTP/1.1, or more than one, or it is no host.
+        BadRequest: There is no Host header in HTTP/1.1, or more than one, or it is no host; or the
+            version is neither 1.1 nor 1.0.
     """
+    if http_version not in _VERSIONS:
+        msg = f"HTTP/{http_version} is not served here; send HTTP/1.1."
+        raise BadRequest(msg, code="invalid_version")
     host = headers.get(b"host")
     if b"host" in repeated:
         msg = "The Host header is given more than once; send one."
