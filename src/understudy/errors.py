@@ -43,6 +43,7 @@ class MissingExtra(StartupError):
 _EXTRAS = {
     "faker": "people",
     "hypothesis": "verify",
+    "pillow_heif": "heic",
     "openapi_core": "verify",
     "pytest": "pytest",
     "schemathesis": "verify",

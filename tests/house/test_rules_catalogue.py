@@ -57,6 +57,7 @@ SWITCHES = {
     "token-endpoint-basic-auth": ("refuse", "accept"),
     "unknown-profile-members": ("refuse", "ignore"),
     "unknown-selected-email-hash": ("refuse", "ignore"),
+    "upload-image-types": ("jpeg-png-gif", "webp-heic-too"),
 }
 
 

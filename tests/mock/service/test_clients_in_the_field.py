@@ -1,8 +1,10 @@
 """Requests as clients in the field send them, a little beside the document."""
 
 import json
+from io import BytesIO
 
 import pytest
+from PIL import Image as Pixels
 from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH, PORTRAIT
 
 ME = {"token": "ada-full"}
@@ -22,3 +24,14 @@ def test_json_under_the_content_type_of_a_form_assigns_an_avatar(ask):
     assert ask("POST", path, content=body, headers=form, **ME).status_code == 204
     refused = ask("POST", path, content=f"email_hash={ADA_HASH}", headers=form, **ME)
     assert refused.status_code == 415
+
+
+def test_a_webp_upload_is_shown_where_the_switch_takes_it(ask):
+    content = BytesIO()
+    Pixels.new("RGB", (40, 40), "teal").save(content, "WEBP")
+    files = {"data": ("a.webp", content.getvalue())}
+    choice = {"X-Mock-Choose": "upload-image-types=webp-heic-too"}
+    assert ask("POST", "/v3/me/avatars", files=files, **ME).status_code == 400
+    avatar = ask("POST", "/v3/me/avatars", files=files, headers=choice, **ME).json()
+    picture = ask("GET", avatar["image_url"])
+    assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")

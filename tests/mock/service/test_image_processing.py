@@ -1,9 +1,11 @@
 """Pictures are judged by their bytes, resized, and stood in for."""
 
 import struct
+import sys
 import zlib
 from io import BytesIO
 
+import pillow_heif
 import pytest
 from PIL import Image as Pixels
 
@@ -120,3 +122,66 @@ def test_a_picture_is_converted_to_the_requested_type(kind: str) -> None:
         converted = resize(checked_upload(picture(kind)), 20, media_type)
         with Pixels.open(BytesIO(converted.content)) as found:
             assert (found.format, converted.media_type) == (name, media_type)
+
+
+def newer(kind: str, size: tuple[int, int] = (40, 40), mode: str = "RGB") -> bytes:
+    pillow_heif.register_heif_opener()
+    content = BytesIO()
+    Pixels.new(mode, size, "teal").save(content, kind)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "kept_as"),
+    [
+        (newer("WEBP"), "image/jpeg"),
+        (newer("WEBP", mode="RGBA"), "image/jpeg"),
+        (newer("HEIF"), "image/jpeg"),
+    ],
+    ids=["webp", "opaque", "heic"],
+)
+def test_newer_pictures_are_taken_by_the_switch_and_kept_as_every_browser_shows_them(
+    content: bytes, kept_as: str
+) -> None:
+    image = checked_upload(content, converts_newer=True)
+    assert image.media_type == kept_as
+    with Pixels.open(BytesIO(image.content)) as shown:
+        assert (Pixels.MIME[shown.format or ""], shown.size) == (kept_as, (40, 40))
+
+
+def test_a_transparent_newer_picture_stays_transparent() -> None:
+    content = BytesIO()
+    Pixels.new("RGBA", (40, 40), (0, 0, 0, 0)).save(content, "WEBP", lossless=True)
+    image = checked_upload(content.getvalue(), converts_newer=True)
+    assert image.media_type == "image/png"
+    with Pixels.open(BytesIO(image.content)) as shown:
+        assert shown.getpixel((20, 20))[3] == 0  # type: ignore[index]  # of RGBA
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (newer("WEBP", (40, 41)), "uncropped_image"),
+        (newer("HEIF", (64, 40)), "uncropped_image"),
+        (newer("WEBP")[:40], "unsupported_image"),
+        (newer("HEIF")[:200], "unsupported_image"),
+        (picture("BMP"), "unsupported_image"),
+    ],
+)
+def test_newer_pictures_are_checked_as_the_others_are(content: bytes, code: str) -> None:
+    with pytest.raises(BadRequest) as refusal:
+        checked_upload(content, converts_newer=True)
+    assert refusal.value.code == code
+
+
+@pytest.mark.parametrize("kind", ["WEBP", "HEIF"])
+def test_without_the_switch_the_message_names_it(kind: str) -> None:
+    with pytest.raises(BadRequest, match="--choose upload-image-types=webp-heic-too"):
+        checked_upload(newer(kind))
+
+
+def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch) -> None:
+    content = newer("HEIF")
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    with pytest.raises(BadRequest, match=r"pip install 'understudy\[heic\]'"):
+        checked_upload(content, converts_newer=True)

@@ -142,12 +142,14 @@ def _uploaded() -> bytes:
 
 
 def _media_type(content: bytes) -> str:
+    is_newer = chose("upload-image-types", "webp-heic-too")
+    formats = {**FORMATS, "WEBP": "image/webp"} if is_newer else FORMATS
     try:
-        with Image.open(BytesIO(content), formats=list(FORMATS)) as image:
+        with Image.open(BytesIO(content), formats=list(formats)) as image:
             image.load()
-            return FORMATS[str(image.format)]
+            return formats[str(image.format)]
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        message = f"data is no picture of these kinds: {', '.join(FORMATS)}."
+        message = f"data is no picture of these kinds: {', '.join(formats)}."
         refuse(message)
 
 

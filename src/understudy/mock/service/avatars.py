@@ -57,7 +57,9 @@ async def upload_avatar(
         Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     index = _email_index(call, caller(call), selected_email_hash)
-    image = await asyncio.to_thread(_checked_image, _uploaded_file(call, body))
+    converts_newer = call.choices.get("upload-image-types") == "webp-heic-too"
+    upload = _uploaded_file(call, body)
+    image = await asyncio.to_thread(_checked_image, upload, converts_newer=converts_newer)
     person = caller(
         call
     )  # read again: another request may have changed it while the thread checked the picture
@@ -139,10 +141,10 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit")
-def _checked_image(upload: Upload) -> Image:
+def _checked_image(upload: Upload, *, converts_newer: bool) -> Image:
     from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return checked_upload(upload.content, upload.field)
+    return checked_upload(upload.content, upload.field, converts_newer=converts_newer)
 
 
 def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:

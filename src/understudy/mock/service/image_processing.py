@@ -11,7 +11,7 @@ from io import BytesIO
 from PIL import Image as Pixels
 from PIL import ImageOps, UnidentifiedImageError
 
-from understudy.errors import BadRequest, ContentTooLarge
+from understudy.errors import BadRequest, ContentTooLarge, missing_extra
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import Image
 
@@ -20,6 +20,7 @@ MAX_PIXELS = 40_000_000
 """Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
 
 MAX_FRAMES = 200
+LARGEST_SIZE = 2048  # pixels of a side; larger pictures are never served
 
 MEDIA_TYPES = {"GIF": "image/gif", "JPEG": "image/jpeg", "PNG": "image/png"}
 
@@ -41,27 +42,37 @@ _OTHER_SIGNATURES = (
 )
 
 
-def checked_upload(content: bytes, field: str = OWN_WORDS.upload_field) -> Image:
+_NEWER = {"HEIC": "HEIF", "WebP": "WEBP"}
+"""Formats that are taken by a switch only, to Pillow's names of them."""
+
+
+def checked_upload(
+    content: bytes, field: str = OWN_WORDS.upload_field, *, converts_newer: bool = False
+) -> Image:
     """Checks an upload.
 
     Args:
         content: The file.
         field: Name of the field that it was sent as, for messages.
+        converts_newer: Whether WebP and HEIC are taken too, and kept as PNG or JPEG, which every
+            browser shows.
 
     Returns:
         The picture, with the media type that its bytes show.
 
     Raises:
-        BadRequest: The file is not a complete JPEG, PNG or GIF, not square, or has too many pixels.
+        BadRequest: The file is not a complete picture of a kind that is taken, not square, or has
+            too many pixels.
         ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
     """
     if len(content) > MAX_UPLOAD_BYTES:
         msg = f"{field}: the picture has {len(content):,} bytes; at most {MAX_UPLOAD_BYTES:,} are allowed."
         raise ContentTooLarge(msg, code="image_too_large")
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
+    if name is None and converts_newer:
+        name = _newer_format(content)
     if name is None:
-        what = f"is {_looks_like(content)}"
-        raise _unsupported(field, what)
+        raise _unsupported(field, f"is {_looks_like(content)}", _advice(content))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
@@ -74,7 +85,7 @@ def checked_upload(content: bytes, field: str = OWN_WORDS.upload_field) -> Image
     except Exception as error:  # Pillow's decoders raise any kind of exception
         what = "cannot be decoded completely; it is damaged or truncated"
         raise _unsupported(field, what) from error
-    return Image(content, MEDIA_TYPES[name])
+    return Image(content, MEDIA_TYPES[name]) if name in MEDIA_TYPES else _converted(content, name)
 
 
 def _check(content: bytes, name: str, field: str) -> None:
@@ -93,8 +104,38 @@ def _check(content: bytes, name: str, field: str) -> None:
         picture.load()
 
 
-def _unsupported(field: str, what: str) -> BadRequest:
-    msg = f"{field}: the file {what}; send a JPEG, PNG or GIF."
+def _newer_format(content: bytes) -> str | None:
+    """Returns Pillow's name of a format that is taken by a switch only, or None.
+
+    Raises:
+        BadRequest: It is HEIC, and the package that decodes it is not installed.
+    """
+    kind = _looks_like(content)
+    if kind == "HEIC":
+        try:
+            from pillow_heif import register_heif_opener  # noqa: PLC0415 - of an extra, for this alone
+        except ModuleNotFoundError as error:
+            raise BadRequest(str(missing_extra(error)), code="unsupported_image") from error
+        register_heif_opener()
+    return _NEWER.get(kind)
+
+
+def _converted(content: bytes, name: str) -> Image:
+    """Returns a picture as PNG where it is transparent and else as JPEG, at the largest size served."""
+    with Pixels.open(BytesIO(content), formats=[name]) as picture:
+        kind = "PNG" if picture.has_transparency_data else "JPEG"
+        upright = _upright_in_colour(picture, MEDIA_TYPES[kind])
+    upright.thumbnail((LARGEST_SIZE, LARGEST_SIZE), Pixels.Resampling.LANCZOS)
+    return Image(encoded(upright, kind), MEDIA_TYPES[kind])
+
+
+def _advice(content: bytes) -> str:
+    is_newer = _looks_like(content) in _NEWER
+    return ", or serve with --choose upload-image-types=webp-heic-too" if is_newer else ""
+
+
+def _unsupported(field: str, what: str, advice: str = "") -> BadRequest:
+    msg = f"{field}: the file {what}; send a JPEG, PNG or GIF{advice}."
     return BadRequest(msg, code="unsupported_image")
 
 
