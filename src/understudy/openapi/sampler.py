@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from understudy.openapi.discriminators import discriminating_members
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import matching, plain_text_for, text_for
 from understudy.openapi.schemas import Schemas
@@ -190,9 +191,14 @@ class Sampler:
                 names.setdefault(f"member_{number + 1}")
         other = (part.child("additionalProperties") for part in place.parts)
         others = next((node for node in other if node and isinstance(node.value, dict)), None)
-        return {
+        made = {
             str(name): self._below(declared.get(name, others), str(name), place) for name in names
         }
+        for name, text in discriminating_members(place.parts).items():
+            member = declared.get(name)
+            if name in made and (member is None or self._schemas.validator(member).is_valid(text)):
+                made[name] = text
+        return made
 
     def _is_made(self, member: Node) -> bool:
         if not self._style.is_for_requests:

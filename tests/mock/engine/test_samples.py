@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_responses import complete, sample_response
@@ -93,3 +94,61 @@ def test_what_the_document_does_not_describe_stays_as_it_is(schema: Any) -> None
     compiler, node = schemas(schema, "3.1.0")
     assert complete([{}], node, compiler, 7) == [{}]
     assert complete({}, node, compiler, 7) == {}
+
+
+PETS = """
+openapi: 3.0.3
+paths:
+  /pets/{petId}:
+    put:
+      parameters: [{name: petId, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: ok, content: {application/json: {schema: %s}}}}
+components:
+  schemas:
+    Cat: {type: object, required: [kind, id, lives], properties: {kind: {type: string}, id: {type: integer}, lives: {type: integer, maximum: 9}}}
+    Dog: {type: object, required: [kind, bark], properties: {kind: {type: string}, bark: {type: string}}}
+    Pet:
+      oneOf: [{$ref: '#/components/schemas/Cat'}, {$ref: '#/components/schemas/Dog'}]
+      discriminator: {propertyName: kind, mapping: {tabby: Cat, hound: '#/components/schemas/Dog'}}
+    Animal: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind}}
+    Bird: {allOf: [{$ref: '#/components/schemas/Animal'}, {properties: {wings: {type: integer}}}]}
+"""
+
+
+def pet(schema: str, **arguments: Any) -> dict[str, Any]:
+    """Returns the generated body of a response with a schema."""
+    raw = yaml.safe_load(PETS % schema)
+    document = Document(Path("api.yaml"), raw)
+    made = sample_response(operations(document)[0], Schemas(document), 7, arguments).body
+    assert isinstance(made, dict)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"), [("Pet", "tabby"), ("Bird", "Bird"), ("Animal", "Animal")]
+)
+def test_a_discriminator_has_a_name_that_the_document_gives(schema: str, kind: str) -> None:
+    assert pet(f"{{$ref: '#/components/schemas/{schema}'}}")["kind"] == kind
+
+
+def test_a_discriminator_keeps_to_the_schema_of_its_member() -> None:
+    closed = "{type: object, required: [k], properties: {k: {enum: [a]}}, discriminator: {propertyName: k, mapping: {b: Cat}}}"
+    assert pet(closed) == {"k": "a"}
+
+
+def test_generated_members_repeat_what_was_sent() -> None:
+    cat = "{$ref: '#/components/schemas/Cat'}"
+    sent = pet(cat, petId=17, body={"lives": 7, "owner": "ada"})
+    assert (sent["id"], sent["lives"]) == (17, 7)
+    assert "owner" not in sent
+    assert pet(cat, petId=17, body={"lives": 12})["lives"] <= 9
+
+
+def test_a_member_repeats_the_path_by_its_own_name_too() -> None:
+    named = "{type: object, required: [petId], properties: {petId: {type: integer}}}"
+    assert pet(named, petId=17) == {"petId": 17}
+
+
+def test_an_example_is_sent_as_the_document_has_it() -> None:
+    example = "{type: object, properties: {id: {type: integer}}}, example: {id: 1}"
+    assert pet(example, petId=17) == {"id": 1}

@@ -109,7 +109,7 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     if binding.handler is None:
         seed = context.world.identifiers.seed
         context.notes.append(GENERATED_NOTE)
-        generated = sample_response(endpoint.operation, endpoint.schemas, seed)
+        generated = sample_response(endpoint.operation, endpoint.schemas, seed, context.arguments)
         return generated._replace(headers=(*generated.headers, GENERATED))
     authorization = context.headers.get(b"authorization")
     call = Call(

@@ -4,23 +4,57 @@ Also adds the members that a newer document requires to the response of a handle
 are seeded by their place in the document, so the same document gives the same response every time.
 """
 
+import re
+from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.handlers import BODY
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
+from understudy.openapi.operations import (
+    PATH_PARAMETER,
+    DeclaredResponse,
+    MediaType,
+    Operation,
+)
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
 JSON = "application/json"
 
+NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 
-def sample_response(operation: Operation, schemas: Schemas, seed: int) -> HandlerResponse:
-    """Returns the first success that the document declares, by example or by schema."""
-    return declared_response(operation, schemas, seed) or HandlerResponse(None, 200)
+_IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
+"""The end of the name of a path parameter that gives the ``id`` of what it leads to."""
+
+
+def sample_response(
+    operation: Operation,
+    schemas: Schemas,
+    seed: int,
+    arguments: Mapping[str, Any] = NO_ARGUMENTS,
+) -> HandlerResponse:
+    """Returns the first success that the document declares, by example or by schema.
+
+    Args:
+        operation: The operation that was called.
+        schemas: The document's validators.
+        seed: Seed of generated values.
+        arguments: What was sent: parameters by name, and the body. Members of the same names in a
+            generated object have these values, as a client reads back what it wrote.
+    """
+    response = declared_response(operation, schemas, seed)
+    if response is None:
+        return HandlerResponse(None, 200)
+    _, declared = _declared(operation, None)
+    media = declared.content.get(response.media_type) if declared else None
+    if media is None or media.schema is None or _is_example(response.body, media):
+        return response
+    body = _echoed(response.body, media.schema, schemas, operation, arguments)
+    return response._replace(body=body)
 
 
 def declared_response(
@@ -93,6 +127,29 @@ def _body(media: MediaType, schemas: Schemas, seed: int, *, is_made_up: bool) ->
     fitting = (example for example in examples if takes(example))
     made = (Sampler(schemas, seed).value(schema) for schema in (media.schema,))
     return next(chain(fitting, made))
+
+
+def _is_example(body: Any, media: MediaType) -> bool:
+    return any(body is example for example in media.examples.values())
+
+
+def _echoed(
+    body: Any, schema: Node, schemas: Schemas, operation: Operation, arguments: Mapping[str, Any]
+) -> Any:
+    """Returns a generated object in which members named by the request have its values."""
+    if not isinstance(body, dict) or not arguments:
+        return body
+    names = PATH_PARAMETER.findall(operation.path)
+    sent = {name: arguments[name] for name in names if name in arguments}
+    if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
+        sent.setdefault("id", sent[names[-1]])  # /pets/{petId} responds with the pet's id
+    content = arguments.get(BODY)
+    sent = {**(content if isinstance(content, dict) else {}), **sent}
+    accepts = schemas.validator(schema).is_valid
+    for name in body.keys() & sent.keys():
+        changed = {**body, name: sent[name]}
+        body = changed if accepts(changed) else body
+    return body
 
 
 def _encoded(body: Any, media_type: str) -> Any:
