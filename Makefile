@@ -83,6 +83,14 @@ cases: install  ## the mock against 2,000 edge cases an operation
 bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
 	$(BIN)/python -m tests.quality.benchmarks
 
+.PHONY: bench-guard
+bench-guard: install  ## processor time of a request beside an earlier commit; BASE=main chooses it
+	$(BIN)/python -m tests.quality.benchmarks.guard $(BASE)
+
+.PHONY: fuzz
+fuzz: install  ## the same bytes by both entrances of the mock: 100,000 connections, compared
+	$(BIN)/python -m tests.quality.entrances
+
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
 	$(BIN)/python -m tests.quality.benchmarks.soak

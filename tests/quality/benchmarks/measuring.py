@@ -35,11 +35,13 @@ class Load:
         rate: Requests a second.
         p50: Milliseconds.
         p99: Milliseconds.
+        requests: How many were answered.
     """
 
     rate: float
     p50: float
     p99: float
+    requests: int = 0
 
 
 class NotServed(Exception):
@@ -90,6 +92,25 @@ class Server:
             self._wrk(script.name, WARM_UP)
             return parsed(self._wrk(script.name, seconds))
 
+    def cost(self, work: Workload, seconds: int) -> float:
+        """Returns the microseconds of processor time that a request costs the server.
+
+        Raises:
+            NotServed: It does not do that work.
+        """
+        before = self._processor_seconds()
+        with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+            script.write(work.script(self.peer.prefix))
+            script.flush()
+            requests = parsed(self._wrk(script.name, seconds)).requests
+        return (self._processor_seconds() - before) / requests * 1e6
+
+    def _processor_seconds(self) -> float:
+        """Returns the processor time that the process has used, in user and kernel mode."""
+        status = Path(f"/proc/{self._process.pid}/stat").read_text()
+        user, kernel = status.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(kernel)) / os.sysconf("SC_CLK_TCK")
+
     def _wrk(self, script: str, seconds: int) -> str:
         command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", script]
         ran = subprocess.run([*command, self.url], capture_output=True, text=True, check=True)
@@ -115,7 +136,7 @@ def parsed(output: str) -> Load:
         msg = f"{said['failed']} of {said['requests']} requests failed"
         raise NotServed(msg)
     rate = said["requests"] / (said["microseconds"] / 1e6)
-    return Load(rate, said["p50"] / 1000, said["p99"] / 1000)
+    return Load(rate, said["p50"] / 1000, said["p99"] / 1000, said["requests"])
 
 
 @contextmanager

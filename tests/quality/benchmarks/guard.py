@@ -1,0 +1,113 @@
+"""``make bench-guard``: what each request costs the mock's process, beside an earlier commit.
+
+Both servers run at once and are loaded in turn; what is compared is the processor's time of the
+server's own process, which other work on the machine changes far less than seconds on the wall.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from tests.quality.benchmarks.measuring import served
+from tests.quality.benchmarks.peers import Peer, mock_command
+from tests.quality.benchmarks.workloads import Workload, our_grants, workloads
+
+ROOT = Path(__file__).parents[3]
+MOST = 1.10
+"""The ratio of the costs above which the command fails."""
+
+START = "from understudy.cli import main; main()"
+console = Console()
+
+
+def main() -> None:
+    """Measures both commits, prints a line a workload, and fails where one costs more."""
+    options = _options()
+    with ExitStack() as opened:
+        directory = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        before = opened.enter_context(_checkout(options.base, directory / "before"))
+        ratios = _compare(before, directory, options.rounds, options.seconds)
+    slower = [name for name, ratio in ratios.items() if ratio > MOST]
+    if slower:
+        sys.exit(f"more than {MOST - 1:.0%} above {options.base}: {', '.join(slower)}")
+
+
+def _compare(before: Path, cache: Path, rounds: int, seconds: int) -> Mapping[str, float]:
+    ratios: dict[str, float] = {}
+    for name, works, prefix, words in (
+        ("resource", workloads(), "/v3", ()),
+        ("authorization", our_grants(), "", ("--single-port",)),
+    ):
+        peers = [
+            Peer(f"{name}, {side}", _command(place, words), prefix, works=partial(list, works))
+            for side, place in (("before", before), ("after", ROOT))
+        ]
+        costs = _measure(peers, works, cache, rounds, seconds)
+        for work in works:
+            pairs = zip(*(costs[peer.name, work.name] for peer in peers), strict=True)
+            ratios[work.name] = statistics.median(after / first for first, after in pairs)
+            medians = [statistics.median(costs[peer.name, work.name]) for peer in peers]
+            console.print(
+                f"{work.name:22} {medians[0]:8.1f} µs before {medians[1]:8.1f} µs after "
+                f"{ratios[work.name]:6.2f}"
+            )
+    return ratios
+
+
+def _measure(
+    peers: list[Peer], works: list[Workload], cache: Path, rounds: int, seconds: int
+) -> dict[tuple[str, str], list[float]]:
+    costs: dict[tuple[str, str], list[float]] = {}
+    with ExitStack() as opened:
+        servers = []
+        for peer in peers:
+            place = cache / peer.name
+            place.mkdir()
+            servers.append(opened.enter_context(served(peer, place, works[:1])))
+        for work in works:
+            for _ in range(rounds):
+                for server in servers:
+                    cost = server.cost(work, seconds)
+                    costs.setdefault((server.peer.name, work.name), []).append(cost)
+    return costs
+
+
+def _command(place: Path, words: tuple[str, ...]) -> Callable[[int, Path], Sequence[str]]:
+    """Returns what serves the mock of a checkout, without limits and without a log."""
+    serve = mock_command(*words)
+
+    def command(port: int, cache: Path) -> list[str]:
+        _, *rest = serve(port, cache)
+        return ["env", f"PYTHONPATH={place / 'src'}", sys.executable, "-c", START, *rest]
+
+    return command
+
+
+@contextmanager
+def _checkout(commit: str, place: Path) -> Iterator[Path]:
+    """Checks a commit out for as long as the block."""
+    worktree = ("git", "-C", str(ROOT), "worktree")
+    subprocess.run([*worktree, "add", "--quiet", "--detach", str(place), commit], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run([*worktree, "remove", "--force", str(place)], check=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make bench-guard", description=__doc__)
+    parser.add_argument("base", nargs="?", default="HEAD~1", help="the commit to compare with")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
