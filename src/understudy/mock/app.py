@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from starlette.types import Receive, Scope, Send
-
 from understudy.errors import StartupError, nearest
 from understudy.interface.document_words import in_words
 from understudy.interface.rules import Rule, choose, load_rules, switches
@@ -27,7 +25,7 @@ from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.request_context import HERE, Addresses
-from understudy.mock.engine.stack import SiteConfig, stack
+from understudy.mock.engine.stack import Served, Site, SiteConfig
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import Baseline, World
 from understudy.mock.fixtures import loading
@@ -61,6 +59,8 @@ class Mock:
 
     Attributes:
         listing: What the document in force offers, if it is another service's; else None.
+        resource: Serves the resource API's address: the API, its pictures and its pages.
+        authorization: Serves the authorization server's address: its endpoints and its pages.
 
     Raises:
         StartupError: A document or fixture is not as it must be.
@@ -99,15 +99,9 @@ class Mock:
                 is_repair=settings.state_repair,
             )
             store.restore(self.worlds)
+        self.resource = Served()
+        self.authorization = Served()
         self._build()
-
-    async def resource(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves the resource API's address: the API, its pictures and its pages."""
-        await self._resource(scope, receive, send)
-
-    async def authorization(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves the authorization server's address: its endpoints and its pages."""
-        await self._authorization(scope, receive, send)
 
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.
@@ -196,11 +190,11 @@ class Mock:
             guarded=GUARDED,
             page_hosts=self._page_hosts(),
         )
-        self._resource = stack(common)
+        site = Site(common)
         if is_single:
-            self._authorization = self._resource
+            self.resource.site = self.authorization.site = site
             return
-        self._authorization = stack(
+        authorization_site = Site(
             replace(
                 common,
                 apis=(*sign_in, web, administration),
@@ -214,6 +208,7 @@ class Mock:
                 addresses=self._addresses_of_authorization(),
             )
         )
+        self.resource.site, self.authorization.site = site, authorization_site
 
     def _user_info(self, vocabulary: Vocabulary) -> Sequence[Api]:
         if not self._settings.user_info:

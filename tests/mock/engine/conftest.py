@@ -22,7 +22,7 @@ from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.parameters import ABSENT
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.stack import SiteConfig, stack
+from understudy.mock.engine.stack import Site, SiteConfig
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import DEFAULT, World
 from understudy.mock.policies import POLICIES
@@ -186,7 +186,7 @@ class Service:
             "records": (self.recorded.append,),
             **self.site,
         }
-        self.application: ASGIApp = stack(SiteConfig(**site))
+        self.application: ASGIApp = Site(SiteConfig(**site))
 
     def ask(self, method: str, target: str, **request: Any) -> httpx.Response:
         """Sends one request, as a client would."""

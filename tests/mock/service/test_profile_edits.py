@@ -42,7 +42,7 @@ class ProfileEdits(RuleBasedStateMachine):
         self.expected |= edits
         if edits:
             self.edited = self.now.strftime("%Y-%m-%dT%H:%M:%SZ")
-        assert said == own_profile.get_own_profile(self.call()).body
+        assert said == own_profile.get_own_profile(self.call()).body.value
 
     @rule(edits=EDITS, extra=st.sampled_from(["hash", "timezone", "verified_accounts"]))
     def update_with_a_member_that_only_a_newer_document_lets_through(self, edits, extra):
@@ -57,7 +57,7 @@ class ProfileEdits(RuleBasedStateMachine):
 
     @invariant()
     def lookup_says_what_the_model_says(self):
-        said = profiles.get_profile(self.call(), "mia").body
+        said = profiles.get_profile(self.call(), "mia").body.value
         assert {name: said[name] for name in own_profile.EDITABLE} == self.expected
         assert said.get("last_profile_edit") == self.edited
         assert said["timezone"] == "Europe/Oslo"

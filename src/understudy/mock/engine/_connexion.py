@@ -10,8 +10,8 @@ from the scope (``connexion_routing``) comes from Connexion's source and not fro
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Scope
@@ -63,6 +63,36 @@ def routed(
         application.add_api(skeleton(operations), base_path=base_path)
     routed_application: ASGIApp = application
     return routed_application
+
+
+class RegisteredRoute(NamedTuple):
+    """An operation as Connexion has registered it.
+
+    Attributes:
+        base: Matches the beginning of a path; what is left is the group ``path``, without its slash.
+        rest: Matches what is left, with a slash before; path parameters are its groups.
+        methods: In upper case.
+        key: Base path and operationId, as ``route_of`` returns them.
+    """
+
+    base: re.Pattern[str]
+    rest: re.Pattern[str]
+    methods: frozenset[str]
+    key: tuple[str, str]
+
+
+def registered_routes(application: ASGIApp) -> Iterator[RegisteredRoute]:
+    """Yields the routes of an application that ``routed`` returned, in the order they are tried.
+
+    There are none before its first call, as Connexion builds its middleware then.
+    """
+    layers = getattr(application, "middleware_stack", None) or ()
+    for routing in (layer for layer in layers if isinstance(layer, Routing)):
+        for mount in routing.router.routes:
+            for route in mount.app.routes:
+                key = (mount.path, route.endpoint.operation_id)
+                methods = frozenset(route.methods)
+                yield RegisteredRoute(mount.path_regex, route.path_regex, methods, key)
 
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:

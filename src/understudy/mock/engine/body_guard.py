@@ -26,15 +26,13 @@ class BodyGuard:
         """Reads the body, if the headers announce one, and calls the next layer.
 
         Raises:
-            LimitExceeded: It is too large, too slow, or a form of too many fields; or the query is.
+            LimitExceeded: It is too large or too slow.
             BadRequest: The client went away in the middle, or its transfer coding is not known.
         """
         context = context_of(scope)
-        FORM_FIELDS.check(context.query.count(b"&"))
         if b"content-length" in context.headers or b"transfer-encoding" in context.headers:
             _expect_readable_coding(context)
             context.body = await _read(receive)
-            _check_form(context)
         await self._app(scope, receive, send)
 
 
@@ -45,8 +43,13 @@ def _expect_readable_coding(context: RequestContext) -> None:
         raise BadRequest(msg, code="unknown_transfer_coding")
 
 
-def _check_form(context: RequestContext) -> None:
-    """Counts the fields of a form before anyone parses it, whatever its type says."""
+def expect_bounded_fields(context: RequestContext) -> None:
+    """Counts the fields of the query, and of a form, before anyone parses them.
+
+    Raises:
+        LimitExceeded: There are too many.
+    """
+    FORM_FIELDS.check(context.query.count(b"&"))
     if (
         len(context.body) > FORM_FIELDS.most
         and b"urlencoded" in context.headers.get(b"content-type", b"").lower()

@@ -1,11 +1,15 @@
 """Defines what a handler gets and returns: plain values, independent of the web framework."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+import orjson
+
 from understudy.errors import Headers
 from understudy.mock.engine.worlds import World
+
+_KEPT_BODIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,67 @@ class Upload(NamedTuple):
     field: str
 
 
+class SharedBody:
+    """A JSON body that many responses share, since it was built from frozen records.
+
+    It is encoded once, and validated once by each validator.
+
+    Args:
+        value: What it says; nobody changes it.
+    """
+
+    __slots__ = ("_content", "valid_by", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.valid_by: object = None
+        self._content: bytes | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The body as JSON."""
+        if self._content is None:
+            self._content = orjson.dumps(self.value)
+        return self._content
+
+
+class SharedBodies:
+    """Keeps bodies that were built from frozen records, for the next request of the same.
+
+    A changed record is another object, so nothing here is ever out of date; the oldest body makes
+    room for a new one.
+    """
+
+    def __init__(self) -> None:
+        self._bodies: dict[tuple[int, str, str], tuple[object, SharedBody]] = {}
+
+    def get(self, record: object, site_url: str, view: str, build: Callable[[], Any]) -> SharedBody:
+        """Returns a body, which is built where it is not kept.
+
+        Args:
+            record: The frozen record that it is built from.
+            site_url: The base of the URLs in it.
+            view: What else it depends on.
+            build: Builds its value.
+        """
+        key = (id(record), site_url, view)
+        kept = self._bodies.get(key)
+        if kept is not None and kept[0] is record:
+            return kept[1]
+        body = SharedBody(build())
+        if len(self._bodies) >= _KEPT_BODIES:
+            del self._bodies[next(iter(self._bodies))]
+        self._bodies[key] = record, body
+        return body
+
+
 class HandlerResponse(NamedTuple):
     """The response of a handler.
 
     Attributes:
         status: The mock's choice; where the document in force declares explicit success codes and
             this is not among them, the first declared one is sent instead.
-        body: A value that JSON can express, bytes of ``media_type``, an asynchronous iterator of such bytes
+        body: A value that JSON can express, such a value as a SharedBody, bytes of ``media_type``, an asynchronous iterator of such bytes
             that goes on until the client leaves, or None for no content.
         media_type: The media type of ``body``.
         headers: Further headers, names in lower case.

@@ -8,16 +8,29 @@ import asyncio
 import re
 import socket
 import struct
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
+from urllib.parse import unquote
 
 import orjson
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import ASGIApp, Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from understudy.limits import BODY_BYTES, HEADER_BYTES, HEADER_SECONDS, Limit
 from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES
 from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
+from understudy.mock.engine.direct import Continuation
 from understudy.mock.engine.fault_injection import ABORT
+from understudy.mock.engine.response_sending import WireResponse
+
+Respond = Callable[[Scope, bytes], WireResponse | Continuation | None]
+"""Responds to a request at once; see ``Direct.respond``."""
+
+
+def _never(_scope: Scope, _body: bytes) -> None:
+    """Leaves every request to the application."""
+
 
 _RESET = struct.pack("ii", 1, 0)
 """Sets SO_LINGER to 0 seconds: unsent bytes are dropped, and the peer receives RST."""
@@ -32,14 +45,23 @@ client would lose the response."""
 
 
 class HttpConnection(HttpToolsProtocol):
-    """Refuses a header without end, and lets a fault end the connection in the middle."""
+    """Refuses a header without end, and lets a fault end the connection in the middle.
+
+    A request that came whole in one read is handed to the application's ``respond`` first, where it
+    has one, and only if that returns None to the application itself: a task and ASGI's messages cost
+    as much as the response to an ordinary request.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
         self._is_in_head = True
         self._is_refused = False
+        self._head_until = 0.0
         self._head_timer: asyncio.TimerHandle | None = None
+        self._respond: Respond = getattr(self.config.app, "respond", _never)
+        self._pieces: list[bytes] | None = None
+        """The body of a request that may be responded to directly; None for any other."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Gives the first request its time, unless too few descriptors are left to serve it."""
@@ -52,7 +74,9 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops the clock."""
-        self._end_head()
+        self._is_in_head = False
+        if self._head_timer is not None:
+            self._head_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -61,6 +85,8 @@ class HttpConnection(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         super().data_received(data)
+        if self._pieces is not None:  # its body has not arrived: only the application can wait
+            self._call_application(self._pieces)
         if self._head_bytes > HEADER_BYTES.most + _ROOM:
             self._expect_bounded_message()
 
@@ -77,11 +103,80 @@ class HttpConnection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Stops the clock, and starts the application."""
-        self._end_head()
+        """Stops the clock, and starts the application unless the rest may come in the same read."""
+        self._is_in_head = False
         if self.url[:1] != b"/":
             self._take_host_of_target()
+        if self._is_plain():
+            self._pieces = []
+        else:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Takes a piece of the body."""
+        if self._pieces is None:
+            super().on_body(body)
+        else:
+            self._pieces.append(body)
+
+    def on_message_complete(self) -> None:
+        """Responds directly where that can be done, else lets the application do it."""
+        pieces = self._pieces
+        if pieces is None:
+            super().on_message_complete()
+            return
+        path, _, query = self.url.partition(b"?")
+        text = path.decode("ascii")
+        scope = cast("dict[str, Any]", self.scope)
+        scope["method"] = self.parser.get_method().decode("ascii")
+        scope["path"] = unquote(text) if "%" in text else text
+        scope["query_string"] = query
+        response = self._respond(scope, b"".join(pieces))
+        if isinstance(response, WireResponse):
+            self._pieces = None
+            self._write(response)
+            return
+        self._call_application(pieces, response)
+        super().on_message_complete()
+
+    def _is_plain(self) -> bool:
+        """Tells whether nothing but the application's ``respond`` is needed for a request."""
+        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        return (
+            is_idle
+            and not self.expect_100_continue
+            and not self.flow.write_paused
+            and not self.parser.should_upgrade()
+            and self.parser.get_http_version() == "1.1"
+            and self.url[:1] == b"/"
+            and self.url.isascii()
+            and b"#" not in self.url
+        )
+
+    def _call_application(
+        self, pieces: Sequence[bytes], continuation: ASGIApp | None = None
+    ) -> None:
+        """Starts the application, or what is left of a direct response, as uvicorn does it."""
+        self._pieces = None
+        if continuation is not None:
+            self.app = continuation
         super().on_headers_complete()
+        self.app = self.config.loaded_app
+        for piece in pieces:
+            super().on_body(piece)
+
+    def _write(self, response: WireResponse) -> None:
+        """Sends a whole response in one write."""
+        is_kept = self.parser.should_keep_alive()
+        content = [STATUS_LINE[response.status]]
+        for name, value in (*self.server_state.default_headers, *response.headers):
+            content += (name, b": ", value, b"\r\n")
+        content.append(b"\r\n" if is_kept else b"connection: close\r\n\r\n")
+        content.append(response.body)
+        self.transport.write(b"".join(content))
+        if not is_kept:
+            self.transport.close()
+        self.on_response_complete()
 
     def _expect_bounded_message(self) -> None:
         """Refuses a header that is too large, and a body whose framing is.
@@ -108,13 +203,19 @@ class HttpConnection(HttpToolsProtocol):
     def _start_head(self) -> None:
         self._is_in_head = True
         self._head_bytes = 0
-        self._head_timer = self.loop.call_later(HEADER_SECONDS.most, self._refuse, HEADER_SECONDS)
+        self._head_until = self.loop.time() + HEADER_SECONDS.most
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_at(self._head_until, self._check_head)
 
-    def _end_head(self) -> None:
-        self._is_in_head = False
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def _check_head(self) -> None:
+        """Ends a connection whose header takes too long; one timer serves many requests."""
+        self._head_timer = None
+        if not self._is_in_head:
+            return
+        if self.loop.time() < self._head_until:
+            self._head_timer = self.loop.call_at(self._head_until, self._check_head)
+        else:
+            self._refuse(HEADER_SECONDS)
 
     def _refuse(self, limit: Limit) -> None:
         """Ends the connection, with a response where there is anything to respond to."""
@@ -125,7 +226,7 @@ class HttpConnection(HttpToolsProtocol):
             is_answerable &= not self.cycle.response_started
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        self._end_head()
+        self._is_in_head = False
         if is_answerable:
             problem = limit.exceeded()
             body = orjson.dumps({"error": problem.message, "code": problem.code})

@@ -1,7 +1,6 @@
 """Calls the handler of an operation and sends its response."""
 
-import inspect
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Literal
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,8 +11,15 @@ from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.document_responses import sample_response
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.request_context import RequestContext, context_of
-from understudy.mock.engine.response_sending import problem_response, send_response, stream_response
-from understudy.openapi.skeleton import path_texts, routing_id
+from understudy.mock.engine.response_sending import (
+    WireResponse,
+    encode,
+    problem_response,
+    send_wire,
+    stream_response,
+)
+from understudy.mock.engine.route_table import EndpointsByRoute
+from understudy.openapi.skeleton import path_texts
 
 ResponseValidation = Literal["refuse", "warn", "off"]
 """The treatment of a response of the mock that breaks the document."""
@@ -30,16 +36,12 @@ class Route:
 
     Args:
         app: The next layer.
-        endpoints: Base path to the operations under it.
+        endpoints: The operations.
     """
 
-    def __init__(self, app: ASGIApp, endpoints: Mapping[str, Sequence[Endpoint]]) -> None:
+    def __init__(self, app: ASGIApp, endpoints: EndpointsByRoute) -> None:
         self._app = app
-        self._endpoints = {
-            (base_path, routing_id(endpoint.operation)): endpoint
-            for base_path, group in endpoints.items()
-            for endpoint in group
-        }
+        self._endpoints = endpoints
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Looks up the operation and calls the next layer."""
@@ -74,17 +76,24 @@ class Dispatcher:
         if endpoint is None or endpoint.is_page:
             await self._elsewhere(scope, receive, send)
             return
-        response = await _call(context, endpoint)
+        called = call_handler(context, endpoint)
+        response = called if isinstance(called, HandlerResponse) else await called
+        if isinstance(response.body, AsyncIterator):
+            status = endpoint.validator.status(response.status)
+            await stream_response(receive, send, response._replace(status=status))
+            return
+        await send_wire(send, self.encode(context, endpoint, response))
+
+    def encode(
+        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
+    ) -> WireResponse:
+        """Returns the response of a handler as it is sent: validated, and with its headers."""
         status = endpoint.validator.status(response.status)
         if status != response.status:
             response = response._replace(status=status)
-        if isinstance(response.body, AsyncIterator):
-            await stream_response(receive, send, response)
-            return
         if self._response_validation != "off":
             response = self._validated(context, endpoint, response)
-        extra = endpoint.errors.headers(response.status, context.extra_headers)
-        await send_response(send, response, extra)
+        return encode(response, endpoint.errors.headers(response.status, context.extra_headers))
 
     def _validated(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
@@ -104,7 +113,14 @@ class Dispatcher:
         return problem_response(500, "The mock's own response breaks the document", note)
 
 
-async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
+def call_handler(
+    context: RequestContext, endpoint: Endpoint
+) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse]:
+    """Calls the handler of an operation, or generates a response where it has none.
+
+    Raises:
+        Problem: The handler raised it, or the request lacks an argument that the handler requires.
+    """
     binding = endpoint.binding
     if binding.handler is None:
         seed = context.world.identifiers.seed
@@ -128,10 +144,11 @@ async def _call(context: RequestContext, endpoint: Endpoint) -> HandlerResponse:
     keywords: dict[str, Any] = {
         keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
     }
-    missing = binding.needs - keywords.keys()
+    missing = binding.needs and binding.needs - keywords.keys()
     if missing:
         msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
         raise BadRequest(msg, code="missing_parameter")
-    result = binding.handler(call, *(arguments[n] for n in binding.path_arguments), **keywords)
-    response: HandlerResponse = await result if inspect.iscoroutine(result) else result
+    response: HandlerResponse | Coroutine[Any, Any, HandlerResponse] = binding.handler(
+        call, *(arguments[n] for n in binding.path_arguments), **keywords
+    )
     return response

@@ -14,51 +14,41 @@ from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.request_context import RequestContext, context_of
-from understudy.mock.engine.response_sending import problem_response, send_response
+from understudy.mock.engine.response_sending import (
+    WireResponse,
+    encode,
+    problem_response,
+    send_wire,
+)
 from understudy.openapi.paths import Paths
 
 _log = logging.getLogger(__name__)
 
 
-class Errors:
-    """Responds to what the layers further in raise.
+class ErrorResponses:
+    """Makes the response to whatever was raised while a request was worked on.
 
     Args:
-        app: The next layer.
         paths: Knows which methods a path allows, and which path was probably meant.
         apis: The APIs with their error shapes; the first one's is used where no other fits.
     """
 
-    def __init__(self, app: ASGIApp, paths: Paths, apis: Sequence[Api]) -> None:
-        self._app = app
+    def __init__(self, paths: Paths, apis: Sequence[Api]) -> None:
         self._paths = paths
         self._apis = apis
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, and turns what it raises into a response."""
-        context = context_of(scope)
-        try:
-            await self._app(scope, receive, send)
-        except Exception as error:
-            problem = as_problem(error)
-            if problem is None:
-                _log.exception("%s %s failed inside the mock", context.method, context.path)
-                problem = _failure(error)
-            context.refused(problem)
-            if context.status:
-                return  # the response has begun; the server closes the connection
-            try:
-                await self._refuse(context, problem, send)
-            except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
-                context.refused(full)
-                await self._refuse(context, full, send)
-
-    async def _refuse(self, context: RequestContext, problem: Problem, send: Send) -> None:
+    def encode(self, context: RequestContext, error: Exception) -> WireResponse:
+        """Notes why a request is refused, and returns the response as it is sent."""
+        problem = as_problem(error)
+        if problem is None:
+            _log.error("%s %s failed inside the mock", context.method, context.path, exc_info=error)
+            problem = _failure(error)
+        context.refused(problem)
         response = self._response(context, problem)
         extra = context.extra_headers
         if context.endpoint is not None:
             extra = context.endpoint.errors.headers(response.status, extra)
-        await send_response(send, response, extra)
+        return encode(response, extra)
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):
@@ -86,6 +76,34 @@ class Errors:
             if is_its_own or (api.base_path and path.startswith(f"{api.base_path}/")):
                 return api
         return self._apis[0]
+
+
+class Errors:
+    """Responds to what the layers further in raise.
+
+    Args:
+        app: The next layer.
+        responses: Makes the responses.
+    """
+
+    def __init__(self, app: ASGIApp, responses: ErrorResponses) -> None:
+        self._app = app
+        self._responses = responses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls the next layer, and turns what it raises into a response."""
+        context = context_of(scope)
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            has_begun = context.status != 0
+            response = self._responses.encode(context, error)
+            if has_begun:
+                return  # the server closes the connection
+            try:
+                await send_wire(send, response)
+            except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
+                await send_wire(send, self._responses.encode(context, full))
 
 
 def method_not_allowed(context: RequestContext, methods: Sequence[str]) -> MethodNotAllowed:

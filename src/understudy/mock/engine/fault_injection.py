@@ -37,6 +37,12 @@ _PIECES = 20
 """Pieces of a slow body."""
 
 
+def may_change_response(context: RequestContext) -> bool:
+    """Tells whether a fault or a preference may change the response to a request."""
+    has_preferences = HEADER in context.headers or _QUERY_PREFIX in context.query
+    return has_preferences or bool(context.world.faults)
+
+
 class FaultInjection:
     """Injects what the world's faults or the request itself ask for.
 
@@ -51,9 +57,7 @@ class FaultInjection:
         """Calls the next layer, and changes its response as the fault has it."""
         context = context_of(scope)
         endpoint = context.endpoint
-        has_preferences = HEADER in context.headers or _QUERY_PREFIX in context.query
-        is_possible = has_preferences or context.world.faults
-        if not is_possible or endpoint is None or endpoint.api.is_steering:
+        if not may_change_response(context) or endpoint is None or endpoint.api.is_steering:
             await self._app(scope, receive, send)
             return
         preferences = _preferences(context) or RequestPreferences()

@@ -61,6 +61,7 @@ class Journal(Generic[Entry]):
         self.listeners: list[Listener] = []
         self._capacity = capacity
         self._entries: deque[Entry] = deque()
+        self._sizes: deque[int] = deque()  # of the entries; a size is worked out once
         self._bytes = 0
 
     def add(self, entry: Entry) -> None:
@@ -68,9 +69,12 @@ class Journal(Generic[Entry]):
         self.total += 1
         entry.number = self.total
         self._entries.append(entry)
-        self._bytes += entry.size
+        size = entry.size
+        self._sizes.append(size)
+        self._bytes += size
         while len(self._entries) > self._capacity or self._bytes > JOURNAL_BYTES.most:
-            self._bytes -= self._entries.popleft().size
+            self._entries.popleft()
+            self._bytes -= self._sizes.popleft()
         exercised = entry.exercised
         if exercised is not None:
             self.exercised[exercised] += 1
@@ -93,5 +97,6 @@ class Journal(Generic[Entry]):
     def forget(self) -> None:
         """Forgets every exchange; numbering continues, so that each number stays unique."""
         self._entries.clear()
+        self._sizes.clear()
         self._bytes = 0
         self.exercised.clear()

@@ -11,6 +11,7 @@ from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, T
 from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.hosts import expect_host
 from understudy.mock.engine.request_context import Addresses, RequestContext, header_bytes
+from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
@@ -21,11 +22,10 @@ RequestListener = Callable[[RequestContext], None]
 """Called with the context of every finished request."""
 
 
-class JournalMiddleware:
-    """Journals every request, whatever becomes of it.
+class Journaling:
+    """Selects the world of each request, and journals the request once it is finished.
 
     Args:
-        app: The next layer.
         worlds: Where requests happen.
         paths: Those that are served; the base path of the first API may be left out.
         listeners: What is called with every finished request before it is in the journal, and the
@@ -35,41 +35,31 @@ class JournalMiddleware:
 
     def __init__(
         self,
-        app: ASGIApp,
         worlds: Worlds,
         paths: Paths,
         listeners: tuple[Sequence[RequestListener], RequestListener | None],
         addresses: Addresses,
     ) -> None:
-        self._app = app
         self._worlds = worlds
         self._paths = paths
         self._records, self._log = listeners
         self._addresses = addresses
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls the next layer, and journals the request. What is not HTTP gets no response."""
-        if scope["type"] != "http":
-            return
+    def begin(self, scope: Scope) -> RequestContext:
+        """Returns the context of a request; the path in its scope becomes the one in its world."""
         context = self._context(scope)
         scope["path"] = self._paths.based(context.path)
-        started = perf_counter()
+        return context
 
-        async def sending(message: Message) -> None:
-            _note_response(context, message)
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sending)
-        finally:
-            context.seconds = perf_counter() - started
-            for record in self._records:
-                record(context)
-            if not context.path.startswith(BASE_PATH):
-                _journal(context)
-            if self._log is not None:
-                self._log(context)
-            _commit_late(context.world)
+    def end(self, context: RequestContext) -> None:
+        """Journals a request, after its response was sent."""
+        for record in self._records:
+            record(context)
+        if not context.path.startswith(BASE_PATH):
+            _journal(context)
+        if self._log is not None:
+            self._log(context)
+        _commit_late(context.world)
 
     def _context(self, scope: Scope) -> RequestContext:
         headers = dict(scope["headers"])
@@ -82,6 +72,36 @@ class JournalMiddleware:
         return RequestContext(scope, headers, world, self._addresses)
 
 
+class JournalMiddleware:
+    """Journals every request, whatever becomes of it.
+
+    Args:
+        app: The next layer.
+        journaling: Does so.
+    """
+
+    def __init__(self, app: ASGIApp, journaling: Journaling) -> None:
+        self._app = app
+        self._journaling = journaling
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls the next layer, and journals the request. What is not HTTP gets no response."""
+        if scope["type"] != "http":
+            return
+        context = self._journaling.begin(scope)
+        started = perf_counter()
+
+        async def sending(message: Message) -> None:
+            _note_message(context, message)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        finally:
+            context.seconds = perf_counter() - started
+            self._journaling.end(context)
+
+
 def expect_bounded_head(context: RequestContext) -> None:
     """Refuses a request whose header or target is too large, or that names no host.
 
@@ -91,7 +111,7 @@ def expect_bounded_head(context: RequestContext) -> None:
     """
     TARGET_BYTES.check(len(context.path) + len(context.query))
     HEADER_FIELDS.check(len(context.sent_headers))
-    HEADER_BYTES.check(header_bytes(context.sent_headers))
+    HEADER_BYTES.check(context.head_bytes)
     expect_host(context.http_version, context.headers, context.repeated_headers)
 
 
@@ -105,12 +125,20 @@ def expect_world(context: RequestContext) -> None:
         raise context.refusal.problem
 
 
-def _note_response(context: RequestContext, message: Message) -> None:
-    """Notes what is about to be sent; changes are committed before the response is sent."""
+def note_response(context: RequestContext, response: WireResponse) -> None:
+    """Notes what is about to be sent; changes are committed before the response is sent.
+
+    Raises:
+        Problem: The changes could not be kept, and are undone.
+    """
+    _commit(context.world)
+    context.status, context.response_headers, context.response_body = response
+
+
+def _note_message(context: RequestContext, message: Message) -> None:
+    """Notes an ASGI message that is about to be sent, as ``note_response`` does."""
     if message["type"] == "http.response.start":
-        _commit(context.world)
-        context.status = message["status"]
-        context.response_headers = message["headers"]
+        note_response(context, WireResponse(message["status"], message["headers"], b""))
     elif len(context.response_body) < JOURNAL_BODY_BYTES.most:
         context.response_body += message.get("body", b"")
 
@@ -134,16 +162,10 @@ def _journal(context: RequestContext) -> None:
     context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
     context.path = context.path[: TARGET_BYTES.most]
     context.query = context.query[: TARGET_BYTES.most]
-    headers = _cut(context.sent_headers)
-    if headers is not context.sent_headers:
+    if len(context.sent_headers) > HEADER_FIELDS.most or context.head_bytes > HEADER_BYTES.most:
+        headers = [(n[:100], text[:100]) for n, text in context.sent_headers[: HEADER_FIELDS.most]]
         context.sent_headers = headers
         context.headers = dict(headers)
+        context.head_bytes = header_bytes(headers)
     context.arguments = {}  # uploads are large, and the body says the same
     context.world.journal.add(context)
-
-
-def _cut(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
-    """Returns header fields that are within the limits as they are, and the beginning of others."""
-    if len(headers) <= HEADER_FIELDS.most and header_bytes(headers) <= HEADER_BYTES.most:
-        return headers
-    return [(name[:100], text[:100]) for name, text in headers[: HEADER_FIELDS.most]]

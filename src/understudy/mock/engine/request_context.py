@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property, lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from understudy.errors import Headers, Problem
@@ -90,37 +92,20 @@ class RequestContext:
         number: Its place in the world's journal, from 1.
     """
 
-    __slots__ = (
-        "arguments",
-        "authorization_url",
-        "body",
-        "choices",
-        "client",
-        "endpoint",
-        "extra_headers",
-        "fault",
-        "headers",
-        "http_version",
-        "method",
-        "notes",
-        "number",
-        "path",
-        "path_arguments",
-        "principal",
-        "query",
-        "refusal",
-        "repeated_headers",
-        "resource_url",
-        "response_body",
-        "response_headers",
-        "seconds",
-        "sent_headers",
-        "site_url",
-        "started",
-        "status",
-        "undeclared_query",
-        "world",
-    )
+    # most requests need only a few of these; the blanks are of the class, not of each request
+    endpoint: Endpoint | None = None
+    path_arguments: Mapping[str, str] = MappingProxyType({})
+    body = b""
+    principal: Principal | None = None
+    extra_headers: Headers = ()
+    undeclared_query: tuple[str, ...] = ()
+    fault: str | None = None
+    refusal: RefusalReason | None = None
+    status = 0
+    number = 0
+    response_headers: Sequence[tuple[bytes, bytes]] = ()
+    response_body = b""
+    seconds = 0.0
 
     def __init__(
         self,
@@ -138,26 +123,11 @@ class RequestContext:
         self.query: bytes = scope["query_string"]
         self.headers = headers
         self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
-        self.repeated_headers = self._repeated(scope)
+        self.repeated_headers = self._repeated()
         self.client: str = scope["client"][0] if scope.get("client") else "unknown"
-        site = addresses.own or self._site(scope)
-        self.site_url = site + world.prefix
-        self.resource_url = self._server(addresses.resource, site, scope) + world.prefix
-        self.authorization_url = self._server(addresses.authorization, site, scope) + world.prefix
-        self.endpoint: Endpoint | None = None
-        self.path_arguments: Mapping[str, str] = {}
-        self.body = b""
-        self.principal: Principal | None = None
+        self.site_url, self.resource_url, self.authorization_url = self._urls(scope, addresses)
         self.arguments: dict[str, Any] = {}
-        self.extra_headers: Headers = ()
-        self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
-        self.fault: str | None = None
-        self.refusal: RefusalReason | None = None
-        self.status = self.number = 0
-        self.response_headers: Sequence[tuple[bytes, bytes]] = ()
-        self.response_body = b""
-        self.seconds = 0.0
         scope[_KEY] = self
 
     def refused(self, problem: Problem) -> None:
@@ -173,7 +143,7 @@ class RequestContext:
     @property
     def size(self) -> int:
         """The approximate memory in bytes, once the request is in the journal."""
-        headers = header_bytes(self.sent_headers) + header_bytes(self.response_headers)
+        headers = self.head_bytes + header_bytes(self.response_headers)
         return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
@@ -188,32 +158,65 @@ class RequestContext:
             return None
         return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
 
-    def _repeated(self, scope: Scope) -> frozenset[bytes]:
-        if len(self.headers) == len(scope["headers"]):
+    @cached_property
+    def head_bytes(self) -> int:
+        """How many bytes its header fields take."""
+        return header_bytes(self.sent_headers)
+
+    def _repeated(self) -> frozenset[bytes]:
+        if len(self.headers) == len(self.sent_headers):
             return frozenset()
-        counts = Counter(name for name, _ in scope["headers"])
+        counts = Counter(name for name, _ in self.sent_headers)
         return frozenset(name for name, count in counts.items() if count > 1)
 
-    def _server(self, address: str, site: str, scope: Scope) -> str:
-        """Returns the address of a server, given the one that received the request."""
-        if not address.startswith(":"):
-            return address or site
-        name = host_name(self.headers.get(b"host", b"").decode("latin-1")) or "127.0.0.1"
-        return f"{scope['scheme']}://{f'[{name}]' if ':' in name else name}{address}"
-
-    def _site(self, scope: Scope) -> str:
-        """Returns the address that the client used, or that a proxy on this machine forwards."""
+    def _urls(self, scope: Scope, addresses: Addresses) -> "_Urls":
         headers = self.headers
-        forwarded = headers.get(b"x-forwarded-host", b"").decode("latin-1")
-        if is_host(forwarded) and is_local(self.client):
-            proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
-            prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
-            return f"{proto}://{forwarded}{prefix}"
-        host = headers.get(b"host", b"").decode("latin-1")
-        if not is_host(host):  # refused further in
-            server = scope.get("server") or ("127.0.0.1", None)
-            host = f"{server[0]}:{server[1]}" if server[1] else str(server[0])
-        return f"{scope['scheme']}://{host}"
+        host = headers.get(b"host", b"")
+        if not addresses.own and b"x-forwarded-host" in headers:
+            addresses = addresses._replace(own=self._forwarded())
+        server = tuple(scope.get("server") or ("127.0.0.1", None))
+        return _urls(addresses, scope["scheme"], host, server, self.world.prefix)
+
+    def _forwarded(self) -> str:
+        """Returns the address that a proxy on this machine forwards; empty where there is none."""
+        headers = self.headers
+        host = headers.get(b"x-forwarded-host", b"").decode("latin-1")
+        if not (is_host(host) and is_local(self.client)):
+            return ""
+        proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
+        prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
+        return f"{proto}://{host}{prefix}"
+
+
+class _Urls(NamedTuple):
+    """The base URLs of one request."""
+
+    site: str
+    resource: str
+    authorization: str
+
+
+@lru_cache(maxsize=256)  # clients name a few hosts, over and over
+def _urls(
+    addresses: Addresses, scheme: str, host: bytes, server: tuple[str, int | None], prefix: str
+) -> _Urls:
+    name = host.decode("latin-1")
+    if not is_host(name):  # refused further in
+        name = f"{server[0]}:{server[1]}" if server[1] else server[0]
+    site = addresses.own or f"{scheme}://{name}"
+    resource, authorization = (
+        _server(address, scheme, name) or site
+        for address in (addresses.resource, addresses.authorization)
+    )
+    return _Urls(site + prefix, resource + prefix, authorization + prefix)
+
+
+def _server(address: str, scheme: str, host: str) -> str:
+    """Returns the address of a server, which may be ``:PORT`` at the host that the client named."""
+    if not address.startswith(":"):
+        return address
+    name = host_name(host) or "127.0.0.1"
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}{address}"
 
 
 def header_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int:

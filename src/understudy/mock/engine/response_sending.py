@@ -1,39 +1,82 @@
-"""Sends responses as ASGI messages."""
+"""Encodes responses, and sends them as ASGI messages."""
 
 import asyncio
+import re
+from typing import Any, NamedTuple
 
 import orjson
 from starlette.types import Receive, Send
 
 from understudy.errors import Headers
-from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.call import HandlerResponse, SharedBody
 
 NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
 
+_NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
+"""What a field value may not hold (RFC 9110, 5.5)."""
 
-async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
-    """Sends a response.
+
+class WireResponse(NamedTuple):
+    """A response as it is sent.
+
+    Attributes:
+        status: HTTP's.
+        headers: Names in lower case.
+        body: Empty for no content.
+    """
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
+    """Encodes a response.
 
     Args:
-        send: ASGI's.
-        response: A body that JSON can express is sent as JSON, bytes as they are, None as no content.
+        response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
+            is no content.
         extra: Headers beside the response's own.
+
+    Raises:
+        ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
-    if response.status == NO_CONTENT:
-        response = response._replace(body=None)
-    body = b"" if response.body is None else response.body
-    content = body if isinstance(body, bytes) else orjson.dumps(body)
-    headers = []
-    if response.status != NO_CONTENT:
-        headers.append((b"content-length", str(len(content)).encode()))
-    if response.body is not None:
-        headers.append((b"content-type", response.media_type.encode()))
-    headers += [
-        (name.encode(), text.encode("latin-1")) for name, text in (*response.headers, *extra)
-    ]
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+    body, status = response.body, response.status
+    headers: list[tuple[bytes, bytes]] = []
+    if status == NO_CONTENT:
+        content = b""
+    else:
+        content = _content(body)
+        headers.append((b"content-length", b"%d" % len(content)))
+        if body is not None:
+            headers.append((b"content-type", response.media_type.encode()))
+    for name, text in (*response.headers, *extra):
+        if _NOT_IN_FIELDS.search(text):
+            msg = f"the header {name} would hold a control character"
+            raise ValueError(msg)
+        headers.append((name.encode(), text.encode("latin-1")))
+    return WireResponse(status, headers, content)
+
+
+def _content(body: Any) -> bytes:
+    if isinstance(body, SharedBody):
+        return body.content
+    if body is None:
+        return b""
+    return body if isinstance(body, bytes) else orjson.dumps(body)
+
+
+async def send_wire(send: Send, response: WireResponse) -> None:
+    """Sends an encoded response."""
+    start = {"status": response.status, "headers": response.headers}
+    await send({"type": "http.response.start", **start})
+    await send({"type": "http.response.body", "body": response.body})
+
+
+async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
+    """Encodes and sends a response, as ``encode`` has it."""
+    await send_wire(send, encode(response, extra))
 
 
 async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:

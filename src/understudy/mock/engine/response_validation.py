@@ -1,6 +1,10 @@
 """Validates the mock's own responses by the document: status, media type and schema."""
 
-from understudy.mock.engine.call import HandlerResponse
+from typing import Any
+
+from jsonschema_rs import Validator
+
+from understudy.mock.engine.call import HandlerResponse, SharedBody
 from understudy.mock.engine.document_responses import complete
 from understudy.mock.engine.validation_errors import first_error
 from understudy.openapi.operations import DeclaredResponse, Operation
@@ -53,10 +57,7 @@ class ResponseValidator:
             return self._undeclared_type(declared, response.media_type)
         if isinstance(response.body, bytes) or media.schema is None:
             return None
-        validator = self._schemas.validator(media.schema)
-        if validator.is_valid(response.body):
-            return None
-        return first_error(validator, response.body)
+        return _fault(response.body, self._schemas.validator(media.schema))
 
     def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
         """Returns a response with the required members that it lacks, generated."""
@@ -64,7 +65,8 @@ class ResponseValidator:
         media = declared and declared.content.get(response.media_type)
         if not media or media.schema is None:
             return response
-        body = complete(response.body, media.schema, self._schemas, seed)
+        body = response.body.value if isinstance(response.body, SharedBody) else response.body
+        body = complete(body, media.schema, self._schemas, seed)
         return response._replace(body=body)
 
     @staticmethod
@@ -73,6 +75,18 @@ class ResponseValidator:
         if ranges & set(response.content):
             return None
         return f"{media_type} is not among {', '.join(response.content)} at {response.pointer}"
+
+
+def _fault(body: Any, validator: Validator) -> str | None:
+    """Returns how a body breaks its schema, or None; a shared body is validated once."""
+    if not isinstance(body, SharedBody):
+        return None if validator.is_valid(body) else first_error(validator, body)
+    if body.valid_by is validator:
+        return None
+    if not validator.is_valid(body.value):
+        return first_error(validator, body.value)
+    body.valid_by = validator
+    return None
 
 
 def _is_success(status: int) -> bool:

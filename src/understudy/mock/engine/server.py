@@ -81,9 +81,9 @@ async def serve(
         certificate: Certificate chain and private key, as PEM files, for https; None for http.
     """
     for application in applications.values():
-        await _warm_up(application)
+        await warm_up(application)
     listeners = [
-        _Listener(_configuration(application, certificate)) for application in applications.values()
+        _Listener(configuration(application, certificate)) for application in applications.values()
     ]
 
     def stop() -> None:
@@ -105,7 +105,15 @@ async def serve(
         task.cancel()
 
 
-def _configuration(application: ASGIApp, certificate: tuple[Path, Path] | None) -> uvicorn.Config:
+def configuration(
+    application: ASGIApp, certificate: tuple[Path, Path] | None = None
+) -> uvicorn.Config:
+    """Returns the settings under which uvicorn serves an application.
+
+    Args:
+        application: What is served; its method ``respond``, if it has one, is asked first.
+        certificate: Certificate chain and private key, as PEM files, for https; None for http.
+    """
     chain, key = certificate or (None, None)
     return uvicorn.Config(
         application,
@@ -122,7 +130,7 @@ def _configuration(application: ASGIApp, certificate: tuple[Path, Path] | None) 
     )
 
 
-async def _warm_up(application: ASGIApp) -> None:
+async def warm_up(application: ASGIApp) -> None:
     """Calls the application once, so that it builds its middleware stack."""
 
     async def receive() -> dict[str, str]:

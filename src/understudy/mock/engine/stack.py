@@ -1,21 +1,23 @@
-"""The ASGI middleware stack, outermost first."""
+"""Builds what one address serves: the ASGI middleware stack, and the entrance beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.mock.engine._connexion import ROUTING, Middleware, routed
 from understudy.mock.engine.admin_guard import guarding
 from understudy.mock.engine.api import Api
-from understudy.mock.engine.body_guard import BodyGuard
+from understudy.mock.engine.body_guard import BodyGuard, expect_bounded_fields
 from understudy.mock.engine.choices import Choose, choosing
 from understudy.mock.engine.cors import Cors
+from understudy.mock.engine.direct import Continuation, Direct
 from understudy.mock.engine.dispatcher import Dispatcher, ResponseValidation, Route
 from understudy.mock.engine.endpoint import Endpoint, endpoints
-from understudy.mock.engine.errors import Errors
+from understudy.mock.engine.errors import ErrorResponses, Errors
 from understudy.mock.engine.fault_injection import FaultInjection
 from understudy.mock.engine.journaling import (
+    Journaling,
     JournalMiddleware,
     RequestListener,
     expect_bounded_head,
@@ -25,8 +27,10 @@ from understudy.mock.engine.page_guard import guarding_paths, page_test
 from understudy.mock.engine.rate_limit import enforce_quota
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.request_validation import validate
+from understudy.mock.engine.response_sending import WireResponse
+from understudy.mock.engine.route_table import RouteTable, by_route
 from understudy.mock.engine.security import authorize
-from understudy.mock.engine.steps import Steps
+from understudy.mock.engine.steps import Step, Steps
 from understudy.mock.engine.world_selection import Worlds
 from understudy.openapi.paths import Paths
 
@@ -66,37 +70,79 @@ class SiteConfig:
     page_hosts: frozenset[str] = frozenset()
 
 
-def stack(site: SiteConfig) -> ASGIApp:
-    """Builds the middleware stack of one address around its dispatcher.
+class Site:
+    """One address: an ASGI application, and a shorter way for ordinary requests.
+
+    Args:
+        config: What it serves, and how.
 
     Raises:
         StartupError: A document or its handlers are not as they must be.
     """
-    served: dict[str, list[Endpoint]] = {}
-    for api in site.apis:
-        served.setdefault(api.base_path, []).extend(endpoints(api))
-    operations = {base_path: [e.operation for e in group] for base_path, group in served.items()}
-    paths = Paths(operations, site.apis[0].base_path)
-    is_page = page_test(paths, site.apis)
-    layers: list[Middleware] = [
-        lambda app: JournalMiddleware(
-            app, site.worlds, paths, (site.records, site.log), site.addresses
-        ),
-        lambda app: Cors(app, site.closed, is_page),
-        lambda app: Errors(app, paths, site.apis),
-        lambda app: Steps(
-            app,
+
+    def __init__(self, config: SiteConfig) -> None:
+        served: dict[str, list[Endpoint]] = {}
+        for api in config.apis:
+            served.setdefault(api.base_path, []).extend(endpoints(api))
+        operations = {base: [e.operation for e in group] for base, group in served.items()}
+        paths = Paths(operations, config.apis[0].base_path)
+        self._endpoints = by_route(served)
+        self._journaling = Journaling(
+            config.worlds, paths, (config.records, config.log), config.addresses
+        )
+        self._errors = ErrorResponses(paths, config.apis)
+        self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
+        self._head: tuple[Step, ...] = (
             expect_bounded_head,
-            guarding(site.admin_token, site.admin_hosts),
-            guarding_paths(site.guarded, site.page_hosts),
+            guarding(config.admin_token, config.admin_hosts),
+            guarding_paths(config.guarded, config.page_hosts),
             expect_world,
-            choosing(site.choose),
-        ),
-        BodyGuard,
-        ROUTING,
-        lambda app: Route(app, served),
-        lambda app: Steps(app, authorize),
-        FaultInjection,
-        lambda app: Steps(app, enforce_quota, validate),
-    ]
-    return routed(operations, layers, Dispatcher(site.elsewhere, site.response_validation))
+            choosing(config.choose),
+        )
+        is_page = page_test(paths, config.apis)
+        layers: list[Middleware] = [
+            lambda app: JournalMiddleware(app, self._journaling),
+            lambda app: Cors(app, config.closed, is_page),
+            lambda app: Errors(app, self._errors),
+            lambda app: Steps(app, *self._head),
+            BodyGuard,
+            lambda app: Steps(app, expect_bounded_fields),
+            ROUTING,
+            lambda app: Route(app, self._endpoints),
+            lambda app: Steps(app, authorize),
+            FaultInjection,
+            lambda app: Steps(app, enforce_quota, validate),
+        ]
+        self._stack = routed(operations, layers, self._dispatcher)
+        self._direct: Direct | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
+        await self._stack(scope, receive, send)
+        if self._direct is None:  # Connexion registers its routes at the first call
+            self._direct = Direct(
+                self._journaling,
+                RouteTable(self._stack, self._endpoints),
+                self._head,
+                (authorize, enforce_quota, validate),
+                self._dispatcher,
+                self._errors,
+            )
+
+    def respond(self, scope: Scope, body: bytes) -> WireResponse | Continuation | None:
+        """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
+        return None if self._direct is None else self._direct.respond(scope, body)
+
+
+class Served:
+    """What one address serves; ``site`` may be replaced while it is served."""
+
+    site: Site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request, as ``Site`` does."""
+        await self.site(scope, receive, send)
+
+    def respond(self, scope: Scope, body: bytes) -> WireResponse | Continuation | None:
+        """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
+        return self.site.respond(scope, body)

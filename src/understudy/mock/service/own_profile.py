@@ -29,7 +29,7 @@ def get_own_profile(call: Call) -> HandlerResponse:
         NotFound: The profile is disabled.
     """
     person = _enabled_caller(call)
-    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("profile-patch-partial", "profile-patch-empty-unsets", "profile-patch-seven-fields")

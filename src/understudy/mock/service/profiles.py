@@ -26,9 +26,11 @@ def get_profile(call: Call, profile_identifier: str) -> HandlerResponse:
     )
     if person.visibility == "private" and not is_owner:
         raise _private(call, profile_identifier)
-    if principal is None:
-        return HandlerResponse(representations.public_profile(person, call.site_url))
-    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=is_owner))
+    return HandlerResponse(
+        representations.shared_profile(
+            person, call.site_url, is_public=principal is None, is_owner=is_owner
+        )
+    )
 
 
 def _not_found(call: Call, identifier: str) -> NotFound:

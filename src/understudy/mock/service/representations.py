@@ -6,14 +6,17 @@ way to build a body.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET, UnsetType, to_builtins
 
 from understudy.interface.rules import upholds
+from understudy.mock.engine.call import SharedBodies, SharedBody
 from understudy.mock.service import addresses
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Avatar, Person, Profile, VerifiedAccount
+
+_BODIES: Final = SharedBodies()
 
 PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
 
@@ -22,6 +25,20 @@ PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated p
 def timestamp(instant: datetime) -> str:
     """Formats an instant as responses have it: UTC, whole seconds, ``Z``."""
     return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def shared_profile(
+    person: Person, site_url: str, *, is_public: bool = False, is_owner: bool = False
+) -> SharedBody:
+    """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
+    if is_public:
+        return _BODIES.get(person, site_url, "public", lambda: public_profile(person, site_url))
+    return _BODIES.get(
+        person,
+        site_url,
+        "owner" if is_owner else "full",
+        lambda: full_profile(person, site_url, is_owner=is_owner),
+    )
 
 
 def public_profile(person: Person, site_url: str) -> dict[str, Any]:
