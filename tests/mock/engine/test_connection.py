@@ -80,6 +80,18 @@ def test_a_body_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
     assert talk(lambda port: sent(port, head)).startswith(b"HTTP/1.1 408 ")
 
 
+def test_a_client_that_sends_no_more_still_gets_its_response(talk: Talk) -> None:
+    async def half_close(port: int) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write((REQUEST + b"\r\n") * 2)
+        writer.write_eof()
+        response = await reader.read()
+        writer.close()
+        return response
+
+    assert talk(half_close).count(b"HTTP/1.1 200 OK") == 2
+
+
 def test_two_requests_of_one_connection_are_both_answered(talk: Talk) -> None:
     last = REQUEST + b"Connection: close\r\n\r\n"
     response = talk(lambda port: sent(port, REQUEST + b"\r\n" + last))

@@ -1,10 +1,12 @@
 """Sends hostile bytes to a mock on sockets, while another client measures how long it waits."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from random import Random  # noqa: TID251 - seeded
 from time import perf_counter
 
+from tests.quality.attack.requests import Attacker, HostileRequest
 from tests.quality.attack.smuggling import expected, smuggle
 
 from understudy.mock.app import Mock
@@ -13,6 +15,9 @@ from understudy.mock.settings import Settings
 
 PATIENCE = 10.0
 """Seconds in which every hostile connection is answered or closed, but for those that say nothing."""
+
+GENERATED = 10
+"""Generated requests after each of the list."""
 
 _HOST = b"Host: 127.0.0.1\r\n"
 _CLOSE = b"Connection: close\r\n"
@@ -64,7 +69,7 @@ HOSTILE: dict[str, Bytes] = {
 
 
 async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], list[str]]:
-    """Opens so many hostile connections.
+    """Opens so many hostile connections of the list, and ten times as many with generated requests.
 
     Returns:
         The seconds that another client waited for each of its own requests meanwhile, and what
@@ -80,13 +85,16 @@ async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], li
 
         async def besiege() -> None:
             await ready.wait()
-            chance = Random(seed)
+            chance, attacker = Random(seed), Attacker(seed)
             watching = asyncio.ensure_future(_watch(port, waits, problems))
             try:
                 problems.extend(await _smuggled(port))
                 for number in range(connections):
                     name = list(HOSTILE)[number % len(HOSTILE)]
                     await _send(port, name, HOSTILE[name](chance), problems)
+                    for _ in range(GENERATED):
+                        await _send_generated(port, attacker.next(), problems)
+                        mock.world.faults.clear()  # they would be another client's too
             finally:
                 watching.cancel()
                 stops[0]()
@@ -111,21 +119,38 @@ async def _smuggled(port: int) -> list[str]:
 
 async def _send(port: int, name: str, content: bytes, problems: list[str]) -> None:
     """Sends bytes, and waits until the mock answers or hangs up."""
+    response = await _response(port, content, name, problems)
+    if response and not re.match(rb"HTTP/1\.1 [1-4]", response):
+        problems.append(f"{name}: {response[:200]!r}")
+
+
+async def _send_generated(port: int, request: HostileRequest, problems: list[str]) -> None:
+    """Sends a generated request, which must have a response, and none of 5xx but for its asking."""
+    content = request.on_the_wire()
+    response = await _response(port, content, repr(content[:300]), problems)
+    if response is None or (request.asks_for_failure and b"fault" in content):
+        return  # a fault may be that there is no response
+    if not response.startswith(b"HTTP/1.1 ") or (
+        response.startswith(b"HTTP/1.1 5") and not request.asks_for_failure
+    ):
+        problems.append(f"{content[:600]!r}: {response[:200]!r}")
+
+
+async def _response(port: int, content: bytes, name: str, problems: list[str]) -> bytes | None:
+    """Returns all that comes back for some bytes; None where the mock hung up as more was sent."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         async with asyncio.timeout(PATIENCE):
             writer.write(content)
             writer.write_eof()
-            response = await reader.read()
+            return await reader.read()
     except TimeoutError:
         problems.append(f"{name}: neither answered nor closed within {PATIENCE:g} s")
-        return
     except OSError:
-        return  # it hung up while more was sent
+        pass
     finally:
         writer.close()
-    if (response and not response.startswith(b"HTTP/1.1 ")) or response.startswith(b"HTTP/1.1 5"):
-        problems.append(f"{name}: {response[:200]!r}")
+    return None
 
 
 async def _watch(port: int, waits: list[float], problems: list[str]) -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, thread_time
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -26,36 +28,55 @@ class Result:
     """What came of an attack.
 
     Attributes:
+        sent: Requests that were sent.
         statuses: How often each status was answered.
         failures: What should not have been, with the request that shows it.
-        slowest: Seconds of the slowest request.
+        slowest: Seconds that the slowest request keeps the event loop from all others: what its
+            thread computed, without what other threads did for it and what it waited for.
         slowest_request: That request.
+        memory: Bytes of resident memory after each tenth of the requests, where the system tells.
     """
 
+    sent: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0
     slowest_request: str = ""
+    memory: list[int] = field(default_factory=list)
 
 
-async def attack(requests: int, seed: int) -> Result:
-    """Sends so many requests, each after the one before."""
+async def attack(requests: int, seed: int, seconds: float = math.inf) -> Result:
+    """Sends so many requests, each after the one before, and no more after so many seconds."""
     logging.getLogger("understudy").setLevel(logging.CRITICAL)
     attacker, result = Attacker(seed), Result()
     mock = Mock(Settings())
+    end = perf_counter() + seconds
     for number in range(requests):
         if number % RENEWED == 0:
             mock = Mock(Settings())
+            if perf_counter() > end:
+                break
+        if number % max(requests // 10, RENEWED) == RENEWED - 1:
+            result.memory.append(resident_bytes())
+        result.sent += 1
         request = attacker.next()
-        started = perf_counter()
+        started = thread_time()
         problem = await _send(mock, request, result)
-        if perf_counter() - started > result.slowest and not request.asks_for_delay:
-            result.slowest = perf_counter() - started
+        if thread_time() - started > result.slowest:
+            result.slowest = thread_time() - started
             result.slowest_request = f"{number}: {request!r:.600}"
         if problem is not None:
             result.failures.append(f"seed {seed}, request {number}: {problem}: {request!r:.600}")
         mock.world.faults.clear()  # what was injected answers 5xx, as it should
     return result
+
+
+def resident_bytes() -> int:
+    """Returns the resident memory of this process; 0 where the system does not tell."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    return int(status.read_text().partition("VmRSS:")[2].split()[0]) * 1024
 
 
 async def _send(mock: Mock, request: HostileRequest, result: Result) -> str | None:

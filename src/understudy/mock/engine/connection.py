@@ -79,6 +79,19 @@ class HttpConnection(HttpToolsProtocol):
             self._head_timer.cancel()
         super().connection_lost(exc)
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn always ends the connection
+        """Lets a client have its response that sent a whole request and will send no more.
+
+        Returns:
+            Whether the connection stays open until the response is sent; not over TLS, which has no
+            half-closed connections.
+        """
+        cycle = self.cycle
+        if cycle is None or cycle.more_body or cycle.response_started or self.scheme != "http":  # type: ignore[redundant-expr]  # uvicorn starts with None
+            return False
+        cycle.keep_alive = False
+        return True
+
     def data_received(self, data: bytes) -> None:
         """Reads on, unless the header has grown too large."""
         if self._is_refused:
