@@ -83,7 +83,7 @@ def test_a_body_that_stays_half_is_408(talk: Talk, monkeypatch) -> None:
 def test_a_client_that_sends_no_more_still_gets_its_response(talk: Talk) -> None:
     async def half_close(port: int) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write((REQUEST + b"\r\n") * 2)
+        writer.write((REQUEST + b"Prefer: delay=0.05\r\n\r\n") * 2)
         writer.write_eof()
         response = await reader.read()
         writer.close()

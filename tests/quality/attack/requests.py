@@ -44,6 +44,11 @@ class HostileRequest:
         wanted = preferences + self.query
         return b"code=5" in wanted or b"fault" in wanted
 
+    @property
+    def asks_for_delay(self) -> bool:
+        """Whether it asks to be answered late."""
+        return b"delay" in self.query or any(b"delay" in value for _, value in self.headers)
+
     def on_the_wire(self) -> bytes:
         """Returns the request as a client sends it that closes the connection afterwards."""
         target = self.path.encode() + (b"?" + self.query if self.query else b"")
