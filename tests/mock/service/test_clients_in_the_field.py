@@ -35,3 +35,11 @@ def test_a_webp_upload_is_shown_where_the_switch_takes_it(ask):
     avatar = ask("POST", "/v3/me/avatars", files=files, headers=choice, **ME).json()
     picture = ask("GET", avatar["image_url"])
     assert (picture.status_code, picture.headers["content-type"]) == (200, "image/jpeg")
+
+
+@pytest.mark.parametrize(
+    "forwarded", ["host=app.example;proto=https", 'for=192.0.2.1;proto=https;host="app.example"']
+)
+def test_links_follow_the_forwarded_header_of_a_proxy(ask, forwarded):
+    profile = ask("GET", "/v3/profiles/ada", headers={"Forwarded": forwarded}).json()
+    assert profile["avatar_url"] == f"https://app.example/avatar/{ADA_HASH}"

@@ -58,7 +58,8 @@ _TOKENS = ("", "", "Bearer ada-full", "Bearer ada-read", "bearer ada-full", "Bea
 _ODD_HEADERS = (
     *("Origin: http://app.example", "Prefer: code=404", "Expect: 100-continue", "Accept: text/css"),
     *("X-Mock-Choose: scopes=ignored", "X-Mock-World: nothing", "Connection: close", "Host: other"),
-    *("Cookie: mock_world=default", "X-Forwarded-Host: app.example", "Content-Encoding: gzip"),
+    *("Cookie: mock_world=default", "X-Forwarded-Host: app.example", "Forwarded: host=app.example"),
+    "Content-Encoding: gzip",
 )
 
 

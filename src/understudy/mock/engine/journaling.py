@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from understudy.errors import MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
 from understudy.mock.engine.admin_guard import BASE_PATH
+from understudy.mock.engine.forwarding import expect_forwarded
 from understudy.mock.engine.hosts import expect_host
 from understudy.mock.engine.request_context import Addresses, RequestContext, header_bytes
 from understudy.mock.engine.response_sending import WireResponse
@@ -113,6 +114,7 @@ def expect_bounded_head(context: RequestContext) -> None:
     HEADER_FIELDS.check(len(context.sent_headers))
     HEADER_BYTES.check(context.head_bytes)
     expect_host(context.http_version, context.headers, context.repeated_headers)
+    expect_forwarded(context.headers, context.sent_headers)
 
 
 def expect_world(context: RequestContext) -> None:

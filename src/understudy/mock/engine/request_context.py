@@ -12,6 +12,7 @@ from understudy.errors import Headers, Problem
 from understudy.interface.rules import upheld
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.forwarding import forwarded_site, is_forwarded
 from understudy.mock.engine.hosts import host_name, is_host, is_local
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.worlds import World
@@ -172,20 +173,10 @@ class RequestContext:
     def _urls(self, scope: Scope, addresses: Addresses) -> "_Urls":
         headers = self.headers
         host = headers.get(b"host", b"")
-        if not addresses.own and b"x-forwarded-host" in headers:
-            addresses = addresses._replace(own=self._forwarded())
+        if not addresses.own and is_forwarded(headers) and is_local(self.client):
+            addresses = addresses._replace(own=forwarded_site(headers, self.sent_headers))
         server = tuple(scope.get("server") or ("127.0.0.1", None))
         return _urls(addresses, scope["scheme"], host, server, self.world.prefix)
-
-    def _forwarded(self) -> str:
-        """Returns the address that a proxy on this machine forwards; empty where there is none."""
-        headers = self.headers
-        host = headers.get(b"x-forwarded-host", b"").decode("latin-1")
-        if not (is_host(host) and is_local(self.client)):
-            return ""
-        proto = headers.get(b"x-forwarded-proto", b"http").decode("latin-1")
-        prefix = headers.get(b"x-forwarded-prefix", b"").decode("latin-1").rstrip("/")
-        return f"{proto}://{host}{prefix}"
 
 
 class _Urls(NamedTuple):
