@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.paths import path_pattern
 
@@ -54,7 +55,7 @@ class Routes:
         auth_url: Base URL of the authorization server; None without one.
         resource: The operations below ``base_url``.
         authorization: Those below ``auth_url``.
-        upload_field: Name of the field that an upload sends its picture under.
+        inputs: Inputs that the interface leaves open, as the document in force declares them.
     """
 
     def __init__(
@@ -63,9 +64,9 @@ class Routes:
         auth_url: str | None,
         resource: Sequence[Operation],
         authorization: Sequence[Operation],
-        upload_field: str = "data",
+        inputs: DeclaredInputs | None = None,
     ) -> None:
-        self.upload_field = upload_field
+        self.inputs = inputs or DeclaredInputs()
         self._sites: list[tuple[Site, str, list[tuple[str, re.Pattern[str], Operation]]]] = [
             ("resource", base_url.rstrip("/"), _patterns(resource))
         ]

@@ -27,6 +27,16 @@ def was_refused(exchange: Exchange, _history: History) -> bool:
     return exchange.response.is_refusal
 
 
+def document_allows(exchange: Exchange, history: History) -> bool:
+    """Tells whether the deployment's own document, if there is one, allows the request."""
+    return history.allows is None or history.allows(exchange)
+
+
+def document_allows_no_such(exchange: Exchange, history: History) -> bool:
+    """Tells whether the deployment's own document, if there is one, does not allow the request."""
+    return history.allows is None or not history.allows(exchange)
+
+
 def is_get(exchange: Exchange, _history: History) -> bool:
     """Tells whether the method is GET."""
     return exchange.request.method == "GET"

@@ -125,7 +125,7 @@ class DocumentValidator:
                 return f"the header {header.name} is missing"
             if text is None or header.schema is None or header.is_json:
                 continue
-            value = _read(text, self._schemas.types(header.schema))
+            value = typed_text(text, self._schemas.types(header.schema))
             for error in self._schemas.validator(header.schema).iter_errors(value):
                 return f"the header {header.name}: {error.message}"
         return ""
@@ -149,7 +149,7 @@ def _text(error: object) -> str:
         return "the body is not UTF-8"
 
 
-def _read(text: str, types: frozenset[str]) -> Any:
+def typed_text(text: str, types: frozenset[str]) -> Any:
     """Returns a header's value as the most specific of these JSON types that it fits."""
     if "array" in types:
         return [part.strip() for part in text.split(",")] if text else []

@@ -5,7 +5,7 @@ exchange first, and by operation, so that a check over thousands of exchanges st
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import Any
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import Known, Target
+from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
@@ -48,12 +49,14 @@ class History:
         exchanges: All exchanges.
         last_write: Number of the last exchange that may have changed a resource; issuing a token
             changes none.
-        upload_field: Name of the field that an upload sends its picture under.
+        inputs: Inputs that the interface leaves open, as the document in force declares them.
+        allows: Whether the deployment's own document allows a request; None without such a document.
     """
 
     target: Target
     exchanges: list[Exchange] = field(default_factory=list)
-    upload_field: str = "data"
+    inputs: DeclaredInputs = field(default_factory=DeclaredInputs)
+    allows: Callable[[Exchange], bool] | None = None
     last_write: int = 0
     _by_operation: dict[str, list[Exchange]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
@@ -68,7 +71,7 @@ class History:
 
     def emptied(self) -> "History":
         """Returns the history of the same deployment before any exchange."""
-        return History(self.target, upload_field=self.upload_field)
+        return History(self.target, inputs=self.inputs, allows=self.allows)
 
     def add(self, exchange: Exchange) -> None:
         """Adds an exchange."""

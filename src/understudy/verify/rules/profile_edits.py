@@ -5,16 +5,19 @@ from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
-from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.checks import CheckResult, check, expect, expect_accepted, proven
 from understudy.verify.conditions import holds_profile, succeeded
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import (
+    LONG,
     SOUND,
+    TEXTS,
     changes_in,
     changes_something,
     differing,
+    has_long_text,
     keeps_something,
     profile_was_read,
     something_was_unset,
@@ -111,6 +114,17 @@ def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
 
 
 @check(
+    "profile-patch-seven-fields",
+    on=[UPDATE_PROFILE],
+    when=[*TEXTS, has_long_text],
+    is_choice=True,
+)
+def long_text_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
+    """A long text that the document does not bound is accepted; another deployment may bound it."""
+    return expect_accepted(exchange)
+
+
+@check(
     "profile-patch-updates-last-edit",
     on=[UPDATE_PROFILE],
     when=[*SOUND, changes_something, succeeded, profile_was_read, last_edit_is_over],
@@ -177,8 +191,11 @@ EDGES: Final = {
 @probe("profile-patch-seven-fields", needs=("owner", "writes", "slug"))
 def edits_with_unusual_texts(client: ProbeClient) -> Parts:
     """Sets each member to a text at the edges of what is usual, and reads them back."""
-    yield update(client, **{name: EDGES[name] for name in EDITABLE[:4]})
-    yield update(client, **{name: EDGES[name] for name in EDITABLE[4:]})
+    longest = client.inputs.longest
+    texts = {name: EDGES[name][: longest.get(name)] for name in EDITABLE}
+    long = {name: text for name, text in texts.items() if len(text) > LONG}
+    yield update(client, **{name: texts[name] for name in texts if name not in long})
+    yield update(client, **long)
     yield client.get("/me/profile", "owner")
     yield client.get(f"/profiles/{client.known.slug}")
 

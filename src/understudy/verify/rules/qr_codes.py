@@ -18,6 +18,7 @@ from understudy.verify.checks import (
     proven,
 )
 from understudy.verify.conditions import (
+    document_allows,
     is_get,
     is_public_profile,
     is_unknown_identifier,
@@ -27,15 +28,17 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.qr_pictures import (
     DEFAULT_SIZE,
-    LARGEST,
+    MOST_DRAWN,
     OK,
     draw,
+    fitting,
     has_no_parameters,
     has_one_parameter,
     is_drawn,
     is_readable,
     picture_of,
     requested_size,
+    size_bounds,
 )
 from understudy.verify.value_texts import as_json
 
@@ -43,7 +46,7 @@ PNG: Final = b"\x89PNG\r\n\x1a\n"
 COMMON: Final = 480
 """Pixels up to which a deployment must draw the requested size: bounds are not shown."""
 
-LARGE: Final = "320"
+LARGE: Final = 320
 """Pixels at which every code can be read."""
 
 
@@ -98,9 +101,10 @@ def size_is_number(exchange: Exchange, _history: History) -> bool:
     return bool(re.fullmatch(r"-?\d{1,9}", exchange.request.query.get("size", ""), re.ASCII))
 
 
-def is_within_bounds(exchange: Exchange, _history: History) -> bool:
+def is_within_bounds(exchange: Exchange, history: History) -> bool:
     """Tells whether the size is within the bounds."""
-    return 1 <= int(exchange.request.query["size"]) <= LARGEST
+    least, largest = size_bounds(history.inputs)
+    return least <= int(exchange.request.query["size"]) <= largest
 
 
 def is_beyond_bounds(exchange: Exchange, history: History) -> bool:
@@ -150,13 +154,18 @@ def code_carries_campaign(exchange: Exchange, _history: History) -> CheckResult:
     return expect(campaign.items() <= carried.items(), f"{as_json(campaign)} in the URL", carried)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[requests_common_size, is_drawn])
+@check("qr-size-exact", on=[QR_CODE], when=[requests_common_size, is_drawn, document_allows])
 def common_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
     """A code has exactly the requested number of pixels."""
     return _expect_requested_size(exchange)
 
 
-@check("qr-size-exact", on=[QR_CODE], when=[requests_clear_size, is_drawn], is_choice=True)
+@check(
+    "qr-size-exact",
+    on=[QR_CODE],
+    when=[requests_clear_size, is_drawn, document_allows],
+    is_choice=True,
+)
 def every_size_is_the_one_requested(exchange: Exchange, _history: History) -> CheckResult:
     """A very small or large code has the requested size too; another deployment may bound it."""
     return _expect_requested_size(exchange)
@@ -176,7 +185,7 @@ def size_is_the_default(exchange: Exchange, _history: History) -> CheckResult:
 
 @check("qr-size-bounds", on=[QR_CODE], when=[*_ONE_SIZE, is_within_bounds, is_public_profile])
 def size_within_bounds_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
-    """Every size from 1 to the largest is drawn."""
+    """Every size from the smallest to the largest is drawn."""
     return expect_status(exchange, 200)
 
 
@@ -186,7 +195,11 @@ def size_beyond_bounds_is_refused(exchange: Exchange, _history: History) -> Chec
     return expect_status(exchange, 400)
 
 
-@check("qr-unknown-hash", on=[QR_CODE], when=[is_unknown_identifier, has_no_parameters])
+@check(
+    "qr-unknown-hash",
+    on=[QR_CODE],
+    when=[is_unknown_identifier, has_no_parameters, document_allows],
+)
 def unknown_identifier_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """A code is drawn for an unknown identifier too: the interface has no 404 here."""
     return expect(exchange.status == OK, "a picture all the same", f"status {exchange.status}")
@@ -213,20 +226,22 @@ def plain_codes(client: ProbeClient) -> Parts:
 def code_by_hash(client: ProbeClient) -> None:
     """Draws a code by the hash of an e-mail address."""
     client.recall(f"/profiles/{client.known.own_hashes[0]}", is_lasting=True)
-    client.get(f"/qr-code/{client.known.own_hashes[0]}", query={"size": LARGE})
+    client.get(f"/qr-code/{client.known.own_hashes[0]}", query={"size": fitting(client, LARGE)})
 
 
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
     """Draws a code that carries a campaign and a medium."""
-    draw(client, size="480", utm_medium="print & web", utm_campaign="spring fair")
+    draw(client, size=fitting(client, 480), utm_medium="print & web", utm_campaign="spring fair")
 
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))
 def code_sizes(client: ProbeClient) -> Parts:
-    """Asks for one more than the largest size, the smallest, the largest, zero, and an odd one."""
-    for size in ("2049", "1", "2048", "0", "137"):
-        yield draw(client, size=size)
+    """Asks for sizes just beyond the bounds and on them, and for an odd one."""
+    least, largest = size_bounds(client.inputs)
+    drawn = min(largest, MOST_DRAWN)
+    for size in (largest + 1, least, drawn, least - 1, min(largest, 137)):
+        yield draw(client, size=str(size))
 
 
 @probe("qr-unknown-hash")

@@ -12,12 +12,13 @@ from understudy.verify.checks import (
     expect_status,
     proven,
 )
-from understudy.verify.conditions import is_get
+from understudy.verify.conditions import document_allows, document_allows_no_such, is_get
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.qr_pictures import (
     draw,
+    fitting,
     has_one_parameter,
     is_drawn,
     is_readable,
@@ -27,7 +28,9 @@ from understudy.verify.qr_pictures import (
 from understudy.verify.rules.qr_codes import LARGE
 
 SQUARES, DOTS = "1", "3"  # interface: version 1 is standard, version 3 has modern dots
-ICONS: Final = ("none", "user", "service")
+STATED_ICONS: Final = ("none", "user")
+"""The icons whose words the interface gives; the word for the service's logo is the document's."""
+
 SHARE_OF_DOTS: Final = (0.5, 0.95)
 """The share of the squares' dark pixels that dots leave dark: a circle in a square is 0.79."""
 
@@ -51,7 +54,11 @@ def with_other_icons(exchange: Exchange, history: History) -> list[Exchange]:
     icon = exchange.request.query.get("type")
     if icon is None:
         return []
-    others = (with_other(exchange, history, "type", other) for other in ICONS if other != icon)
+    others = (
+        with_other(exchange, history, "type", other)
+        for other in history.inputs.qr_types
+        if other != icon
+    )
     return [other for other in others if other is not None]
 
 
@@ -72,20 +79,20 @@ def version_does_not_exist(exchange: Exchange, _history: History) -> bool:
     return is_number and version not in {SQUARES, DOTS}
 
 
-def icon_exists(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the type is one of the three icons."""
-    return exchange.request.query.get("type") in ICONS
+def icon_exists(exchange: Exchange, history: History) -> bool:
+    """Tells whether the type is one of those that the document declares."""
+    return exchange.request.query.get("type") in history.inputs.qr_types
 
 
 def icon_has_stated_name(exchange: Exchange, _history: History) -> bool:
     """Tells whether the type is one whose word the interface gives."""
-    return exchange.request.query.get("type") in {"none", "user"}
+    return exchange.request.query.get("type") in STATED_ICONS
 
 
-def icon_does_not_exist(exchange: Exchange, _history: History) -> bool:
+def icon_does_not_exist(exchange: Exchange, history: History) -> bool:
     """Tells whether the type is a word that does not exist."""
     icon = exchange.request.query.get("type", "")
-    return icon.isascii() and icon.isalpha() and icon not in ICONS
+    return icon.isascii() and icon.isalpha() and icon not in history.inputs.qr_types
 
 
 @check("qr-versions", on=[QR_CODE], when=[is_readable, is_drawn_in_both_versions])
@@ -99,7 +106,11 @@ def versions_differ_in_darkness(exchange: Exchange, history: History) -> CheckRe
     return expect(least < dots / squares < most, "dots in version 3, squares in 1", actual, before)
 
 
-@check("qr-version-values", on=[QR_CODE], when=[is_get, has_one_parameter, version_exists])
+@check(
+    "qr-version-values",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, version_exists, document_allows],
+)
 def known_version_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """Versions 1 and 3 are drawn."""
     return expect_status(exchange, 200)
@@ -108,7 +119,7 @@ def known_version_is_drawn(exchange: Exchange, _history: History) -> CheckResult
 @check(
     "qr-version-values",
     on=[QR_CODE],
-    when=[is_get, has_one_parameter, version_does_not_exist],
+    when=[is_get, has_one_parameter, version_does_not_exist, document_allows_no_such],
     is_choice=True,
 )
 def unknown_version_is_refused(exchange: Exchange, _history: History) -> CheckResult:
@@ -127,7 +138,11 @@ def icons_differ(exchange: Exchange, history: History) -> CheckResult:
     return expect(not alike, "another centre", "the same centre", *others)
 
 
-@check("qr-type-values", on=[QR_CODE], when=[is_get, has_one_parameter, icon_has_stated_name])
+@check(
+    "qr-type-values",
+    on=[QR_CODE],
+    when=[is_get, has_one_parameter, icon_has_stated_name, document_allows],
+)
 def stated_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
     """The types user and none are drawn."""
     return expect_status(exchange, 200)
@@ -147,7 +162,7 @@ def every_icon_is_drawn(exchange: Exchange, _history: History) -> CheckResult:
 @check(
     "qr-type-values",
     on=[QR_CODE],
-    when=[is_get, has_one_parameter, icon_does_not_exist],
+    when=[is_get, has_one_parameter, icon_does_not_exist, document_allows_no_such],
     is_choice=True,
 )
 def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResult:
@@ -163,8 +178,9 @@ def unknown_icon_is_refused(exchange: Exchange, _history: History) -> CheckResul
 def codes_of_every_appearance(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
-    for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", "service")):
-        yield draw(client, size=LARGE, version=version, type=icon, utm_campaign="autumn")
+    size, logo = fitting(client, LARGE), _logo(client)
+    for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", logo)):
+        yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
 
 
 @probe("qr-version-values", "qr-type-values", needs=("slug",))
@@ -173,5 +189,11 @@ def values_that_do_not_exist(client: ProbeClient) -> Parts:
     yield draw(client, version="2")
     yield draw(client, type="sparkles")
     yield draw(client, version="3")
-    yield draw(client, type="service")
+    yield draw(client, type=_logo(client))
     yield draw(client, type="user")
+
+
+def _logo(client: ProbeClient) -> str:
+    """Returns the word for the service's own logo in the document in force."""
+    others = (icon for icon in client.inputs.qr_types if icon not in STATED_ICONS)
+    return next(others, "user")
