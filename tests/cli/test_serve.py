@@ -16,6 +16,8 @@ from tests.cli.conftest import UNDERSTUDY
 
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
+pytestmark = pytest.mark.usefixtures("measured_children")
+
 
 def test_the_mock_answers_at_both_addresses_once_the_ready_file_is_there(serve):
     mock = serve()

@@ -4,32 +4,52 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner, Result
 from tests.cli.conftest import UNDERSTUDY, Running
+
+from understudy.cli import main
+from understudy.deployments.admin_client import AdminClient
+
+pytestmark = pytest.mark.usefixtures("measured_children")
+
+
+class Steered:
+    """Commands at a world of a running mock that got three requests.
+
+    Attributes:
+        site: The address of the world, as ``--mock`` takes it.
+    """
+
+    def __init__(self, site: str) -> None:
+        self.site = site
+        with httpx.Client(base_url=f"{site}/v3", trust_env=False) as client:
+            ada = {"Authorization": "Bearer ada-full"}
+            client.get("/profiles/ada")
+            client.patch("/me/profile", json={"location": 7}, headers=ada)
+            client.get("/profile/ada")
+
+    def __call__(self, *arguments: str) -> Result:
+        return CliRunner().invoke(main, [*arguments, "--mock", self.site])
+
+
+@pytest.fixture(scope="module")
+def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdminClient]:
+    running = Running(tmp_path_factory.mktemp("steered"), "--log", "off")
+    with closing(AdminClient(running.base_url.removesuffix("/v3"))) as client:
+        yield client
+    running.stop()
 
 
 @pytest.fixture
-def run(serve: Callable[..., Running]):
-    """Runs a command against a mock that was asked three things."""
-    running = serve("--log", "off")
-    site = running.base_url.removesuffix("/v3")
-    with httpx.Client(base_url=running.base_url, trust_env=False) as client:
-        ada = {"Authorization": "Bearer ada-full"}
-        client.get("/profiles/ada")
-        client.patch("/me/profile", json={"location": 7}, headers=ada)
-        client.get("/profile/ada")
-
-    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [str(UNDERSTUDY), *arguments, "--mock", site]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    run.site = site  # type: ignore[attr-defined]  # for those that start their own
-    run.stop = running.stop  # type: ignore[attr-defined]  # as above
-    return run
+def run(admin: AdminClient) -> Steered:
+    world = admin.call("POST", "/worlds", json={})
+    return Steered(f"{admin.url}/__world/{world['name']}")
 
 
 def test_the_journal_is_shown_oldest_first(run) -> None:
@@ -48,13 +68,15 @@ def test_the_journal_is_written_as_an_archive(run, tmp_path: Path) -> None:
     assert "cannot be written" in run("journal", "--har", "/no/such/place.har").stderr
 
 
-def test_the_journal_is_followed_until_the_mock_stops(run) -> None:
-    command = [str(UNDERSTUDY), "journal", "--follow", "--limit", "0", "--mock", run.site]
+def test_the_journal_is_followed_until_the_mock_stops(serve: Callable[..., Running]) -> None:
+    mock = serve("--log", "off")
+    site = mock.base_url.removesuffix("/v3")
+    command = [str(UNDERSTUDY), "journal", "--follow", "--limit", "0", "--mock", site]
     seen = threading.Event()
 
     def ask() -> None:
         while not seen.wait(0.1):  # again and again: the first ones come before it listens
-            httpx.get(f"{run.site}/v3/profiles/ben", trust_env=False)
+            httpx.get(f"{site}/v3/profiles/ben", trust_env=False)
 
     asking = threading.Thread(target=ask)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
@@ -63,7 +85,7 @@ def test_the_journal_is_followed_until_the_mock_stops(run) -> None:
         line = following.stdout.readline()
         seen.set()
         asking.join()
-        run.stop()
+        mock.stop()
         assert following.wait(10) == 0
     assert "/v3/profiles/ben" in line
 
@@ -82,11 +104,11 @@ def test_an_answer_is_explained(run) -> None:
 
 def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:
     said = run("exercised")
-    assert said.returncode == 0
+    assert said.exit_code == 0
     assert "of the contract's parts" in said.stdout
     assert json.loads(run("exercised", "--json").stdout)["exercised"] > 0
     short = run("exercised", "--threshold", "90")
-    assert (short.returncode, "less than --threshold 90 %" in short.stderr) == (1, True)
+    assert (short.exit_code, "less than --threshold 90 %" in short.stderr) == (1, True)
 
 
 def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:
@@ -101,9 +123,8 @@ def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:
 
 
 def test_a_mock_that_is_not_there_is_said_with_the_remedy() -> None:
-    command = [str(UNDERSTUDY), "journal", "--mock", "http://127.0.0.1:9"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = CliRunner().invoke(main, ["journal", "--mock", "http://127.0.0.1:9"])
+    assert done.exit_code == 2
     assert "understudy serve" in done.stderr
 
 
@@ -152,4 +173,4 @@ def test_what_cannot_be_run_is_said(arguments: tuple[str, ...], reason: str) -> 
 
 
 def test_help_is_given() -> None:
-    assert "UNDERSTUDY_BASE_URL" in execute("--help").stdout
+    assert "UNDERSTUDY_BASE_URL" in CliRunner().invoke(main, ["exec", "--help"]).stdout

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 import trustme
 from tests.cli.conftest import UNDERSTUDY
+
+pytestmark = pytest.mark.usefixtures("measured_children")
 
 LOOKS_UP = (
     "import os, ssl, urllib.request as r; "

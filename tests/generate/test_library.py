@@ -50,7 +50,7 @@ def test_what_there_is_not_is_answered_with_the_nearest(words: dict[str, Any], s
         list(understudy.edge_cases(*operations, **words))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(profile=strategies.profile(), avatar=strategies.avatar(), rating=strategies.rating())
 def test_strategies_of_schemas_draw_what_the_document_takes(profile, avatar, rating):
     assert takes("Profile", profile)
@@ -58,7 +58,7 @@ def test_strategies_of_schemas_draw_what_the_document_takes(profile, avatar, rat
     assert rating in {"G", "PG", "R", "X"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(call=strategies.update_own_profile(), lookup=strategies.get_qr_code())
 def test_strategies_of_operations_draw_valid_calls(call, lookup):
     assert set(call.body) <= {

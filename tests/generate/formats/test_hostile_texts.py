@@ -153,7 +153,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(TEXTS | st.sampled_from(PAYLOADS[:-2]), min_size=1, max_size=30))
 def test_the_shell_reads_a_quoted_text_as_it_is(texts: list[str]):
     script = "printf '%s\\0' " + " ".join(map(curl.quoted, texts))
@@ -161,7 +161,7 @@ def test_the_shell_reads_a_quoted_text_as_it_is(texts: list[str]):
     assert done.stdout == b"".join(text.encode() + b"\0" for text in texts)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(TEXTS | st.sampled_from(PAYLOADS), min_size=20, max_size=200))
 def test_javascript_reads_a_quoted_text_as_it_is(texts: list[str]):
     script = f"process.stdout.write(JSON.stringify({javascript(texts)}))"

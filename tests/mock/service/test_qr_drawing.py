@@ -32,7 +32,7 @@ def test_a_code_has_its_size_and_is_read(size: int, version: int, icon) -> None:
     text=st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=60),
     size=st.integers(160, 400),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_address_is_read_back(text: str, size: int) -> None:
     url = f"http://127.0.0.1:8080/{text}?utm_source={text}"
     assert read(draw(url, size=size, version=1, icon="none")) == url
