@@ -11,10 +11,12 @@ from understudy.mock.engine.handlers import Handlers
 from understudy.mock.policies import POLICIES
 from understudy.mock.service import resource_operations, user_info
 from understudy.mock.service.published import PATH, publish, with_published
-from understudy.mock.store.tokens import authenticate
+from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
+
+TOKEN_HINT = "The tokens of the mock are listed by `understudy fixtures --list`."
 
 
 def resource_error(problem: Problem) -> HandlerResponse:
@@ -34,6 +36,8 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         handlers={**resource_operations.HANDLERS, ("GET", PATH): publish(document, base_path)},
         error_response=resource_error,
         authenticate=authenticate,
+        explain_token=why_invalid,
+        token_hint=TOKEN_HINT,
         scopes=resource_operations.scopes(vocabulary),
         limited=resource_operations.LIMITED,
         quota=resource_operations.quota,
@@ -73,6 +77,8 @@ def user_info_api(document: Document, vocabulary: Vocabulary) -> Api:
         handlers=user_info.HANDLERS,
         error_response=authorization_error,
         authenticate=authenticate,
+        explain_token=why_invalid,
+        token_hint=TOKEN_HINT,
         scopes=user_info.scopes(vocabulary),
     )
 

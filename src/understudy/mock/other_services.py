@@ -61,7 +61,9 @@ def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
             authenticate_account=_authenticate_account,
             credential_hint=STRICT_HINT,
         )
-    return api if is_own else replace(api, authenticate=takes_any_token)
+    if is_own:
+        return api
+    return replace(api, authenticate=takes_any_token, token_hint="Any token will do here.")
 
 
 def _error_of_all_violations(problem: Problem) -> HandlerResponse:

@@ -16,7 +16,8 @@ def bearing(token: str) -> dict[str, str]:
 def test_a_required_token_that_is_missing_is_401_with_a_bare_challenge(notes) -> None:
     response = notes.get("/v1/shelf/own")
     assert response.status_code == 401
-    assert response.json()["error"] == "You are not authorized to perform this action"
+    refusal = "You are not authorized to perform this action: send Authorization: Bearer TOKEN."
+    assert response.json()["error"] == refusal
     assert response.headers["www-authenticate"] == REALM
 
 
@@ -30,6 +31,24 @@ def test_a_token_that_does_not_count_is_401(notes, path: str, authorization: str
     assert response.status_code == 401
     assert response.headers["www-authenticate"] == f'{REALM}, error="invalid_token"'
     assert response.json()["code"] == "invalid_token"
+
+
+@pytest.mark.parametrize(
+    ("authorization", "reason"),
+    [
+        ("Bearer unknown", "there is no such token"),
+        ("ada-token", "the word Bearer is missing before the token"),
+        ("Basic YWRhOmE=", "the scheme is not Bearer"),
+        ("bearer ", "the token is missing"),
+        ("", "the token is missing"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_with_the_token_and_repeats_nothing_of_it(
+    notes, authorization: str, reason: str
+) -> None:
+    message = notes.get("/v1/shelf/own", headers={"Authorization": authorization}).json()["error"]
+    assert reason in message
+    assert not {"unknown", "ada-token", "YWRhOmE="} & set(message.replace(";", " ").split())
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])

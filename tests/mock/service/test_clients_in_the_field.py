@@ -43,3 +43,20 @@ def test_a_webp_upload_is_shown_where_the_switch_takes_it(ask):
 def test_links_follow_the_forwarded_header_of_a_proxy(ask, forwarded):
     profile = ask("GET", "/v3/profiles/ada", headers={"Forwarded": forwarded}).json()
     assert profile["avatar_url"] == f"https://app.example/avatar/{ADA_HASH}"
+
+
+@pytest.mark.parametrize(
+    ("authorization", "reason"),
+    [
+        (None, "send Authorization: Bearer TOKEN"),
+        ("ada-full", "the word Bearer is missing before the token"),
+        ("Bearer ada-ful", "there is no such token"),
+        ("Bearer ada-expired", "the token expired at 2"),
+    ],
+)
+def test_a_401_says_why_and_where_the_tokens_are_listed(ask, authorization, reason):
+    headers = {"Authorization": authorization} if authorization else {}
+    refusal = ask("GET", "/v3/me/profile", headers=headers)
+    assert (refusal.status_code, set(refusal.json()) - {"code"}) == (401, {"error"})
+    assert reason in refusal.json()["error"]
+    assert "`understudy fixtures --list`" in refusal.json()["error"]

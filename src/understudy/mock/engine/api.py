@@ -19,6 +19,9 @@ Authenticate = Callable[[World, str, datetime], Principal | None]
 ErrorResponse = Callable[[Problem], HandlerResponse]
 
 
+ExplainToken = Callable[[World, str, datetime], str]
+"""Returns the reason against a bearer token that is not valid."""
+
 AuthenticateAccount = Callable[[World, str, str], Principal | None]
 """Checks a user name and a password: returns whom they speak for, or None."""
 
@@ -29,6 +32,11 @@ ANYONE = Principal("anyone", "api_key", frozenset(), "")
 def knows_no_token(_world: World, _token: str, _now: datetime) -> Principal | None:
     """Returns None, as no token is valid."""
     return None
+
+
+def calls_token_unknown(_world: World, _token: str, _now: datetime) -> str:
+    """Returns the reason against a token of which no more is known."""
+    return "there is no such token"
 
 
 def takes_any_token(_world: World, _token: str, _now: datetime) -> Principal:
@@ -52,6 +60,8 @@ class Api:
             document.
         error_response: Puts a problem into this API's error shape.
         authenticate: Looks up a bearer token.
+        explain_token: Says why a bearer token is not valid.
+        token_hint: What a refusal says of the bearer tokens that are valid.
         authenticate_key: Looks up an API key of one of the document's security schemes.
         authenticate_account: Checks the user name and password of Basic authentication (RFC 7617).
         credential_hint: What a refusal says of the credentials that are valid.
@@ -74,6 +84,8 @@ class Api:
     handlers: Handlers
     error_response: ErrorResponse
     authenticate: Authenticate = knows_no_token
+    explain_token: ExplainToken = calls_token_unknown
+    token_hint: str = ""
     authenticate_key: Authenticate = takes_any_token
     authenticate_account: AuthenticateAccount = takes_any_account
     credential_hint: str = "any value will do here"

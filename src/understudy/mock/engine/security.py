@@ -16,6 +16,7 @@ from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.request_context import RequestContext
 
 CHALLENGE = f"Bearer {REALM}"
+EXPECTED = "send Authorization: Bearer TOKEN"
 
 
 def authorize(context: RequestContext) -> None:
@@ -34,11 +35,11 @@ def authorize(context: RequestContext) -> None:
     authorization = context.headers.get(b"authorization")
     if authorization is None:
         if endpoint.access.token == "required":
-            raise Unauthorized(NOT_AUTHORIZED, headers=_challenge())
+            raise Unauthorized(_because(endpoint, EXPECTED), headers=_challenge())
         return
     principal = _principal(context, authorization)
     if principal is None:
-        _refuse_token(context, endpoint)
+        _refuse_token(context, endpoint, authorization)
         return
     if endpoint.access.scopes is not None:
         ignores = endpoint.api.policies.ignores_scopes(context.choices)
@@ -56,14 +57,33 @@ def _principal(context: RequestContext, authorization: bytes) -> Principal | Non
     return context.endpoint.api.authenticate(context.world, token, context.started)
 
 
-def _refuse_token(context: RequestContext, endpoint: Endpoint) -> None:
+def _refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:
     is_optional = endpoint.access.token == "optional"
     if is_optional and endpoint.api.policies.ignores_invalid_token(context.choices):
         context.notes.append(
             "the token is not valid; the response is the one for anonymous clients"
         )
         return
-    raise Unauthorized(NOT_AUTHORIZED, code="invalid_token", headers=_challenge("invalid_token"))
+    msg = _because(endpoint, _reason_against(context, endpoint, authorization))
+    raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
+
+
+def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> str:
+    """Returns why an Authorization header does not authenticate; repeats nothing of its value."""
+    token = bearer_token(authorization)
+    if token is not None:
+        return endpoint.api.explain_token(context.world, token, context.started)
+    words = authorization.split()
+    if not words or [word.lower() for word in words] == [b"bearer"]:
+        return f"the token is missing; {EXPECTED}"
+    if len(words) == 1:
+        return f"the word Bearer is missing before the token; {EXPECTED}"
+    return f"the scheme is not Bearer; {EXPECTED}"
+
+
+def _because(endpoint: Endpoint, reason: str) -> str:
+    hint = endpoint.api.token_hint
+    return f"{NOT_AUTHORIZED}: {reason}.{f' {hint}' if hint else ''}"
 
 
 def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: bool) -> None:

@@ -47,3 +47,13 @@ def authenticate(world: World, token: str, now: datetime) -> Principal | None:
     if record is None or not is_valid(record, now) or world.get(PEOPLE, record.person) is None:
         return None
     return Principal(record.person, record.kind, frozenset(record.scopes), token)
+
+
+def why_invalid(world: World, token: str, now: datetime) -> str:
+    """Returns why a bearer token is not valid; repeats nothing of it."""
+    record = world.get(TOKENS, token)
+    if record is None:
+        return "there is no such token"
+    if not is_valid(record, now):
+        return f"the token expired at {record.expires}, and it is {now:%Y-%m-%dT%H:%M:%SZ}"
+    return "the person of the token does not exist"
