@@ -10,9 +10,11 @@ from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.policies import POLICIES
 from understudy.mock.service import resource_operations, user_info
-from understudy.mock.service.published import PATH, publish, with_published
+from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
+
+JSON = "application/json"
 
 DEFAULT_BASE_PATH = "/v3"  # interface, Versioning, 2
 
@@ -45,6 +47,26 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         json_as_form=resource_operations.JSON_AS_FORM,
         header_names=resource_operations.header_names(vocabulary),
         policies=POLICIES,
+    )
+
+
+def definition_api(resource: Api) -> Api:
+    """Returns what publishes the document in force under the name that most tools look for.
+
+    It is an API of its own, so that the document is published as it is, and does not list it.
+    """
+    operation = {
+        "summary": "Read this document under another name",
+        "responses": {"200": {"description": "As at /openapi.", "content": {JSON: {}}}},
+        "security": [],
+    }
+    paths = {} if JSON_PATH in resource.paths else {JSON_PATH: {"get": operation}}
+    raw = {"openapi": "3.0.3", "info": {"title": "Definition", "version": "1"}, "paths": paths}
+    return Api(
+        document=Document(resource.document.path, raw),
+        base_path=resource.base_path,
+        handlers={("GET", JSON_PATH): resource.handlers["GET", PATH]},
+        error_response=resource.error_response,
     )
 
 

@@ -12,6 +12,7 @@ from understudy.mock.admin.handlers import handlers
 from understudy.mock.apis import (
     admin_api,
     authorization_api,
+    definition_api,
     resource_api,
     user_info_api,
     web_api,
@@ -170,7 +171,10 @@ class Mock:
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
-            apis=beside(resource, sign_in if is_single else (), web, administration),
+            apis=(
+                *beside(resource, sign_in if is_single else (), web, administration),
+                definition_api(resource),
+            ),
             worlds=self.worlds,
             elsewhere=pages(
                 resource.base_path,

@@ -60,3 +60,13 @@ def test_a_401_says_why_and_where_the_tokens_are_listed(ask, authorization, reas
     assert (refusal.status_code, set(refusal.json()) - {"code"}) == (401, {"error"})
     assert reason in refusal.json()["error"]
     assert "`understudy fixtures --list`" in refusal.json()["error"]
+
+
+def test_the_definition_is_published_under_both_names_and_lists_itself_once(ask):
+    published = ask("GET", "/v3/openapi")
+    assert ask("GET", "/v3/openapi.json").json() == published.json()
+    assert ask("GET", "/openapi.json").json() == published.json()
+    assert "/openapi.json" not in published.json()["paths"]
+    flows = published.json()["components"]["securitySchemes"]["oauth2"]["flows"]
+    assert flows["password"]["tokenUrl"].endswith("/oauth2/token")
+    assert ask("POST", "/v3/openapi.json").status_code == 405

@@ -9,6 +9,7 @@ from understudy.mock.engine.handlers import Handler
 from understudy.openapi.loader import Document
 
 PATH = "/openapi"
+JSON_PATH = "/openapi.json"
 
 _ENDPOINTS = {
     "authorizationUrl": "/oauth2/authorize",
