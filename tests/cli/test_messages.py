@@ -49,10 +49,10 @@ def test_a_mistake_is_said_with_what_would_be_right(words: list[str], text: str)
 
 
 KEYS = {
-    'mode = "write"': "mode = 'write' is not a mode; write observe, own, full.",
-    '[budget]\nanonymous = "lots"': "[budget] anonymous = 'lots' must be a whole number.",
+    'mode = "write"': 'mode = "write" is not a mode; write observe, own, full.',
+    '[budget]\nanonymous = "lots"': '[budget] anonymous = "lots" must be a whole number.',
     "[known]\nslug = 7": "[known] slug = 7 must be a text.",
-    '[permit]\nuploads = "yes"': "[permit] uploads = 'yes' must be true or false.",
+    '[permit]\nuploads = "yes"': '[permit] uploads = "yes" must be true or false.',
     'bas_url = "x"': "there is no key 'bas_url'; did you mean 'base_url'?\n",
 }
 

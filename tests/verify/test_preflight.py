@@ -26,7 +26,7 @@ def test_a_refused_token_is_named_by_its_key(verify: Verify, key: str) -> None:
 @pytest.mark.parametrize("key", ["slug", "other_slug", "hidden_contact_slug"])
 def test_a_slug_that_nobody_has_is_named_by_its_key(verify: Verify, key: str) -> None:
     target = replace(HERE, known=replace(HERE.known, **{key: "adda"}))
-    with pytest.raises(StartupError, match=rf"\[known\] {key}: there is no public profile 'adda'"):
+    with pytest.raises(StartupError, match=rf'\[known\] {key} = "adda": there is no such'):
         verify(target, is_preflighted=True)
 
 

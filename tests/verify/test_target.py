@@ -44,11 +44,15 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
         ('base_url = "http://a"\n[permit]\nupload = true', "did you mean 'uploads'"),
         (
             'base_url = "http://a"\n[permit]\nuploads = "yes"',
-            r"\[permit\] uploads = 'yes' must be ",
+            r'\[permit\] uploads = "yes" must be ',
+        ),
+        (
+            'base_url = "http://a"\n[known]\nemails = [true]',
+            r"\[known\] emails = \[true\] must be a list of texts",
         ),
         (
             'base_url = "http://a"\nmode = "all"',
-            "mode = 'all' is not a mode; write observe, own, full",
+            'mode = "all" is not a mode; write observe, own, full',
         ),
         ('base_url = "staging"', "is not a URL"),
         (
@@ -59,7 +63,7 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
             'base_url = "http://a"\n[permit]\nmax_tokens = -1',
             "max_tokens = -1 must be a whole number, 0 or more",
         ),
-        ("", "missing required field `base_url`"),
+        ("", "base_url is missing; `understudy verify --template` shows every key"),
         (GOOD, "the environment variable STAGING_TOKEN is not set"),
     ],
 )

@@ -50,7 +50,7 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     target = target_from(options, environment)
     if target.document == PUBLISHED:
         msg = (
-            f"{options.target_file}: document = {PUBLISHED!r} is fetched only by --send; "
+            f'{options.target_file}: document = "{PUBLISHED}" is fetched only by --send; '
             "name a file with --document."
         )
         raise StartupError(msg)

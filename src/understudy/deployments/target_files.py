@@ -1,5 +1,6 @@
 """Reads target files (TOML), strictly: a misspelt permission must not silently be the default."""
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     for name in ("base_url", "auth_url"):
         url = getattr(target, name)
         if url is not None and urlsplit(url).scheme not in {"http", "https"}:
-            msg = f"{where}: {name} = {url!r} is not a URL; write it as https://host/path."
+            msg = f"{where}: {name} = {_as_toml(url)} is not a URL; write it as https://host/path."
             raise StartupError(msg)
     return target
 
@@ -58,20 +59,25 @@ def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -
     for key, value in raw.items():
         if key not in known:
             hint = nearest(key, list(known)) or f"; there are {', '.join(known)}."
-            msg = f"{where}: there is no key {key!r}{hint}"
+            msg = f"{where}: there is no key '{key}'{hint}"
             raise StartupError(msg)
         if isinstance(value, dict) and isinstance(known[key], type):
             _expect_known_keys(value, known[key], f"{where}: [{key}]")
 
 
-_INVALID = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>[a-z_.]+)[^`]*`")
+_INVALID = re.compile(r"(?P<what>.*) - at `\$\.(?P<path>[a-z_.]+)(?P<item>[^`]*)`")
 """The text of msgspec's validation error: what is wrong, and the path of the value."""
+
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 _EXPECTED = {"int": "a whole number", "str": "a text", "bool": "true or false", "array": "a list"}
 
 
 def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
     """Returns what is wrong with a value, in the words of the file."""
+    missing = _MISSING.fullmatch(str(error))
+    if missing is not None:
+        return f"{where}: {missing[1]} is missing; `understudy verify --template` shows every key."
     match = _INVALID.fullmatch(str(error))
     if match is None:
         return f"{where}: {error}."
@@ -81,11 +87,17 @@ def _invalid(raw: Mapping[str, Any], error: ValidationError, where: str) -> str:
         value = value[name]
     named = f"[{tables[0]}] {key}" if tables else key
     if key == "mode":
-        return f"{where}: {named} = {value!r} is not a mode; write {', '.join(MODES)}."
+        return f"{where}: {named} = {_as_toml(value)} is not a mode; write {', '.join(MODES)}."
     expected = re.search(r"Expected `(\w+)", match["what"])
     wanted = _EXPECTED.get(expected[1], expected[1]) if expected else match["what"]
     wanted += ", 0 or more" if ">=" in match["what"] else ""
-    return f"{where}: {named} = {value!r} must be {wanted}."
+    wanted = "a list of texts" if match["item"] else wanted
+    return f"{where}: {named} = {_as_toml(value)} must be {wanted}."
+
+
+def _as_toml(value: Any) -> str:
+    """Returns a value as the file has it; a date, which JSON has not, as a text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:

@@ -65,7 +65,7 @@ def _expect_api(exchange: Exchange, base_url: str) -> None:
     title = _TITLE.search(exchange.response.body.decode("utf-8", "replace"))
     named = f' ("{title[1].strip()}")' if title else ""
     msg = (
-        f"base_url = {base_url!r} is a web page{named} and not the resource API; "
+        f'base_url = "{base_url}" is a web page{named} and not the resource API; '
         "the API's address often ends with a version, such as /v3."
     )
     raise StartupError(msg)
@@ -97,7 +97,7 @@ def _missing_profiles(client: ProbeClient, needs: Collection[str]) -> Iterator[s
         if slug is None or need.partition(" ")[0] not in needs:
             continue
         if client.get(f"/profiles/{slug}", writer).status == NOT_FOUND:
-            yield f"[known] {key}: there is no public profile {slug!r} (404)"
+            yield f'[known] {key} = "{slug}": there is no such public profile (404)'
 
 
 def _refused_secrets(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Known, Target, TargetApplication
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.verify.gateway import Gateway
+from understudy.verify.value_texts import as_json
 
 Pairs = Mapping[str, Any] | Sequence[tuple[str, str]]
 
@@ -162,7 +163,7 @@ class ProbeClient:
                 files=files,
             )
         except (httpx.InvalidURL, ValueError) as error:
-            msg = f"the deployment returned an address that is not a URL: {url[:80]!r}"
+            msg = f"the deployment returned an address that is not a URL: {as_json(url[:80])}"
             raise NotPermitted(msg) from error
         return Request(
             method, str(prepared.url), headers_of(prepared.headers.multi_items()), prepared.read()

@@ -24,12 +24,12 @@ def read_published(gateway: Gateway) -> Document:
     try:
         response = ProbeClient(gateway, "document").get("/openapi").response
     except Refusal as refusal:
-        msg = f"document = {PUBLISHED!r}: {url} does not respond: {refusal}."
+        msg = f'document = "{PUBLISHED}": {url} does not respond: {refusal}.'
         raise StartupError(msg) from refusal
     if not response.is_success or response.media_type == "text/html":
         media_type = response.media_type or "no content type"
         msg = (
-            f"document = {PUBLISHED!r}: {url} responds {response.status} with {media_type}, "
+            f'document = "{PUBLISHED}": {url} responds {response.status} with {media_type}, '
             "not with an OpenAPI document; name a file instead."
         )
         raise StartupError(msg)

@@ -229,7 +229,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     known = catalogue()
     for name in target.accept:
         if name not in known:
-            msg = f"accept: there is no rule {name!r}{nearest(name, list(known)) or '.'}"
+            msg = f"accept: there is no rule '{name}'{nearest(name, list(known)) or '.'}"
             raise StartupError(msg)
     validators = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:

@@ -81,6 +81,6 @@ def fault(value: Any, *steps: str, document: str = "service.yaml") -> str:
     if value is NO_JSON:
         return "not JSON"
     for error in validator(*steps, document=document).iter_errors(value):
-        place = "".join(f"[{step!r}]" for step in error.instance_path)
-        return f"{place} {error.message}".strip()
+        place = "/".join(str(step) for step in error.instance_path)
+        return f"{place}: {error.message}" if place else error.message
     return ""
