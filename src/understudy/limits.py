@@ -45,6 +45,10 @@ HEADER_BYTES: Final = Limit("header-bytes", 64 * 1024, "bytes of header fields",
 TARGET_BYTES: Final = Limit("target-bytes", 16 * 1024, "bytes of path and query", 414)
 HEADER_SECONDS: Final = Limit("header-seconds", 20, "seconds until the header is whole", 408)
 
+IDLE_SECONDS: Final = Limit("idle-seconds", 5, "seconds between two requests of a connection")
+"""A connection ends silently beyond it, as nothing was asked (RFC 9112, 9.5)."""
+READING_SECONDS: Final = Limit("reading-seconds", 60, "seconds in which a client reads nothing")
+"""A response that its client does not read ends with the connection, so it has no status."""
 SPARE_DESCRIPTORS: Final = Limit("spare-descriptors", 16, "file descriptors left", 503)
 """Connections leave so many to files; one beyond is answered and closed (RFC 9110, 15.6.4)."""
 

@@ -92,6 +92,32 @@ def test_a_client_that_sends_no_more_still_gets_its_response(talk: Talk) -> None
     assert talk(half_close).count(b"HTTP/1.1 200 OK") == 2
 
 
+@pytest.mark.parametrize(
+    "more",
+    [b"\r\n", b"POST /v1/nothing HTTP/1.1\r\nHost: m\r\nContent-Length: 9\r\n\r\n{"],
+    ids=["an empty line", "a body that was refused before it came"],
+)
+def test_an_idle_connection_ends_whatever_it_sent_last(talk: Talk, monkeypatch, more) -> None:
+    soon = Limit("body-seconds", 0, "seconds", 408)
+    monkeypatch.setattr("understudy.mock.engine.body_guard.BODY_SECONDS", soon)
+    idle = Limit("idle-seconds", 1, "seconds")
+    monkeypatch.setattr("understudy.mock.engine.server.IDLE_SECONDS", idle)
+
+    async def converse(port: int) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(REQUEST + b"\r\n")
+        response = await reader.readuntil(b"\r\n\r\n")
+        writer.write(more)
+        await asyncio.sleep(0.1)
+        writer.write(b"\r\n")
+        async with asyncio.timeout(20):
+            response += await reader.read()
+        writer.close()
+        return response
+
+    assert talk(converse).startswith(b"HTTP/1.1 200 OK")
+
+
 def test_two_requests_of_one_connection_are_both_answered(talk: Talk) -> None:
     last = REQUEST + b"Connection: close\r\n\r\n"
     response = talk(lambda port: sent(port, REQUEST + b"\r\n" + last))

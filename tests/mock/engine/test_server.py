@@ -4,12 +4,14 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from understudy.errors import StartupError
+from understudy.limits import Limit
 from understudy.mock.engine.server import bind, serve, url_of
 
 
@@ -56,6 +58,19 @@ def test_an_address_of_version_6_stands_in_brackets() -> None:
         pytest.skip("this machine has no IPv6")
     with bound:
         assert url_of(bound).startswith("http://[::1]:")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends what is not read")
+def test_a_connection_whose_client_reads_nothing_ends(monkeypatch) -> None:
+    soon = Limit("reading-seconds", 1, "seconds")
+    monkeypatch.setattr("understudy.mock.engine.server.READING_SECONDS", soon)
+    with bind("127.0.0.1", 0, "--port") as listener, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(listener.getsockname())
+        connection, _ = listener.accept()
+        connection.settimeout(30)  # of the test; the system ends it before
+        with connection, pytest.raises(OSError, match="Connection timed out"):
+            connection.sendall(bytes(50_000_000))
 
 
 def test_every_socket_answers_once_it_is_ready_until_a_signal(notes, listener) -> None:

@@ -17,5 +17,7 @@ def page_of_limits() -> str:
         " [rules](rules.md).",
         table(("limit", "at most", "of what", "status beyond it"), rows),
         "Beyond `journal-bytes` and `journal-body-bytes` nothing is refused: the journal forgets its"
-        " oldest entries, and keeps the beginning of a long body.",
+        " oldest entries, and keeps the beginning of a long body. Beyond `idle-seconds` and"
+        " `reading-seconds` a connection ends without a response. `spare-descriptors` is the least that"
+        " connections leave to files; one more connection gets 503.",
     )

@@ -102,6 +102,8 @@ class HttpConnection(HttpToolsProtocol):
             self._call_application(self._pieces)
         if self._head_bytes > HEADER_BYTES.most + _ROOM:
             self._expect_bounded_message()
+        if self.timeout_keep_alive_task is None:
+            self._expect_activity()
 
     def on_message_begin(self) -> None:
         """Puts what ends the connection into the scope of the request."""
@@ -202,6 +204,17 @@ class HttpConnection(HttpToolsProtocol):
         elif self._head_bytes > MOST_DRAINED_BYTES + HEADER_BYTES.most + _ROOM:
             self._refuse(BODY_BYTES)
 
+    def _expect_activity(self) -> None:
+        """Ends an idle connection later, whatever it sent: an empty line, or more of a refused body.
+
+        uvicorn stops the clock with every byte, and starts it with a response only.
+        """
+        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        if is_idle and not self._is_in_head and not self.transport.is_closing():
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+
     def _take_host_of_target(self) -> None:
         """Replaces the host by that of a target in absolute form, which counts (RFC 9112, 3.2.2)."""
         scheme, separator, rest = self.url.partition(b"://")
@@ -232,15 +245,14 @@ class HttpConnection(HttpToolsProtocol):
 
     def _refuse(self, limit: Limit) -> None:
         """Ends the connection, with a response where there is anything to respond to."""
-        is_answerable = self._head_bytes > 0 and not self.transport.is_closing()
-        if self._is_in_head:
-            is_answerable &= self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
-        else:
+        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        is_answerable = is_idle if self._is_in_head else not is_idle
+        if not is_idle:
             is_answerable &= not self.cycle.response_started
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self._is_in_head = False
-        if is_answerable:
+        if is_answerable and self._head_bytes > 0 and not self.transport.is_closing():
             problem = limit.exceeded()
             body = orjson.dumps({"error": problem.message, "code": problem.code})
             head = (

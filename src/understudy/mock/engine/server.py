@@ -9,6 +9,7 @@ import contextlib
 import errno
 import signal
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from understudy.errors import StartupError
+from understudy.limits import IDLE_SECONDS, READING_SECONDS
 from understudy.mock.engine.connection import HttpConnection
 
 BACKLOG = 2048
@@ -35,6 +37,9 @@ def bind(host: str, port: int, option: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform == "linux":  # connections inherit it; elsewhere they wait as long as TCP does
+        milliseconds = READING_SECONDS.most * 1000
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     try:
         listener.bind((host, port))
         listener.listen(BACKLOG)
@@ -127,6 +132,7 @@ def configuration(
         proxy_headers=False,
         server_header=False,
         ws="none",
+        timeout_keep_alive=IDLE_SECONDS.most,
     )
 
 
