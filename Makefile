@@ -69,6 +69,10 @@ test: install  ## the tests, with branch coverage
 docs: install  ## build the site into docs/_build, reference included; a dead link fails
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
+.PHONY: specmatic
+specmatic: install  ## let Specmatic run openapi/service.yaml against the mock (needs java, and its jar from npm)
+	UNDERSTUDY_SPECMATIC=1 $(BIN)/pytest -n0 -q tests/e2e/test_specmatic.py
+
 .PHONY: release
 release: install  ## build wheel and sdist, and try the wheel in an empty environment
 	rm -rf dist
