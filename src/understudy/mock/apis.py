@@ -45,6 +45,7 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         quota=resource_operations.quota,
         aliases=resource_operations.upload_names(vocabulary),
         json_as_form=resource_operations.JSON_AS_FORM,
+        numeric_booleans=resource_operations.NUMERIC_BOOLEANS,
         header_names=resource_operations.header_names(vocabulary),
         policies=POLICIES,
     )

@@ -9,6 +9,7 @@ from tests.mock.service.test_oracle import PORTRAIT
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
+from understudy.mock.store.people import PEOPLE
 
 DOCUMENTS = sorted(Path(__file__).with_name("documents").glob("*.yaml"))
 ME = {"token": "ada-full"}
@@ -90,3 +91,12 @@ def test_the_services_of_verified_accounts_are_listed(ask):
     assert types == sorted(set(types))
     assert types
     assert all(isinstance(service["is_oauth"], bool) for service in services)
+
+
+@pytest.mark.parametrize(("value", "is_selected"), [("1", True), ("0", False)])
+def test_a_boolean_is_taken_as_a_number_where_clients_send_one(ask, mock, value, is_selected):
+    files = {"image": ("a.png", PORTRAIT)}
+    path = f"/v3/me/avatars?select_avatar={value}"
+    image_id = ask("POST", path, files=files, **ME).json()["image_id"]
+    assert (mock.world.get(PEOPLE, "ada").emails[0].avatar == image_id) is is_selected
+    assert ask("POST", "/v3/me/avatars?select_avatar=2", files=files, **ME).status_code == 400

@@ -71,6 +71,7 @@ class Api:
         aliases: Names of one and the same member of a body; whichever the document
             declares is the one that the handler sees.
         json_as_form: The operations that read JSON sent under a form's content type.
+        numeric_booleans: The operations whose boolean parameters are also written 1 and 0.
         header_names: Other names for response headers of the engine, in lower case, where the document
             declares none.
         pages: The operations that a person sees; the pages respond, and validate the request
@@ -94,6 +95,7 @@ class Api:
     quota: Callable[[Principal | None], int] = lambda _: 0
     aliases: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     json_as_form: frozenset[tuple[str, str]] = frozenset()
+    numeric_booleans: frozenset[tuple[str, str]] = frozenset()
     header_names: Mapping[str, str] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
     policies: Policies = STRICT

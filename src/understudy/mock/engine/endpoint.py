@@ -57,6 +57,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     bindings = bind(declared, api.handlers)
     pages = {shape(*key) for key in api.pages}
     json_as_form = {shape(*key) for key in api.json_as_form}
+    numeric_booleans = {shape(*key) for key in api.numeric_booleans}
     limited = {shape(*key) for key in api.limited}
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
@@ -78,7 +79,14 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             ),
             is_limited=shape(operation.method, operation.path) in limited,
             is_page=shape(operation.method, operation.path) in pages,
-            parameters=tuple(ParameterReader(p, schemas) for p in operation.parameters),
+            parameters=tuple(
+                ParameterReader(
+                    p,
+                    schemas,
+                    reads_numbers=shape(operation.method, operation.path) in numeric_booleans,
+                )
+                for p in operation.parameters
+            ),
             body=None
             if operation.request_body is None
             else BodyReader(

@@ -18,6 +18,9 @@ from understudy.openapi.schemas import Schemas
 
 ABSENT: Final = object()
 
+NUMBERS: Final = {"0": False, "1": True}
+"""What some clients send for a boolean."""
+
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})", re.ASCII)
 _NUMBER = re.compile(
     r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII
@@ -69,9 +72,12 @@ class ParameterReader:
     Args:
         parameter: What the document says of it.
         schemas: The document's validators.
+        reads_numbers: Whether a boolean may also be written 1 or 0.
     """
 
-    def __init__(self, parameter: Parameter, schemas: Schemas) -> None:
+    def __init__(
+        self, parameter: Parameter, schemas: Schemas, *, reads_numbers: bool = False
+    ) -> None:
         self.name = parameter.name
         self.location = parameter.location
         self.required = parameter.required or parameter.location == "path"
@@ -82,6 +88,8 @@ class ParameterReader:
         self._schemas = schemas
         self._validator = parameter.schema and schemas.validator(parameter.schema)
         self._types = schemas.types(parameter.schema)
+        is_boolean = "boolean" in self._types and not self._types & {"integer", "number", "string"}
+        self._numbers = NUMBERS if reads_numbers and is_boolean else {}
 
     def read(self, texts: Texts) -> Any:
         """Reads the parameter from all the texts of its location.
@@ -120,6 +128,8 @@ class ParameterReader:
         text = _once(self._label, values)
         if self._parameter.is_json:
             return self._json(text)
+        if text in self._numbers:
+            return self._numbers[text]
         return convert(text, self._types)
 
     def _items(self, values: Sequence[str]) -> list[Any]:

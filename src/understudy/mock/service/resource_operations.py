@@ -68,6 +68,9 @@ _SCOPES = {
 LIMITED = frozenset({LOOKUP, QR_CODE, OWN_PROFILE, UPDATE_PROFILE})
 """Operations that the rate limit counts; avatar operations do not (interface, Limits, 2)."""
 
+NUMERIC_BOOLEANS = frozenset({UPLOAD_AVATAR})
+"""Operations whose boolean is also sent as 1 or 0, whatever the document in force says of it."""
+
 JSON_AS_FORM = frozenset({SET_AVATAR})
 """Operations that read JSON under a form's content type, as a mobile client sends it."""
 
