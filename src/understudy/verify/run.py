@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -133,13 +134,19 @@ class Run:
 Phase = Callable[[Run], None]
 
 
+@cache
+def _bundled_rules() -> Sequence[Rule]:
+    """Loads the catalogue, once for a process: a run looks rules up four times."""
+    return load_rules(openapi_directory() / "rules.yaml")
+
+
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     """Returns the rules to judge by id, with the three that are not in the catalogue.
 
     Raises:
         StartupError: A wanted rule does not exist.
     """
-    rules = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
+    rules = {rule.id: rule for rule in _bundled_rules()}
     rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
     for name in wanted:
         if name not in rules:

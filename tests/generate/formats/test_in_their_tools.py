@@ -13,6 +13,8 @@ import pytest
 from tests.generate.formats.conftest import Deployment, generate, without_secrets
 from tests.generate.formats.replaying import Replay, csv_requests, har_requests, json_requests
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 HERE = Path(__file__).parent
 
 
@@ -34,7 +36,7 @@ def ran(
 
 
 def test_the_shell_script_passes(deployment, tool, tmp_path):
-    count = written(deployment, "curl", tmp_path / "cases.sh", 50)
+    count = written(deployment, "curl", tmp_path / "cases.sh", 20)
     done = ran(deployment, tmp_path, tool("sh"), "cases.sh")
     last = [int(number) for number in re.findall(r"\d+", done.stdout.splitlines()[-1])]
     sent, failed, limited, skipped = last
@@ -65,7 +67,7 @@ def test_the_pytest_module_passes(deployment, tool, tmp_path):
 
 def test_newman_passes_the_postman_collection_with_its_environment(deployment, tool, tmp_path):
     newman = tool("newman")
-    count = written(deployment, "postman", tmp_path / "cases.json", 25)
+    count = written(deployment, "postman", tmp_path / "cases.json", 12)
     secrets = [
         word for pair in deployment.secrets.items() for word in ("--env-var", "=".join(pair))
     ]
@@ -81,7 +83,7 @@ def test_newman_passes_the_postman_collection_with_its_environment(deployment, t
 
 def test_bruno_passes_its_collection_without_an_environment(deployment, tool, tmp_path):
     bruno = tool("bru")
-    count = written(deployment, "bruno", tmp_path / "cases", 8)
+    count = written(deployment, "bruno", tmp_path / "cases", 6)
     words = ("run", "-r", "--reporter-json", "report.json")
     done = ran(deployment, tmp_path / "cases", bruno, *words)
     (report,) = json.loads((tmp_path / "cases" / "report.json").read_text())
@@ -93,7 +95,7 @@ def test_bruno_passes_its_collection_without_an_environment(deployment, tool, tm
 
 def test_httpyac_gets_the_expected_responses(deployment, tool, tmp_path):
     httpyac = tool("httpyac")
-    count = written(deployment, "http", tmp_path / "cases.http", 25)
+    count = written(deployment, "http", tmp_path / "cases.http", 12)
     # It ends before a pipe has taken all that it prints, so it prints into a file.
     words = f"{httpyac} send cases.http --all --json > report.json"
     ran(deployment, tmp_path, "sh", "-c", words)
@@ -124,7 +126,7 @@ def fits(status: int, expected: str) -> bool:
 def test_k6_s_script_passes(deployment, tool, tmp_path):
     """k6 itself is one binary that few machines have, so node executes the script with stubs."""
     node, stubs = tool("node"), HERE / "k6_stubs"
-    count = written(deployment, "k6", tmp_path / "cases.js", 50)
+    count = written(deployment, "k6", tmp_path / "cases.js", 20)
     words = ("--import", stubs / "register.mjs", stubs / "run.mjs", tmp_path / "cases.js")
     done = ran(deployment, tmp_path, node, *words)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -139,7 +141,7 @@ def test_k6_s_script_passes(deployment, tool, tmp_path):
     [("har", har_requests), ("jsonl", json_requests), ("csv", csv_requests)],
 )
 def test_what_no_tool_judges_passes_when_it_is_read_and_sent(deployment, form, requests, tmp_path):
-    count = written(deployment, form, tmp_path / f"cases.{form}", 50)
+    count = written(deployment, form, tmp_path / f"cases.{form}", 20)
     replay = Replay(deployment)
     failed = [
         text for each in requests(tmp_path / f"cases.{form}") if (text := replay.mismatch(each))
