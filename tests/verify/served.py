@@ -23,10 +23,10 @@ def mutant(name: str | None) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
-            is_authorization = self.path.startswith("/oauth2/")
+            is_authorization = self.path.startswith(("/oauth2/", "/sign-in", "/consent"))
             site = AUTHORIZATION if is_authorization else SITE
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            headers = [(n, t) for n, t in self.headers.items() if n.lower() != "host"]
+            headers = list(self.headers.items())  # with the Host, to which links lead
             request = httpx.Request(self.command, site + self.path, headers=headers, content=body)
             response = wire.handle_request(request)
             self.send_response(response.status_code)

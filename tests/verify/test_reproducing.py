@@ -38,14 +38,15 @@ BROKEN = [
 ]
 
 
-def found(address: str, rule: str) -> tuple[Finding, Target]:
-    """Returns the first finding of a rule at an address."""
+def found(address: str, rule: str, **changes: object) -> tuple[Finding, Target]:
+    """Returns the first finding of a rule at an address, with other keys in the target."""
     target = replace(
         TARGET,
         base_url=f"{address}/v3",
         auth_url=address,
         permit=replace(TARGET.permit, exhaust_rate_limit=False),
         budget=Budget(1000, 1000),
+        **changes,
     )
     with DeploymentTransport() as wire:
         outcome = carry_out(Deployment(target, wire, machine_clock()), RunOptions((rule,)))
@@ -81,6 +82,20 @@ def test_the_commands_and_the_program_show_the_finding_again(mutant, rule, telli
     assert re.findall(r"^(\d+) ", printed, re.M)[-1] == wanted
     assert re.search(telling, shown.splitlines()[-1])
     assert re.search(telling, printed.splitlines()[-1])
+
+
+def test_a_finding_that_took_a_consent_signs_in_afresh():
+    by_pages = replace(TARGET.application, approve=None, deny=None)
+    with served.mutant("a_code_works_twice") as address:
+        finding, target = found(address, "code-single-use", application=by_pages)
+        secrets = target.secrets()
+        shell = "\n".join(commands(finding.steps, secrets))
+        shown = run(["bash", "-c", f"set -e\n{shell}"], target)
+        printed = run([sys.executable, "-c", snippet(finding.steps, secrets)], target)
+    assert "/sign-in" in shell
+    assert not re.search(r"(csrf|ticket|session)=[0-9a-f]{8}", shell)
+    assert '"access_token"' in shown.splitlines()[-1]
+    assert '"access_token"' in printed.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("mutant", "rule", "telling"), BROKEN)

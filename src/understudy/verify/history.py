@@ -22,9 +22,11 @@ from understudy.interface.operations import (
     RESOURCE,
     SET_AVATAR,
     TOKEN,
+    TOKEN_INFO,
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
+from understudy.verify.issued_values import mentions, values_in
 
 MADE_UP = "understudy-made-up"
 """The prefix of identifiers that no profile has."""
@@ -194,11 +196,27 @@ class History:
         request = exchange.request
         yield self.issued_by(request.token or request.query.get("token"))
         yield self.redirect_with(request.form.get("code"))
+        yield self._page_before(exchange)
         if exchange.value:
             uploads = self.of(UPLOAD_AVATAR)
             yield next(
                 (u for u in uploads if u.json_object.get("image_id") == exchange.value), None
             )
+
+    def _page_before(self, exchange: Exchange) -> Exchange | None:
+        """Returns the newest response that issued a cookie, a hidden field or a URL of a request."""
+        if exchange.site != "authorization" or exchange.operation in {TOKEN, TOKEN_INFO}:
+            return None
+        if exchange.operation and not exchange.request.header("cookie"):
+            return None
+        pages = (
+            before
+            for before in reversed(self.exchanges)
+            if (before.source, before.site) == (exchange.source, exchange.site)
+            and before.number < exchange.number
+            and any(mentions(exchange.request, value) for _, _, value in values_in(before))
+        )
+        return next(pages, None)
 
     def _note_secrets(self, exchange: Exchange) -> None:
         if exchange.site != "authorization":

@@ -6,53 +6,11 @@ the new response, since it differs each time.
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
 
 from understudy.deployments.exchange import Exchange, Request, masked
 from understudy.verify.findings import BODY_SHOWN, QUIET, text_of
-
-_NAMES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
-"""Members of responses that later requests need, and their variables' names."""
-
-
-class IssuedValue(NamedTuple):
-    """A value that a response issues and a later request needs.
-
-    Attributes:
-        value: The value.
-        key: Its name in the response.
-        variable: The variable that replaces it.
-        is_redirect: True if it is in the redirect's URL and not in the body.
-    """
-
-    value: str
-    key: str
-    variable: str
-    is_redirect: bool
-
-
-def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
-    """Returns the values that each step issues and a later step needs, by the step's index."""
-    issued: dict[int, list[IssuedValue]] = {}
-    seen: set[str] = set()
-    for place, step in enumerate(steps):
-        for key, name in _NAMES.items():
-            value = step.redirect_parameters.get(key) or step.json_object.get(key)
-            if not isinstance(value, str) or value in seen:
-                continue
-            if any(_mentions(later.request, value) for later in steps[place + 1 :]):
-                seen.add(value)
-                variable = f"{name}_{place + 1}"
-                issued.setdefault(place, []).append(
-                    IssuedValue(value, key, variable, key in step.redirect_parameters)
-                )
-    return issued
-
-
-def _mentions(request: Request, value: str) -> bool:
-    texts = (request.url, request.header("authorization"), text_of(request.body) or "")
-    return any(value in text for text in texts)
+from understudy.verify.issued_values import IssuedValue, issued_values
 
 
 def commands(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> list[str]:
@@ -65,14 +23,21 @@ def commands(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> list[str]
     ]
 
 
-def _keeping(command: str, values: Iterable[IssuedValue]) -> str:
+def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
     """Returns a command that prints its response, and keeps issued values in variables."""
-    for one in values:
-        pattern = rf"[?&#]{one.key}=\([^&[:space:]]*\)"
-        if not one.is_redirect:
-            pattern = rf'"{one.key}" *: *"\([^"]*\)"'
-        command = f"{one.variable}=$({command} | tee /dev/stderr | sed -n 's/.*{pattern}.*/\\1/p')"
-    return command
+    if not values:
+        return command
+    if len(values) == 1:
+        (one,) = values
+        return f"{one.variable}=$({command} | tee /dev/stderr | {_reading(one)})"
+    lines = [f"RESPONSE=$({command} | tee /dev/stderr)"]
+    lines += [f'{one.variable}=$(printf "%s" "$RESPONSE" | {_reading(one)})' for one in values]
+    return "; ".join(lines)
+
+
+def _reading(one: IssuedValue) -> str:
+    """Returns a command that reads a value from a response; the first, as pages repeat fields."""
+    return f"sed -n 's/.*{one.shell_pattern}.*/\\1/p' | sed 1q"
 
 
 def curl(request: Request, secrets: Mapping[str, str]) -> str:
@@ -103,11 +68,11 @@ def snippet(steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
     """Returns a Python program that sends the requests; secrets come from the environment."""
     issued = issued_values(steps)
     named = {**secrets, **{one.value: one.variable for values in issued.values() for one in values}}
-    is_redirected = any(one.is_redirect for values in issued.values() for one in values)
-    lines = ["import os", *(["import re"] if is_redirected else []), "", "import httpx", ""]
+    is_searching = any("re.search" in one.python for values in issued.values() for one in values)
+    lines = ["import os", *(["import re"] if is_searching else []), "", "import httpx", ""]
     for place, step in enumerate(steps):
         lines += _sending(step.request, named)
-        lines += [f'os.environ["{one.variable}"] = {_taking(one)}' for one in issued.get(place, [])]
+        lines += [f'os.environ["{one.variable}"] = {one.python}' for one in issued.get(place, [])]
     return "\n".join(lines)
 
 
@@ -123,12 +88,6 @@ def _sending(request: Request, secrets: Mapping[str, str]) -> list[str]:
         f"response = httpx.request({', '.join(arguments)})",
         f"print(response.status_code, response.text[:{BODY_SHOWN}])",
     ]
-
-
-def _taking(one: IssuedValue) -> str:
-    if one.is_redirect:
-        return f're.search(r"[?&#]{one.key}=([^&]*)", response.headers["location"])[1]'
-    return f'response.json()["{one.key}"]'
 
 
 def _content(body: bytes, secrets: Mapping[str, str]) -> str:

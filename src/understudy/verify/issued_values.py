@@ -1,0 +1,133 @@
+"""Finds the values that a response issues and a later request needs: codes, tokens, cookies, tickets.
+
+Each is of one run only, so a script that reproduces a finding reads it from the new response.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from typing import Final, Literal, NamedTuple
+from urllib.parse import quote, quote_plus
+
+from understudy.deployments.exchange import Exchange, Request
+
+Source = Literal["member", "redirect", "cookie", "field", "field_value_first"]
+"""The part of a response that has a value; of a hidden field, ``value`` may stand before ``name``."""
+
+SHORTEST: Final = 8
+"""Characters of the shortest text that is taken for issued, where its name does not say so."""
+
+_VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
+"""Members of responses that later requests need, and their variables' names."""
+
+_COOKIE: Final = re.compile(r"([^=;\s]+)=([^;\s]+)")
+
+
+class IssuedValue(NamedTuple):
+    """A value that a response issues and a later request needs.
+
+    Attributes:
+        value: The value.
+        key: Its name in the response.
+        source: The part of the response that has it.
+        variable: The variable that replaces it.
+    """
+
+    value: str
+    key: str
+    source: Source
+    variable: str
+
+    @property
+    def shell_pattern(self) -> str:
+        """A basic regular expression (POSIX) whose only group is the value, in one line."""
+        key = re.escape(self.key)
+        patterns: dict[Source, str] = {
+            "member": rf'"{key}" *: *"\([^"]*\)"',
+            "redirect": rf"[?&#]{key}=\([^&[:space:]]*\)",
+            "cookie": rf"[Ss]et-[Cc]ookie: *{key}=\([^;[:space:]]*\)",
+            "field": rf'name="{key}"[^>]*value="\([^"]*\)"',
+            "field_value_first": rf'value="\([^"]*\)"[^>]*name="{key}"',
+        }
+        return patterns[self.source]
+
+    @property
+    def python(self) -> str:
+        """A Python expression that reads the value from ``response``."""
+        key = re.escape(self.key)
+        expressions: dict[Source, str] = {
+            "member": f'response.json()["{self.key}"]',
+            "redirect": f're.search(r"[?&#]{key}=([^&]*)", response.headers["location"])[1]',
+            "cookie": f'response.cookies["{self.key}"]',
+            "field": f"""re.search(r'name="{key}"[^>]*value="([^"]*)"', response.text)[1]""",
+            "field_value_first": (
+                f"""re.search(r'value="([^"]*)"[^>]*name="{key}"', response.text)[1]"""
+            ),
+        }
+        return expressions[self.source]
+
+
+def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
+    """Returns the values that each step issues and a later step needs, by the step's index."""
+    issued: dict[int, list[IssuedValue]] = {}
+    seen: set[str] = set()
+    for place, step in enumerate(steps):
+        for source, key, value in values_in(step):
+            is_sent = any(mentions(each.request, value) for each in steps[: place + 1])
+            is_needed = any(mentions(each.request, value) for each in steps[place + 1 :])
+            if value in seen or is_sent or not is_needed:
+                continue
+            seen.add(value)
+            name = _VARIABLES.get(key) or re.sub(r"\W", "_", key).upper()
+            found = IssuedValue(value, key, source, f"{name}_{place + 1}")
+            issued.setdefault(place, []).append(found)
+    return issued
+
+
+def values_in(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
+    """Yields every value that a response can issue: its source, name and text."""
+    for name, text in exchange.redirect_parameters.items():
+        if name in _VARIABLES or len(text) >= SHORTEST:
+            yield "redirect", name, text
+    for name in _VARIABLES:
+        value = exchange.json_object.get(name)
+        if isinstance(value, str):
+            yield "member", name, value
+    if exchange.site == "authorization":
+        yield from _browser_values(exchange)
+
+
+def _browser_values(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:
+    """Yields what a browser sends back: cookies, and the hidden fields of a page."""
+    for header, text in exchange.response.headers:
+        match = _COOKIE.match(text) if header == "set-cookie" else None
+        if match and len(match[2]) >= SHORTEST:
+            yield "cookie", match[1], match[2]
+    if exchange.response.media_type == "text/html":
+        fields = _Fields()
+        fields.feed(exchange.response.body.decode("utf-8", "replace"))
+        yield from fields.hidden
+
+
+def mentions(request: Request, value: str) -> bool:
+    """Tells whether a request sends a value, in whatever spelling."""
+    headers = (request.header("authorization"), request.header("cookie"))
+    texts = (request.url, *headers, request.body.decode("utf-8", "replace"))
+    spellings = {value, quote_plus(value), quote(value, safe="")}
+    return any(spelling in text for spelling in spellings for text in texts)
+
+
+class _Fields(HTMLParser):
+    """Collects the hidden fields of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden: list[tuple[Source, str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: text or "" for name, text in attrs}
+        name, value = attributes.get("name", ""), attributes.get("value", "")
+        is_hidden = tag == "input" and attributes.get("type") == "hidden"
+        if is_hidden and name and len(value) >= SHORTEST:
+            is_usual = list(attributes).index("name") < list(attributes).index("value")
+            self.hidden.append(("field" if is_usual else "field_value_first", name, value))
