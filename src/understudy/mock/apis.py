@@ -78,6 +78,7 @@ def web_api(document: Document) -> Api:
         base_path="",
         handlers=resource_operations.WEB_HANDLERS,
         error_response=resource_error,
+        is_lenient=True,  # an <img> shows no message
     )
 
 

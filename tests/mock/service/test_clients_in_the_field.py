@@ -19,9 +19,10 @@ def test_select_avatar_takes_numbers_as_well(ask, value, is_selected):
 
 def test_json_under_the_content_type_of_a_form_assigns_an_avatar(ask):
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    body = json.dumps({"email_hash": ADA_HASH})
+    body = json.dumps({"email_hash": ADA_HASH}, indent=1)
     path = f"/v3/me/avatars/{ADA_AVATAR}/email"
-    assert ask("POST", path, content=body, headers=form, **ME).status_code == 204
+    for content in (body, f"\r\n {body}"):
+        assert ask("POST", path, content=content, headers=form, **ME).status_code == 204
     refused = ask("POST", path, content=f"email_hash={ADA_HASH}", headers=form, **ME)
     assert refused.status_code == 415
 

@@ -21,6 +21,9 @@ from tests.mock.service.test_oracle import ADA_AVATAR, ADA_HASH
         ("r=strict", 80),
         ("d=never-heard-of", 80),
         ("d=%00", 80),
+        ("d=%ff&s=60", 60),
+        ("s=60&s=50", 60),
+        ("%ff=1", 80),
     ],
 )
 @pytest.mark.parametrize("identifier", [ADA_HASH, "0" * 64])
@@ -55,3 +58,9 @@ def test_a_picture_opened_as_a_page_runs_nothing(ask, path):
     headers = ask("GET", path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["content-security-policy"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("accept", ["image/avif,image/webp", "text/html", "image/svg+xml"])
+def test_a_picture_is_shown_whatever_the_browser_prefers(ask, accept):
+    picture = ask("GET", f"/avatar/{ADA_HASH}", headers={"Accept": accept})
+    assert (picture.status_code, picture.headers["content-type"]) == (200, "image/png")

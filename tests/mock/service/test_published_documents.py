@@ -24,7 +24,7 @@ def test_required_members_that_the_mock_does_not_know_are_made_up_once(ask):
     profile = ask("GET", "/v3/profiles/ada", **ME)
     assert "x-mock-violation" not in profile.headers
     slugs = [interest["slug"] for interest in profile.json()["interests"]]
-    assert slugs
+    assert slugs == ["cartography", "hill-walking"]
     assert ask("GET", "/v3/profiles/ada", **ME).json() == profile.json()
 
 

@@ -77,6 +77,8 @@ class Api:
         pages: The operations that a person sees; the pages respond, and validate the request
             themselves, as their refusals are pages too.
         policies: How the readings in force change what the engine does.
+        is_lenient: Whether requests are read as far as they can be: of a repeated parameter the first
+            counts, what is not UTF-8 is replaced, and Accept is not judged.
         is_steering: Whether this is the admin API, in which no faults are injected.
     """
 
@@ -99,6 +101,7 @@ class Api:
     header_names: Mapping[str, str] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
     policies: Policies = STRICT
+    is_lenient: bool = False
     is_steering: bool = False
 
     @property

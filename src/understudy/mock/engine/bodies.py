@@ -84,7 +84,7 @@ class BodyReader:
                 raise BadRequest(msg, code="missing_body")
             return ABSENT
         media_type, options = _media_type(content_type, self._assumed)
-        if self._reads_json_as_form and media_type == URLENCODED and content[:1] == b"{":
+        if self._reads_json_as_form and media_type == URLENCODED and content.lstrip()[:1] == b"{":
             media_type = JSON
         declared = self._match(media_type)
         schema = self._declared.content[declared].schema

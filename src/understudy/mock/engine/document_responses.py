@@ -24,6 +24,8 @@ from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
 JSON = "application/json"
+SLUG = "slug"
+_NOT_IN_SLUGS = re.compile("[^a-z0-9]+")
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 
@@ -181,5 +183,13 @@ class _Completion:
         for name in self._schemas.required_names(schema):
             member = self._schemas.property_schema(schema, name)
             if name not in members and member is not None:
-                members[name] = self._sampler.value(member, name)
+                members[name] = self._made_up(name, member, members)
         return members
+
+    def _made_up(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
+        """Returns a value for a required member; a slug is made of the name that stands beside it."""
+        if name == SLUG:
+            slug = _NOT_IN_SLUGS.sub("-", str(beside.get("name", "")).lower()).strip("-")
+            if slug and self._schemas.validator(schema).is_valid(slug):
+                return slug
+        return self._sampler.value(schema, name)

@@ -31,6 +31,12 @@ Texts = Mapping[str, Sequence[str]]
 """Name to every value given, in order."""
 
 
+def readable_query(query: bytes) -> dict[str, list[str]]:
+    """Parses as much of a query string as can be read; of a repeated name the first value."""
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="replace")
+    return {name: [text] for name, text in reversed(pairs)}
+
+
 def parse_query(query: bytes) -> dict[str, list[str]]:
     """Parses a query string.
 

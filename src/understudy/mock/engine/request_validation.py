@@ -6,7 +6,13 @@ from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMed
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import BODY
-from understudy.mock.engine.parameters import ABSENT, Texts, location_texts, parse_query
+from understudy.mock.engine.parameters import (
+    ABSENT,
+    Texts,
+    location_texts,
+    parse_query,
+    readable_query,
+)
 from understudy.mock.engine.request_context import RequestContext
 
 
@@ -20,7 +26,8 @@ def validate(context: RequestContext) -> None:
     endpoint = context.endpoint
     if endpoint is None or endpoint.is_page:
         return
-    _negotiate(context, endpoint)
+    if not endpoint.api.is_lenient:
+        _negotiate(context, endpoint)
     try:
         _read(context, endpoint)
     except BadRequest as problem:
@@ -33,12 +40,13 @@ def _read(context: RequestContext, endpoint: Endpoint) -> None:
     for parameter in endpoint.parameters:
         location = parameter.location
         if location not in texts:
-            texts[location] = _texts(context, location)
+            texts[location] = _texts(context, endpoint, location)
         value = parameter.read(texts[location])
         if value is not ABSENT:
             context.arguments[parameter.name] = value
     if context.query:
-        note_unknown_query(context, endpoint, texts.get("query") or parse_query(context.query))
+        query = texts.get("query") or _texts(context, endpoint, "query")
+        note_unknown_query(context, endpoint, query)
     if endpoint.body is not None:
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
@@ -50,7 +58,7 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
     violations: list[Violation] = []
     for parameter in endpoint.parameters:
         try:
-            parameter.read(_texts(context, parameter.location))
+            parameter.read(_texts(context, endpoint, parameter.location))
         except BadRequest as problem:
             violations.append(Violation(parameter.location, (parameter.name,), problem.message))
     if endpoint.body is not None:
@@ -63,9 +71,10 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
     return tuple(violations)
 
 
-def _texts(context: RequestContext, location: str) -> Texts:
+def _texts(context: RequestContext, endpoint: Endpoint, location: str) -> Texts:
     if location == "query":
-        return parse_query(context.query) if context.query else {}
+        parse = readable_query if endpoint.api.is_lenient else parse_query
+        return parse(context.query) if context.query else {}
     return location_texts(location, path=context.path_arguments, headers=context.headers)
 
 
