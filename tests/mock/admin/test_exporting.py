@@ -1,5 +1,6 @@
 """A world is taken out as fixtures and put in again."""
 
+import gc
 import io
 import zipfile
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.mock.admin.conftest import Driver
 
+from understudy.errors import BadRequest
 from understudy.mock.fixtures import loading as seeding
 
 ZIP = {"content-type": "application/zip"}
@@ -110,3 +112,18 @@ def test_an_archive_of_terabytes_is_refused_before_it_is_unpacked(driver: Driver
             archive.writestr(f"people/{number}.yaml", b"\0" * (65 * 1024 * 1024))
     answer = driver.ask("POST", "/__admin/import", content=made.getvalue(), headers=ZIP)
     assert (answer.status_code, answer.headers["x-mock-limit"]) == (413, "archive-bytes")
+
+
+def test_garbage_collection_stops_nobody_while_an_archive_is_read(
+    driver: Driver, monkeypatch
+) -> None:
+    seen: list[bool] = []
+
+    def refuse(_content: bytes) -> None:
+        seen.append(gc.isenabled())
+        msg = "not this one"
+        raise BadRequest(msg)
+
+    monkeypatch.setattr("understudy.mock.admin.exporting.unpack_fixtures", refuse)
+    assert driver.ask("POST", "/__admin/import", content=b"PK", headers=ZIP).status_code == 400
+    assert (seen, gc.isenabled()) == ([False], True)
