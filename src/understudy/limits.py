@@ -57,6 +57,7 @@ BODY_BYTES: Final = Limit("body-bytes", 11 * 1024 * 1024, "bytes of a body", 413
 """An upload of 10 MB and what multipart puts around it."""
 BODY_SECONDS: Final = Limit("body-seconds", 60, "seconds until the body is whole", 408)
 FORM_FIELDS: Final = Limit("form-fields", 1000, "fields of a form or a query")
+FORM_BYTES: Final = Limit("form-bytes", 1024 * 1024, "bytes of a URL-encoded form", 413)
 MULTIPART_PARTS: Final = Limit("multipart-parts", 200, "parts of a multipart body")
 JSON_BYTES: Final = Limit("json-bytes", 1024 * 1024, "bytes of JSON", 413)
 JSON_VALUES: Final = Limit("json-values", 10_000, "values in a JSON body")
@@ -69,6 +70,12 @@ YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, ali
 ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)
 ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)
 IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413)
+
+# searches in the journal
+PATTERN_CHARACTERS: Final = Limit("pattern-characters", 1000, "characters of a regular expression")
+PATTERN_BYTES: Final = Limit("pattern-bytes", 64 * 1024, "bytes of a compiled regular expression")
+PATTERNS: Final = Limit("patterns", 50, "comparisons in a request pattern")
+SEARCH_SECONDS: Final = Limit("search-seconds", 5, "seconds for a search in the journal", 413)
 
 # what a mock and a world hold
 WORLDS: Final = Limit("worlds", 10_000, "worlds")

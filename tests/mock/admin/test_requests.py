@@ -6,6 +6,7 @@ import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, Driver
 from tests.verify.packages import har_faults
 
+from understudy.limits import PATTERN_CHARACTERS, PATTERNS, Limit
 from understudy.mock.settings import Settings
 
 
@@ -209,3 +210,33 @@ def test_long_paths_that_match_nothing_are_compared_with_nothing(driver: Driver)
     for number in range(60):
         driver.get(f"/{number}/" + "a" * 16_000)
     assert driver.admin("GET", "/requests/unmatched/near-misses") == {"nearMisses": []}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ({"urlPattern": "x{0,1000}" * 110}, "pattern too large"),
+        ({"urlPathPattern": "(a{1000}){1000}"}, "no regular expression"),
+        ({"urlPattern": "a" * 1001}, PATTERN_CHARACTERS.name),
+        ({"bodyPatterns": [{"matches": "(a|a)*$"}] * 51}, PATTERNS.name),
+        ({"headers": {f"x-{n}": {"absent": True} for n in range(51)}}, PATTERNS.name),
+    ],
+    ids=["compiled", "nested", "characters", "comparisons of bodies", "comparisons of headers"],
+)
+@pytest.mark.parametrize("path", ["/requests/find", "/requests/count"])
+def test_a_search_beyond_a_limit_is_refused(asked: Driver, path, pattern, reason) -> None:
+    status, detail = asked.refused("POST", path, pattern)
+    assert (status, reason in detail) == (400, True), detail
+
+
+def test_a_search_ends_when_it_takes_too_long(asked: Driver, monkeypatch) -> None:
+    none = Limit("search-seconds", 0, "seconds", 413)
+    monkeypatch.setattr("understudy.mock.admin.request_patterns.SEARCH_SECONDS", none)
+    assert asked.refused("POST", "/requests/find", {"urlPattern": ".*"})[0] == 413
+
+
+def test_near_misses_are_looked_for_among_the_newest(asked: Driver, monkeypatch) -> None:
+    asked.get("/v3/qrcode/ada")
+    monkeypatch.setattr("understudy.mock.admin.requests.NEWEST", 1)
+    near = asked.admin("GET", "/requests/unmatched/near-misses")["nearMisses"]
+    assert {miss["request"]["url"] for miss in near} == {"/v3/qrcode/ada"}

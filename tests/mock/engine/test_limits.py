@@ -4,6 +4,7 @@ import pytest
 
 from understudy.errors import LimitExceeded
 from understudy.limits import (
+    FORM_BYTES,
     FORM_FIELDS,
     HEADER_BYTES,
     HEADER_FIELDS,
@@ -62,6 +63,11 @@ def test_a_form_of_too_many_fields_is_refused_before_it_is_parsed(notes) -> None
     content = b"a=1&" * (FORM_FIELDS.most + 1)
     refused = notes.post("/v1/forms", content=content, headers=FORM)
     assert beyond(refused) == (400, FORM_FIELDS.name)
+
+
+def test_a_form_of_too_many_bytes_is_refused_before_it_is_decoded(notes) -> None:
+    content = b"a=" + b"%41" * (FORM_BYTES.most // 3)
+    assert beyond(notes.post("/v1/forms", content=content, headers=FORM)) == (413, FORM_BYTES.name)
 
 
 def test_a_multipart_body_of_too_many_parts_is_refused(notes) -> None:

@@ -1,6 +1,7 @@
 """Matches exchanges with WireMock's request patterns, extended by members of the mock."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -8,6 +9,7 @@ import orjson
 import re2
 
 from understudy.errors import BadRequest
+from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS, PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.journal_entries import operation_id
 from understudy.mock.engine.request_context import RequestContext
 
@@ -17,6 +19,26 @@ _OPTIONS: Final = re2.Options()
 """RE2 takes time in proportion to the text, whatever the expression is."""
 _OPTIONS.dot_nl = True
 _OPTIONS.log_errors = False
+_OPTIONS.max_mem = PATTERN_BYTES.most
+"""A repetition of repetitions is small as a text, and takes seconds to compile."""
+
+
+def search(entries: Sequence[RequestContext], pattern: Pattern) -> list[RequestContext]:
+    """Returns the exchanges that fit a pattern. It may take long, and so belongs into a thread.
+
+    Raises:
+        BadRequest: A regular expression is invalid.
+        LimitExceeded: The pattern has too many comparisons, or they take too long.
+    """
+    PATTERNS.check(sum(len(tests) for tests in pattern.values() if isinstance(tests, list | dict)))
+    end = perf_counter() + SEARCH_SECONDS.most
+    found = []
+    for context in entries:
+        if perf_counter() > end:
+            raise SEARCH_SECONDS.exceeded()
+        if matches(context, pattern):
+            found.append(context)
+    return found
 
 
 def matches(context: RequestContext, pattern: Pattern) -> bool:
@@ -113,6 +135,7 @@ _COMPARISONS: Mapping[str, Callable[[str, Any, bool], bool]] = {
 
 
 def _is_like(expression: str, text: str) -> bool:
+    PATTERN_CHARACTERS.check(len(expression))
     try:
         return re2.fullmatch(expression, text, options=_OPTIONS) is not None
     except re2.error as error:

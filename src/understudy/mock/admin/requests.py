@@ -1,10 +1,11 @@
 """Lists, counts, searches and streams the journal of a world (``openapi/admin.yaml``)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -12,7 +13,7 @@ from understudy.errors import BadRequest, NotFound, nearest
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.journal_archive import archive
 from understudy.mock.admin.journal_entries import logged, request
-from understudy.mock.admin.request_patterns import Pattern, matches
+from understudy.mock.admin.request_patterns import Pattern, matches, search
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.request_context import RequestContext
@@ -26,6 +27,14 @@ WAITING = 1000
 
 NEAR = 3
 """Operations that are offered for a request that matched none."""
+
+NEWEST = 50
+"""Requests for which near misses are looked for; each is compared with every operation."""
+
+_SEARCHES: Final = ThreadPoolExecutor(1, "understudy-searches")
+"""Its own thread, so that many searches do not use up the threads that check uploads."""
+
+Found = TypeVar("Found")
 
 
 class RequestsAdmin:
@@ -72,7 +81,8 @@ class RequestsAdmin:
         """
         named = {"operation": operation, "status": status, "person": person}
         pattern = {name: value for name, value in named.items() if value is not None}
-        matching = self._matching(call, pattern)
+        self._expect_operation(pattern)
+        matching = [context for context in call.world.journal if matches(context, pattern)]
         if since is not None:
             start = _instant(since)
             matching = [context for context in matching if context.started >= start]
@@ -80,23 +90,24 @@ class RequestsAdmin:
         listed = await asyncio.to_thread(_logged, newest)
         return HandlerResponse({"requests": listed, "meta": {"total": len(matching)}})
 
-    def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
+    async def count_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Responds to ``POST /requests/count``.
 
         Raises:
             BadRequest: There is no such operation, or a regular expression is invalid.
+            LimitExceeded: The pattern has too many comparisons, or they take too long.
         """
-        return HandlerResponse({"count": len(self._matching(call, body))})
+        return HandlerResponse({"count": len(await self._matching(call, body))})
 
     async def find_requests(self, call: Call, *, body: Pattern) -> HandlerResponse:
         """Responds to ``POST /requests/find``, the oldest first.
 
         Raises:
             BadRequest: There is no such operation, or a regular expression is invalid.
+            LimitExceeded: The pattern has too many comparisons, or they take too long.
         """
-        return HandlerResponse(
-            {"requests": await asyncio.to_thread(_logged, self._matching(call, body))}
-        )
+        matching = await self._matching(call, body)
+        return HandlerResponse({"requests": await asyncio.to_thread(_logged, matching)})
 
     def get_request(self, call: Call, number: int) -> HandlerResponse:
         """Responds to ``GET /requests/{id}``: the exchange, and why it went as it did.
@@ -113,17 +124,17 @@ class RequestsAdmin:
             raise NotFound(msg)
         return HandlerResponse({**logged(context), "explanation": self._explainer.explain(context)})
 
-    def list_near_misses(self, call: Call) -> HandlerResponse:
+    async def list_near_misses(self, call: Call) -> HandlerResponse:
         """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
-        return HandlerResponse(
-            {
-                "nearMisses": [
-                    {"request": request(context), **near}
-                    for context in _unmatched(call)
-                    for near in self._near(context)
-                ]
-            }
-        )
+        newest = _unmatched(call)[-NEWEST:]
+        return HandlerResponse({"nearMisses": await _searching(self._near_misses, newest)})
+
+    def _near_misses(self, contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
+        return [
+            {"request": request(context), **near}
+            for context in contexts
+            for near in self._near(context)
+        ]
 
     def _near(self, context: RequestContext) -> list[dict[str, Any]]:
         def distance(method: str, path: str) -> float:
@@ -147,13 +158,20 @@ class RequestsAdmin:
             for far, name, method, path in ranked[:NEAR]
         ]
 
-    def _matching(self, call: Call, pattern: Pattern) -> list[RequestContext]:
+    async def _matching(self, call: Call, pattern: Pattern) -> list[RequestContext]:
+        self._expect_operation(pattern)
+        return await _searching(search, tuple(call.world.journal), pattern)
+
+    def _expect_operation(self, pattern: Pattern) -> None:
         operation = pattern.get("operation")
         if operation is not None and operation not in self._operations:
             hint = nearest(operation, list(self._operations)) or "."
             msg = f"operation: there is no {operation!r}{hint}"
             raise BadRequest(msg)
-        return [context for context in call.world.journal if matches(context, pattern)]
+
+
+async def _searching(work: Callable[..., Found], *arguments: Any) -> Found:
+    return await asyncio.get_running_loop().run_in_executor(_SEARCHES, work, *arguments)
 
 
 def delete_requests(call: Call) -> HandlerResponse:

@@ -5,7 +5,7 @@ import asyncio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import BadRequest
-from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_FIELDS
+from understudy.limits import BODY_BYTES, BODY_SECONDS, FORM_BYTES, FORM_FIELDS
 from understudy.mock.engine.request_context import RequestContext, context_of
 
 MOST_DRAINED_BYTES = 64 * 1024 * 1024
@@ -44,7 +44,7 @@ def _expect_readable_coding(context: RequestContext) -> None:
 
 
 def expect_bounded_fields(context: RequestContext) -> None:
-    """Counts the fields of the query, and of a form, before anyone parses them.
+    """Counts the fields of the query, and fields and bytes of a form, before anyone parses them.
 
     Raises:
         LimitExceeded: There are too many.
@@ -55,6 +55,7 @@ def expect_bounded_fields(context: RequestContext) -> None:
         and b"urlencoded" in context.headers.get(b"content-type", b"").lower()
     ):
         FORM_FIELDS.check(context.body.count(b"&"))
+        FORM_BYTES.check(len(context.body))
 
 
 async def _read(receive: Receive) -> bytes:
