@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from understudy.errors import StartupError
-from understudy.interface.document_words import in_words
+from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE, SCOPES
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.openapi.bundled import openapi_directory
-from understudy.openapi.loader import load
+from understudy.openapi.loader import Document, load
 
 OTHER_WORDS = """
 scopes: {auth: login, read: gallery:read, manage: gallery:edit}
@@ -72,3 +72,37 @@ def test_a_bundled_document_in_other_words_holds_none_of_the_interfaces(tmp_path
 def test_the_words_of_the_interface_change_nothing():
     document = load(openapi_directory() / "service.yaml")
     assert in_words(document, OWN_WORDS) is document
+
+
+def guarded(reading: list[str], changing: list[str]) -> Document:
+    """Returns a document whose operations need these scopes."""
+    answers = {"200": {"description": "Done."}}
+    operations = {
+        "/me/avatars": {"get": reading, "post": changing},
+        "/me/profile": {"get": reading, "patch": changing},
+    }
+    paths = {
+        path: {
+            method: {"security": [{}, {"oauth2": scopes}], "responses": answers}
+            for method, scopes in item.items()
+        }
+        for path, item in operations.items()
+    }
+    return Document(Path("other.yaml"), {"openapi": "3.0.3", "info": {}, "paths": paths})
+
+
+@pytest.mark.parametrize(
+    ("reading", "changing", "names"),
+    [
+        (["login", "p:read"], ["login", "p:write"], ("login", "p:read", "p:write")),
+        (["p:read"], ["p:write"], ("auth", "p:read", "p:write")),
+        (["all"], ["all"], SCOPES),
+        ([], [], SCOPES),
+        (["a", "b"], ["c"], SCOPES),
+    ],
+)
+def test_the_scopes_of_the_document_in_force_decide_where_they_tell_which_is_which(
+    reading, changing, names
+):
+    document = guarded(reading, changing)
+    assert with_declared_scopes(OWN_WORDS, document).scope_names == names

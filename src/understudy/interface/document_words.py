@@ -1,16 +1,20 @@
-"""Writes the words of a deployment into the bundled documents.
+"""Writes the words of a deployment into the bundled documents, and reads them from any other.
 
-Only into those: any other document says itself what its scopes, fields and headers are called.
+A document in force says itself what its scopes, fields and headers are called.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
+from understudy.interface.operations import CHANGES, READS, key_of
 from understudy.interface.scopes import AUTH
-from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
+from understudy.interface.vocabulary import OWN_WORDS, ScopeWords, Vocabulary
 from understudy.openapi.loader import Document
+from understudy.openapi.operations import Operation, operations
 
 _MULTIPART: Final = "multipart/form-data"
 
@@ -20,6 +24,33 @@ def in_words(document: Document, vocabulary: Vocabulary) -> Document:
     if vocabulary == OWN_WORDS:
         return document
     return Document(document.path, _Rewriting(vocabulary).rewritten(document.raw))
+
+
+def with_declared_scopes(vocabulary: Vocabulary, document: Document) -> Vocabulary:
+    """Returns a vocabulary with the scopes that a document in force requires.
+
+    The scopes of the operations that read, and of those that change, tell which word is which. Where
+    they do not, as under one scope for everything, the vocabulary stays as it is.
+    """
+    declared = {key_of(it.method, it.path): _required_scopes(it) for it in operations(document)}
+    reading = _common([declared[key] for key in READS if declared.get(key)])
+    changing = _common([declared[key] for key in CHANGES if declared.get(key)])
+    both = reading & changing
+    if len(reading - both) != 1 or len(changing - both) != 1:
+        return vocabulary
+    (read,), (manage,) = reading - both, changing - both
+    auth = next(iter(both)) if len(both) == 1 else vocabulary.scopes.auth
+    return replace(vocabulary, scopes=ScopeWords(auth, read, manage))
+
+
+def _required_scopes(operation: Operation) -> frozenset[str]:
+    """Returns the scopes of the first alternative that has any."""
+    alternatives = (chain.from_iterable(needed.values()) for needed in operation.security)
+    return next(filter(None, map(frozenset, alternatives)), frozenset())
+
+
+def _common(sets: Sequence[frozenset[str]]) -> frozenset[str]:
+    return frozenset.intersection(*sets) if sets else frozenset()
 
 
 class _Rewriting:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from understudy.errors import StartupError, nearest
-from understudy.interface.document_words import in_words
+from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.mock.admin.handlers import handlers
@@ -120,8 +120,10 @@ class Mock:
 
     def _fixtures_in_words(self) -> Baseline:
         """Loads the fixtures, with the words of the deployment beside them."""
-        path = self.vocabulary
-        return loading.load(self.fixtures, OWN_WORDS if path is None else load_vocabulary(path))
+        words = OWN_WORDS if self.vocabulary is None else load_vocabulary(self.vocabulary)
+        if self._settings.document is not None:
+            words = with_declared_scopes(words, load(self.document))
+        return loading.load(self.fixtures, words)
 
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it

@@ -136,4 +136,4 @@ def test_the_document_in_force_decides_where_it_says_a_word(ask_by_document):
     assert headers["x-ratelimit-limit"] == "100"  # declared so
     assert "x-gallery-quota-reset" in headers  # declared by no name
     granted = ask("POST", "/oauth2/token", data=PASSWORD).json()["scope"]
-    assert granted == "login gallery:read gallery:edit"
+    assert granted == "login read manage"  # of its operations

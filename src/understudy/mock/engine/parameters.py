@@ -19,7 +19,7 @@ from understudy.openapi.schemas import Schemas
 ABSENT: Final = object()
 
 NUMBERS: Final = {"0": False, "1": True}
-"""What some clients send for a boolean."""
+"""The numbers that some clients send for a boolean."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})", re.ASCII)
 _NUMBER = re.compile(

@@ -153,7 +153,7 @@ def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:
     files = (body[name] for name in body if name in names)
     upload = next((file for file in files if isinstance(file, Upload)), None)
     if upload is None:
-        field = vocabulary_of(call.world).upload_field
+        field = " or ".join(sorted(call.body_members)) or vocabulary_of(call.world).upload_field
         msg = f"{field}: the picture is missing; send it as the file field of that name."
         raise BadRequest(msg, code="missing_file")
     return upload
