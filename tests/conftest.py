@@ -6,6 +6,7 @@ process three times as slow, and most of what children run is measured elsewhere
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from coverage import Coverage
@@ -33,13 +34,22 @@ def measured_children(configuration_of_coverage: str | None) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def unmeasured() -> Iterator[None]:
-    """Pauses coverage, for modules that repeat at length what other tests run once."""
+@contextmanager
+def paused_coverage() -> Iterator[None]:
+    """Pauses coverage, such as for building a mock, which a few tests measure for all."""
     coverage = Coverage.current()
     if coverage is None:
         yield
         return
     coverage.stop()
-    yield
-    coverage.start()
+    try:
+        yield
+    finally:
+        coverage.start()
+
+
+@pytest.fixture(scope="module")
+def unmeasured() -> Iterator[None]:
+    """Pauses coverage, for modules that repeat at length what other tests run once."""
+    with paused_coverage():
+        yield

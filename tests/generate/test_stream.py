@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from itertools import combinations, islice
 
 import pytest
@@ -31,6 +32,7 @@ def some(name: str, count: int, seed: int = 0) -> list[Case]:
     return list(islice(cases(PLANS[name], seed, KINDS), count))
 
 
+@cache
 def digest() -> str:
     digested = hashlib.sha256()
     for name in PLANS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.conftest import paused_coverage
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
@@ -31,7 +32,8 @@ class Driver:
     """Sends requests to both sites of one mock."""
 
     def __init__(self, settings: Settings, time: Time) -> None:
-        self.mock = Mock(settings)
+        with paused_coverage():
+            self.mock = Mock(settings)
         self.mock.world.clock = Clock(lambda: time.now)
         self._runner = asyncio.Runner()
 

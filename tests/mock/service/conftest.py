@@ -10,6 +10,7 @@ import pytest
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.journal import Journal
 from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -18,11 +19,19 @@ SITE = "http://127.0.0.1:8080"
 Ask = Callable[..., httpx.Response]
 
 
+@pytest.fixture(scope="session")
+def built() -> Mock:
+    """Builds a mock once: that takes as long as fifty requests."""
+    return Mock(Settings(choices={"rate-limits": "off"}))
+
+
 @pytest.fixture
-def mock() -> Mock:
-    made = Mock(Settings(choices={"rate-limits": "off"}))
-    made.world.clock = Clock(lambda: START)
-    return made
+def mock(built: Mock) -> Mock:
+    """Returns the mock as it began."""
+    built.world.clock = Clock(lambda: START)
+    built.world.become(built.worlds.beginning())
+    built.world.journal = Journal()
+    return built
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = os.environ.get("UNDERSTUDY_EXAMPLES", "200")
+EXAMPLES = os.environ.get("UNDERSTUDY_EXAMPLES", "100")
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
 SCRIPTS = Path(sys.executable).parent
 
