@@ -11,6 +11,8 @@ from tests.conftest import paused_coverage
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.journal import Journal
+from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -31,9 +33,9 @@ class Time:
 class Driver:
     """Sends requests to both sites of one mock."""
 
-    def __init__(self, settings: Settings, time: Time) -> None:
+    def __init__(self, settings: Settings, time: Time, built: Mock | None = None) -> None:
         with paused_coverage():
-            self.mock = Mock(settings)
+            self.mock = built or Mock(settings)
         self.mock.world.clock = Clock(lambda: time.now)
         self._runner = asyncio.Runner()
 
@@ -80,8 +82,22 @@ def time() -> Time:
     return Time()
 
 
+@pytest.fixture(scope="session")
+def built() -> Mock:
+    """Builds a mock once: that takes as long as fifty requests."""
+    return Mock(Settings())
+
+
+def renew(mock: Mock) -> None:
+    """Makes a mock as it began: without other worlds, snapshots and numbers that were given."""
+    mock.world.become(mock.worlds.beginning())
+    mock.world.journal = Journal(Settings().journal)
+    Worlds.__init__(mock.worlds, mock.world)  # in place, as its applications hold it
+
+
 @pytest.fixture
-def driver(time: Time) -> Iterator[Driver]:
-    made = Driver(Settings(), time)
+def driver(time: Time, built: Mock) -> Iterator[Driver]:
+    renew(built)
+    made = Driver(Settings(), time, built)
     yield made
     made.close()

@@ -15,8 +15,8 @@ DOCUMENTS = sorted(Path(__file__).with_name("documents").glob("*.yaml"))
 ME = {"token": "ada-full"}
 
 
-@pytest.fixture(params=DOCUMENTS, ids=lambda path: path.stem)
-def mock(request) -> Mock:
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: path.stem, scope="session")
+def built(request) -> Mock:
     return Mock(Settings(document=request.param, choices={"rate-limits": "off"}))
 
 
