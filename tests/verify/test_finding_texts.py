@@ -8,12 +8,15 @@ from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.deployments.exchange import Response
 from understudy.deployments.target import Target
-from understudy.interface.operations import OWN_PROFILE
+from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify import rules as sections
 from understudy.verify.history import History
+from understudy.verify.profile_history import differing
 from understudy.verify.rules.bodies import body_is_json
 from understudy.verify.rules.own_profile import disabled_profile_is_not_found
 from understudy.verify.rules.token_responses import error_is_described
+from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import as_pairs
 
 HISTORY = History(Target(BASE_URL))
 JSON = (("content-type", "application/json"),)
@@ -31,6 +34,21 @@ HTML = (("content-type", "text/html"),)
 def test_a_check_writes_values_as_json(judge, response, actual):
     exchange = exchange_of("/me/profile", operation=OWN_PROFILE, response=response)
     assert judge(exchange, HISTORY).actual == actual
+
+
+def test_what_differs_is_written_with_both_values():
+    assert as_pairs({"location": ("Port", ""), "links": (None, [1])}) == (
+        'location: was "Port", is ""; links: was null, is [1]'
+    )
+
+
+def test_a_finding_of_an_update_names_the_old_and_the_new_value():
+    before = Response(200, JSON, b'{"hash":"a","location":"Port","company":"Mill"}')
+    after = Response(200, JSON, b'{"hash":"a","location":"Port","company":""}')
+    exchange = exchange_of("/me/profile", operation=UPDATE_PROFILE, response=after)
+    earlier = exchange_of("/me/profile", operation=OWN_PROFILE, response=before)
+    changed = differing(exchange, earlier, EDITABLE)
+    assert as_pairs(changed) == 'company: was "Mill", is ""'
 
 
 @pytest.mark.parametrize(

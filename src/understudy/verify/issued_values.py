@@ -17,6 +17,9 @@ Source = Literal["member", "redirect", "cookie", "field", "field_value_first"]
 SHORTEST: Final = 8
 """Characters of the shortest text that is taken for issued, where its name does not say so."""
 
+_PLAIN: Final = re.compile(r"[\w.~+/=-]{8,}", re.ASCII)
+"""A hidden field that a shell can read from a page and send as it is."""
+
 _VARIABLES: Final = {"code": "CODE", "access_token": "TOKEN", "image_id": "IMAGE"}
 """Members of responses that later requests need, and their variables' names."""
 
@@ -128,6 +131,6 @@ class _Fields(HTMLParser):
         attributes = {name: text or "" for name, text in attrs}
         name, value = attributes.get("name", ""), attributes.get("value", "")
         is_hidden = tag == "input" and attributes.get("type") == "hidden"
-        if is_hidden and name and len(value) >= SHORTEST:
+        if is_hidden and name and _PLAIN.fullmatch(value):
             is_usual = list(attributes).index("name") < list(attributes).index("value")
             self.hidden.append(("field" if is_usual else "field_value_first", name, value))

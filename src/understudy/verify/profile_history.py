@@ -1,6 +1,6 @@
 """Reads what is known of the own profile when a request for it is judged; conditions that follow."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
@@ -16,6 +16,7 @@ from understudy.verify.conditions import (
 from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import Pairs, differing_pairs
 
 
 def changes_in(exchange: Exchange) -> dict[str, Any]:
@@ -158,10 +159,14 @@ BEFORE_AND_AFTER: Final = (holds_profile, profile_before_update_was_seen)
 """Conditions of a profile that can be compared with the one before the last update."""
 
 
-def differing(exchange: Exchange, before: Exchange, names: Iterable[str]) -> list[str]:
-    """Returns which of these members differ between two responses."""
-    one, other = exchange.json_object, before.json_object
-    return [name for name in names if one.get(name) != other.get(name)]
+def differing(exchange: Exchange, before: Exchange, names: Iterable[str]) -> Pairs:
+    """Returns which of these members differ from those before, each with the value before and now."""
+    return differing_pairs(before.json_object, exchange.json_object, names)
+
+
+def not_as_wanted(exchange: Exchange, wanted: Mapping[str, Any]) -> Pairs:
+    """Returns which members differ from what was wanted, each with the value wanted and its own."""
+    return differing_pairs(wanted, exchange.json_object, wanted)
 
 
 def update(client: ProbeClient, **changes: object) -> Exchange:

@@ -1,6 +1,7 @@
 """Writes values as findings show them: as JSON, which readers in any language know."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from understudy.deployments.exchange import NO_JSON
@@ -11,6 +12,26 @@ def as_json(value: object) -> str:
     if value is NO_JSON:
         return "no JSON"
     return json.dumps(value, default=_plain, ensure_ascii=False)  # with spaces, so that it wraps
+
+
+Pairs = dict[str, tuple[object, object]]
+"""Names of members to two values of each."""
+
+
+def differing_pairs(
+    one: Mapping[str, object], other: Mapping[str, object], names: Iterable[str]
+) -> Pairs:
+    """Returns which of these members differ between two objects, each with both values."""
+    pairs = {name: (one.get(name), other.get(name)) for name in names}
+    return {name: (first, second) for name, (first, second) in pairs.items() if first != second}
+
+
+def as_pairs(values: Pairs, first: str = "was", second: str = "is") -> str:
+    """Returns members with two values each, such as ``location: was "Port", is ""``."""
+    return "; ".join(
+        f"{name}: {first} {as_json(one)}, {second} {as_json(other)}"
+        for name, (one, other) in values.items()
+    )
 
 
 def as_text(value: object) -> str:

@@ -15,7 +15,7 @@ from understudy.verify.history import History
 from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 
 def _kept(exchange: Exchange) -> list[str]:
@@ -78,8 +78,10 @@ def update_is_listed(exchange: Exchange, history: History) -> CheckResult:
     """The list has what the last update returned."""
     before = proven(last_update(exchange, history))
     listed = avatar_in(exchange, before.value)
-    differing = [name for name in MEMBERS if listed.get(name) != before.json_object.get(name)]
-    return expect(not differing, "what the update returned", differing, before)
+    returned = before.json_object
+    differing = differing_pairs(returned, listed, MEMBERS)
+    actual = as_pairs(differing, "returned", "listed")
+    return expect(not differing, "what the update returned", actual, before)
 
 
 @check(

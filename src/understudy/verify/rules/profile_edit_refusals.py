@@ -30,6 +30,7 @@ from understudy.verify.profile_history import (
     update,
 )
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import as_pairs
 
 
 @check(
@@ -42,7 +43,7 @@ def other_members_stay(exchange: Exchange, history: History) -> CheckResult:
     before = proven(history.profile_before(exchange))
     others = [name for name in changes_in(exchange) if name not in EDITABLE]
     changed = differing(exchange, before, others)
-    return expect(not changed, "no other field changed", changed, before)
+    return expect(not changed, "no other field changed", as_pairs(changed), before)
 
 
 @check(
@@ -56,7 +57,7 @@ def other_members_are_read_unchanged(exchange: Exchange, history: History) -> Ch
     update = last_update(exchange, history)
     others = [name for name in changes_in(proven(update)) if name not in EDITABLE]
     changed = differing(exchange, before, others)
-    return expect(not changed, "no other field changed", changed, before, update)
+    return expect(not changed, "no other field changed", as_pairs(changed), before, update)
 
 
 @check(
@@ -99,7 +100,7 @@ def _expect_unchanged(exchange: Exchange, history: History) -> CheckResult:
     before = proven(profile_before_update(exchange, history))
     changed = differing(exchange, before, EDITABLE)
     update = last_update(exchange, history)
-    return expect(not changed, "nothing changed", changed, before, update)
+    return expect(not changed, "nothing changed", as_pairs(changed), before, update)
 
 
 @probe("profile-patch-unknown-members", "profile-patch-seven-fields", needs=("owner", "writes"))

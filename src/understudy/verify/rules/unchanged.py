@@ -5,7 +5,7 @@ in between, so that it judges recorded traffic like the probes' own.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import (
@@ -23,6 +23,7 @@ from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import update
 from understudy.verify.shapes import EDITABLE
+from understudy.verify.value_texts import Pairs, as_pairs, differing_pairs
 
 TEST_ACCOUNTS: Final = frozenset({"own", "other"})
 MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"})
@@ -96,17 +97,13 @@ def only_other_updated_since(exchange: Exchange, history: History) -> bool:
     return bool(writers) and account_of(exchange, history) not in writers
 
 
-def _differing(exchange: Exchange, history: History) -> dict[str, tuple[Any, Any]]:
+def _differing(exchange: Exchange, history: History) -> Pairs:
     """Returns the members that differ from the view before, each with both values."""
     before, now = profile_in(proven(view_before(exchange, history))), profile_in(exchange)
     names = {*before, *now} - MAY_DIFFER
     if _writers(exchange, history, *AVATAR_WRITES):
         names -= OF_AVATARS
-    return {
-        name: (before.get(name), now.get(name))
-        for name in sorted(names)
-        if before.get(name) != now.get(name)
-    }
+    return differing_pairs(before, now, sorted(names))
 
 
 @check(
@@ -118,7 +115,7 @@ def update_keeps_all_other_members(exchange: Exchange, history: History) -> Chec
     """An update changes none but the seven members, in whatever view (rule 3)."""
     before = view_before(exchange, history)
     changed = {n: v for n, v in _differing(exchange, history).items() if n not in EDITABLE}
-    return expect(not changed, "all other members as before", changed, before)
+    return expect(not changed, "all other members as before", as_pairs(changed), before)
 
 
 @check(
@@ -130,7 +127,7 @@ def update_keeps_profile_of_other(exchange: Exchange, history: History) -> Check
     """An update changes the profile of the token's account only."""
     changed = _differing(exchange, history)
     before = view_before(exchange, history)
-    return expect(not changed, "the other account's profile as before", changed, before)
+    return expect(not changed, "the other account's profile as before", as_pairs(changed), before)
 
 
 @probe(

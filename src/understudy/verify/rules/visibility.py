@@ -19,7 +19,7 @@ from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import AUTHENTICATED_ONLY, OPTIONAL
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 AT_MOST = 4  # interface, Limits: verified accounts in a profile
 OK = 200
@@ -160,10 +160,11 @@ def public_part_is_contained(exchange: Exchange, history: History) -> CheckResul
     profiles = (profile_in(before), profile_in(exchange))
     public, full = profiles if exchange.identity.kind in TOKENS else reversed(profiles)
     names = set(public) - {"verified_accounts"}
-    differing = [name for name in sorted(names) if public[name] != full.get(name, None)]
+    differing = differing_pairs(public, full, sorted(names))
     shown = public.get("verified_accounts") or []
     beyond = [account for account in shown if account not in (full.get("verified_accounts") or [])]
-    actual = f"differing: {as_json(differing)}; accounts that only the public sees: {len(beyond)}"
+    texts = as_pairs(differing, "without a token", "with one")
+    actual = f"{texts or 'no member differs'}; accounts that only the public sees: {len(beyond)}"
     return expect(not differing and not beyond, "the public part is contained", actual, before)
 
 
@@ -229,9 +230,12 @@ def hidden_contact_details_are_left_out(exchange: Exchange, _history: History) -
 def own_profile_is_the_full_profile(exchange: Exchange, history: History) -> CheckResult:
     """The own profile is what a lookup gives its owner."""
     before = proven(read_both_ways(exchange, history))
-    one, other = profile_in(exchange), profile_in(before)
-    differing = [name for name in {*one, *other} if one.get(name) != other.get(name)]
-    return expect(not differing, "all that a lookup gives its owner", differing, before)
+    is_own = exchange.operation == OWN_PROFILE
+    own, found = (exchange, before) if is_own else (before, exchange)
+    one, other = profile_in(found), profile_in(own)
+    differing = differing_pairs(one, other, sorted({*one, *other}))
+    actual = as_pairs(differing, "looked up", "own")
+    return expect(not differing, "all that a lookup gives its owner", actual, before)
 
 
 def _accounts(exchange: Exchange | None) -> list[Any]:
