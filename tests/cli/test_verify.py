@@ -1,6 +1,7 @@
 """``understudy verify`` as a command: exit codes, refusals in one line, what it writes."""
 
 import json
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -94,6 +95,19 @@ def test_a_plan_says_what_observing_means_and_that_tokens_are_a_permission_of_th
     assert (
         "tokens = false: no token is issued"
         in call("verify", "--target", str(path), "--plan").output
+    )
+
+
+def test_a_plan_counts_the_tokens_and_says_how_many_are_allowed(call, tmp_path):
+    path = tmp_path / "t.toml"
+    path.write_text(
+        'base_url = "http://127.0.0.1:9/v3"\nauth_url = "http://127.0.0.1:9"\n[application]\n'
+        'client_id = "a"\nclient_secret = "b"\nredirect_uri = "http://127.0.0.1:5000/"\n'
+        'username = "c"\npassword = "d"\n[permit]\ntokens = true\nmax_tokens = 3\n'
+    )
+    plan = call("verify", "--target", str(path), "--plan").output
+    assert re.search(
+        r"to have about \d\d tokens issued, or to use them; \[permit\] max_tokens", plan
     )
 
 

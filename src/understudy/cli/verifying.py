@@ -26,12 +26,15 @@ from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
 from understudy.verify.reports.github import annotations
 from understudy.verify.reports.markdown import markdown
-from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.reports.terminal import print_line, print_outcome
 from understudy.verify.run import RunOptions, catalogue
 from understudy.verify.runner import chosen
 
 GITHUB = "github"
 """The report that needs no file: GitHub reads it from the log, and from its own summary file."""
+
+INDENT = 15
+"""Columns before the names of the probes in a plan."""
 
 FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
 """Exit codes."""
@@ -111,20 +114,17 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
             total += probe.cost
             issuing += probe.cost * ("tokens" in probe.needs)
             tokens += probe.tokens
-            console.print(
-                f"{probe.cost:5} requests  {probe.name}: {', '.join(probe.rules)}", soft_wrap=True
-            )
+            noun = "request " if probe.cost == 1 else "requests"
+            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
+            print_line(console, text, indent=1, hanging=INDENT)
         else:
-            console.print(
-                f"    not sent  {probe.name}: {reason}", style="dim", markup=False, soft_wrap=True
-            )
+            text = f"not sent  {probe.name}: {reason}"
+            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
     target = deployment.target
     for line in described(target):
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(
-        f"about {total} requests to {target.base_url}{_issued(issuing, tokens, target)}",
-        soft_wrap=True,
-    )
+        print_line(console, line, hanging=2)
+    issued = _issued(issuing, tokens, target)
+    print_line(console, f"about {total} requests to {target.base_url}{issued}", hanging=2)
 
 
 def _issued(requests: int, tokens: int, target: Target) -> str:

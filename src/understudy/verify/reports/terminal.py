@@ -136,19 +136,26 @@ class _Page:
 
     def line(self, text: str, style: str = "", *, indent: int = 0, hanging: int = 0) -> None:
         """Prints a text; on a terminal wrapped between words, in a file as one line."""
-        lines = [" " * indent + text]
-        if self.console.is_terminal:
-            lines = textwrap.wrap(
-                text,
-                self.console.width,
-                initial_indent=" " * indent,
-                subsequent_indent=" " * (indent + hanging),
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        for each in lines:
-            # a Text, as responses are not markup
-            self.console.print(Text(each, style), soft_wrap=True)
+        print_line(self.console, text, style, indent=indent, hanging=hanging)
+
+
+def print_line(
+    console: Console, text: str, style: str = "", *, indent: int = 0, hanging: int = 0
+) -> None:
+    """Prints a text; on a terminal wrapped between words, in a file as one line."""
+    lines = [" " * indent + text]
+    if console.is_terminal:
+        lines = textwrap.wrap(
+            text,
+            console.width,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + hanging),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    for each in lines:
+        # a Text, as responses are not markup
+        console.print(Text(each, style), soft_wrap=True)
 
 
 def _line(text: str) -> str:
