@@ -1,7 +1,9 @@
 """Upload, select, change and delete avatars in any order, beside a model of one account."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from understudy.errors import BadRequest, NotFound
-from understudy.mock.engine.call import Call, Principal, Upload
+from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.engine.worlds import World
 from understudy.mock.service import avatars, linked_pictures, own_profile
 from understudy.mock.store.hashing import email_hash
@@ -30,6 +32,11 @@ class Held:
 
     rating: str = "G"
     alt_text: str = ""
+
+
+def done(response: HandlerResponse | Coroutine[Any, Any, HandlerResponse]) -> HandlerResponse:
+    """Waits for a handler that has to; a picture that was checked before is added at once."""
+    return response if isinstance(response, HandlerResponse) else asyncio.run(response)
 
 
 class AvatarLife(RuleBasedStateMachine):
@@ -57,7 +64,7 @@ class AvatarLife(RuleBasedStateMachine):
             select_avatar=select,
             body={"data": Upload("me.jpg", PICTURE, "data")},
         )
-        said = asyncio.run(uploading).body
+        said = done(uploading).body
         self.held[said["image_id"]] = Held()
         if select or (select is None and self.selected[HASHES[place]] is None):
             self.selected[HASHES[place]] = said["image_id"]
@@ -68,7 +75,7 @@ class AvatarLife(RuleBasedStateMachine):
     def upload_what_is_no_picture(self, content):
         uploading = avatars.upload_avatar(self.call(), body={"data": Upload("x", content, "data")})
         with pytest.raises(BadRequest, match="send a JPEG, PNG or GIF"):
-            asyncio.run(uploading)
+            done(uploading)
 
     @rule(image_id=ids, changes=CHANGES)
     def update(self, image_id, changes):

@@ -38,7 +38,7 @@ class ProfileEdits(RuleBasedStateMachine):
 
     @rule(edits=EDITS)
     def update(self, edits):
-        said = own_profile.update_own_profile(self.call(), body=edits).body
+        said = own_profile.update_own_profile(self.call(), body=edits).body.value
         self.expected |= edits
         if edits:
             self.edited = self.now.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -164,7 +164,8 @@ def served(peer: Peer, cache: Path, works: Sequence[Workload]) -> Iterator[Serve
             server.start_seconds = time.perf_counter() - started
             yield server
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 

@@ -32,7 +32,7 @@ NEWEST = 50
 """Requests for which near misses are looked for; each is compared with every operation."""
 
 _SEARCHES: Final = ThreadPoolExecutor(1, "understudy-searches")
-"""Its own thread, so that many searches do not use up the threads that check uploads."""
+"""The thread for searches; many of them must not use up the threads that check uploads."""
 
 Found = TypeVar("Found")
 

@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from understudy.errors import Headers
+from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.worlds import World
-
-_KEPT_BODIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class SharedBodies:
     """
 
     def __init__(self) -> None:
-        self._bodies: dict[tuple[int, str, str], tuple[object, SharedBody]] = {}
+        self._bodies: Recent[tuple[int, str, str], tuple[object, SharedBody]] = Recent(1000)
 
     def get(self, record: object, site_url: str, view: str, build: Callable[[], Any]) -> SharedBody:
         """Returns a body, which is built where it is not kept.
@@ -121,11 +120,7 @@ class SharedBodies:
         kept = self._bodies.get(key)
         if kept is not None and kept[0] is record:
             return kept[1]
-        body = SharedBody(build())
-        if len(self._bodies) >= _KEPT_BODIES:
-            del self._bodies[next(iter(self._bodies))]
-        self._bodies[key] = record, body
-        return body
+        return self._bodies.put(key, (record, SharedBody(build())))[1]
 
 
 class HandlerResponse(NamedTuple):

@@ -161,7 +161,7 @@ class RequestContext:
 
     @cached_property
     def head_bytes(self) -> int:
-        """How many bytes its header fields take."""
+        """The number of bytes of its header fields."""
         return header_bytes(self.sent_headers)
 
     def _repeated(self) -> frozenset[bytes]:

@@ -14,7 +14,7 @@ NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
 
 _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
-"""What a field value may not hold (RFC 9110, 5.5)."""
+"""Matches a character that no field value may hold (RFC 9110, 5.5)."""
 
 
 class WireResponse(NamedTuple):

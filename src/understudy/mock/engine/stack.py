@@ -135,7 +135,7 @@ class Site:
 
 
 class Served:
-    """What one address serves; ``site`` may be replaced while it is served."""
+    """Serves one address; its site may be replaced meanwhile."""
 
     site: Site
 

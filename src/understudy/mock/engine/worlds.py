@@ -4,7 +4,7 @@ Records are frozen and a change is a value, so dropping or copying a world costs
 it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -15,6 +15,7 @@ from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
+from understudy.mock.engine.weights import Weight
 from understudy.mock.engine.windows import Window
 
 Record = TypeVar("Record")
@@ -134,6 +135,7 @@ class World:
     store: "WorldStore | None" = None
     is_ended: bool = False
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _weights: dict[str, Weight] = field(default_factory=dict)
 
     @property
     def prefix(self) -> str:
@@ -174,6 +176,21 @@ class World:
         """Returns how many records of a collection differ from the baseline."""
         return len(self._overlay.get(collection.name, _EMPTY))
 
+    def weight(self, collection: Collection[Record], weigh: Callable[[Record], int]) -> int:
+        """Returns the weight of all the records that were added to the baseline, or changed.
+
+        It is summed up once and kept, as there may be thousands of records.
+
+        Args:
+            collection: The records' kind.
+            weigh: Returns the weight of a record; the same function for every call.
+        """
+        kept = self._weights.get(collection.name)
+        if kept is None:
+            kept = Weight(weigh, sum(map(weigh, self.added(collection))))
+            self._weights[collection.name] = kept
+        return kept.total
+
     def put(self, collection: Collection[Record], key: str, record: Record) -> None:
         """Adds a record or replaces the one at this key.
 
@@ -202,6 +219,8 @@ class World:
         if self.store is not None:
             self.store.record_changed(self, change)  # first: it refuses what it could not read back
         changed = self._overlay.setdefault(change.collection, {})
+        if change.collection in self._weights:
+            self._weights[change.collection].replace(changed.get(change.key), change.record)
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
         else:
@@ -251,6 +270,7 @@ class World:
         self._expect_lasting()
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
+        self._weights.clear()
         self.clock.setting = snapshot.clock
         self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
         self.choices = snapshot.choices

@@ -1,14 +1,15 @@
 """Handles the avatars of the caller's account (interface, Authenticated avatar operations)."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse, Upload
+from understudy.mock.engine.recent import Recent
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import (
@@ -29,6 +30,13 @@ UPLOAD_NAMES = ("data", "image")
 """Names of the file field: the interface's, and the one that newer documents use."""
 
 
+_CHECKED: Final[Recent[tuple[bytes, bool], Image]] = Recent(64)
+"""Small pictures that were accepted; tests and load tests upload the same ones again and again."""
+
+_SMALL = 64 * 1024
+"""Bytes of a picture that is remembered, and kept once for all uploads of it."""
+
+
 @upholds("avatar-list-of-caller")
 def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerResponse:
     """Lists the caller's avatars (``GET /me/avatars``).
@@ -42,13 +50,13 @@ def list_avatars(call: Call, *, selected_email_hash: str = "") -> HandlerRespons
 
 
 @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
-async def upload_avatar(
+def upload_avatar(
     call: Call,
     *,
     selected_email_hash: str = "",
     select_avatar: bool | int | None = None,
     body: Mapping[str, Any],
-) -> HandlerResponse:
+) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse]:
     """Adds an uploaded avatar to the account (``POST /me/avatars``).
 
     Raises:
@@ -59,25 +67,9 @@ async def upload_avatar(
     index = _email_index(call, caller(call), selected_email_hash)
     converts_newer = call.choices.get("upload-image-types") == "webp-heic-too"
     upload = _uploaded_file(call, body)
-    image = await asyncio.to_thread(_checked_image, upload, converts_newer=converts_newer)
-    person = caller(
-        call
-    )  # read again: another request may have changed it while the thread checked the picture
-    avatar = Avatar(
-        image_id=call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS),
-        image="",
-        updated_date=representations.timestamp(call.world.clock.now()),
-    )
-    avatar = replace(avatar, image=avatar.image_id)
-    person = replace(person, avatars=(*person.avatars, avatar))
-    if _selects_new_avatar(person.emails[index], select_avatar):
-        person = _with_selected(person, index, avatar.image_id)
-    expect_room_for_picture(call.world, image.content)
-    call.world.put(IMAGES, avatar.image_id, image)
-    call.world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
-    call.world.put(PEOPLE, person.slug, person)
-    status = int(call.choices.get("avatar-upload-status", "200"))
-    return HandlerResponse(_avatar_body(call, person, avatar, index), status)
+    adding = _Adding(call, index, select_avatar)
+    image = _CHECKED.get((upload.content, converts_newer))
+    return adding.checked(upload, converts_newer) if image is None else adding.added(image)
 
 
 @upholds("avatar-delete-no-content", "avatar-delete-status", "avatar-delete-unselects")
@@ -145,6 +137,46 @@ def _checked_image(upload: Upload, *, converts_newer: bool) -> Image:
     from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
     return checked_upload(upload.content, upload.field, converts_newer=converts_newer)
+
+
+class _Adding(NamedTuple):
+    """An upload that becomes an avatar of the caller.
+
+    Attributes:
+        call: The call.
+        email: The index of the e-mail address that it may be selected for.
+        selects: Whether it is selected; None: if none is yet.
+    """
+
+    call: Call
+    email: int
+    selects: int | None
+
+    @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
+    async def checked(self, upload: Upload, converts_newer: bool) -> HandlerResponse:  # noqa: FBT001 - part of the key
+        """Checks the picture in a thread, and adds it."""
+        image = await asyncio.to_thread(_checked_image, upload, converts_newer=converts_newer)
+        if len(upload.content) <= _SMALL:
+            _CHECKED.put((upload.content, converts_newer), image)
+        return self.added(image)
+
+    def added(self, image: Image) -> HandlerResponse:
+        """Adds a picture, and returns the new avatar."""
+        call, index = self.call, self.email
+        # read again: another request may have changed it while a thread checked the picture
+        person = caller(call)
+        image_id = call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS)
+        now = representations.timestamp(call.world.clock.now())
+        avatar = Avatar(image_id=image_id, image=image_id, updated_date=now)
+        person = replace(person, avatars=(*person.avatars, avatar))
+        if _selects_new_avatar(person.emails[index], self.selects):
+            person = _with_selected(person, index, image_id)
+        expect_room_for_picture(call.world, image.content)
+        call.world.put(IMAGES, image_id, image)
+        call.world.put(SLUGS_BY_IMAGE_ID, image_id, person.slug)
+        call.world.put(PEOPLE, person.slug, person)
+        status = int(call.choices.get("avatar-upload-status", "200"))
+        return HandlerResponse(_avatar_body(call, person, avatar, index), status)
 
 
 def _uploaded_file(call: Call, body: Mapping[str, Any]) -> Upload:

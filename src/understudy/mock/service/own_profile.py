@@ -50,7 +50,7 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
         call.notes.append(f"ignored, as the document does not declare them: {', '.join(ignored)}")
     if changes:
         person = _edit(call, person, changes)
-    return HandlerResponse(representations.full_profile(person, call.site_url, is_owner=True))
+    return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
 
 
 @upholds("associated-email")

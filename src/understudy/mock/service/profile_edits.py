@@ -7,13 +7,15 @@ as it was sent.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, Final, get_type_hints
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from understudy.mock.store.people import ContactInfo, Person, Profile
+
+_NO_MEMBER: Final = object()
 
 _CONTACT_ALIASES = {"contact_email": "email", "phone": "cell_phone"}
 
@@ -24,32 +26,31 @@ def edited(person: Person, changes: Mapping[str, Any]) -> Person:
     extra = dict(person.extra)
     for name, value in changes.items():
         contact_name = _CONTACT_ALIASES.get(name, name)
-        if name in _types(Profile) and _fits(Profile, name, value):
-            profile[name] = _stored(Profile, name, value)
-        elif contact_name in _types(ContactInfo) and _fits(ContactInfo, contact_name, value):
-            contact[contact_name] = _stored(ContactInfo, contact_name, value)
-            extra[name] = value
-        else:
-            extra[name] = value
+        member = _stored(Profile, name, value)
+        if member is not _NO_MEMBER:
+            profile[name] = member
+            continue
+        member = _stored(ContactInfo, contact_name, value)
+        if member is not _NO_MEMBER:
+            contact[contact_name] = member
+        extra[name] = value
     if contact:
         profile["contact_info"] = replace(person.profile.contact_info or ContactInfo(), **contact)
     kept = {name: value for name, value in extra.items() if value not in ("", None)}
     return replace(person, profile=replace(person.profile, **profile), extra=kept)
 
 
-def _fits(record: type[msgspec.Struct], name: str, value: Any) -> bool:
-    try:
-        _stored(record, name, value)
-    except msgspec.ValidationError:
-        return False
-    return True
-
-
 def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
-    is_optional = name in _optional(record)
-    if is_optional and value in ("", None):
+    """Returns a value as a record holds it; _NO_MEMBER if the record has no place for it."""
+    types = _types(record)
+    if name not in types:
+        return _NO_MEMBER
+    if value in ("", None) and name in _optional(record):
         return UNSET
-    return msgspec.convert(value, _types(record)[name])
+    try:
+        return msgspec.convert(value, types[name])
+    except msgspec.ValidationError:
+        return _NO_MEMBER
 
 
 @cache

@@ -1,11 +1,14 @@
 """Returns QR codes of profiles (interface, Public and optionally authenticated)."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.recent import Recent
 from understudy.mock.service import addresses
 from understudy.mock.service.person_lookup import find_person
 from understudy.mock.service.qr_options import (
@@ -19,9 +22,14 @@ from understudy.mock.service.qr_options import (
 from understudy.mock.store.people import Person
 from understudy.mock.store.vocabulary import vocabulary_of
 
+Drawing = tuple[str, int, int, CentreIcon]
+"""The text of a code, its size, the version and the icon."""
+
+_PICTURES: Final[Recent[Drawing, bytes]] = Recent(512)
+
 
 @upholds("qr-size-exact", "qr-default-size", "qr-versions", "qr-centre-icon")
-async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
+def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     call: Call,
     sha256_hash: str,
     *,
@@ -30,7 +38,7 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     utm_medium: str = "",
     utm_campaign: str = "",
     type_: str = "",
-) -> HandlerResponse:
+) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse]:
     """Returns a PNG that encodes the profile's URL (``GET /qr-code/{sha256_hash}``).
 
     Raises:
@@ -41,9 +49,18 @@ async def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
     icon = centre_icon(type_, vocabulary_of(call.world).qr_types)
-    drawing = (checked_size(size), checked_version(version), icon)
-    picture = await asyncio.to_thread(_drawn, text, *drawing)
-    headers = (("x-profile-status", _status(person)), ("x-content-type-options", "nosniff"))
+    drawing = (text, checked_size(size), checked_version(version), icon)
+    picture = _PICTURES.get(drawing)
+    status = _status(person)
+    return _drawn_response(drawing, status) if picture is None else _response(picture, status)
+
+
+async def _drawn_response(drawing: Drawing, status: str) -> HandlerResponse:
+    return _response(_PICTURES.put(drawing, await asyncio.to_thread(_drawn, *drawing)), status)
+
+
+def _response(picture: bytes, status: str) -> HandlerResponse:
+    headers = (("x-profile-status", status), ("x-content-type-options", "nosniff"))
     return HandlerResponse(picture, media_type="image/png", headers=headers)
 
 

@@ -4,7 +4,6 @@ segno computes the modules (ISO/IEC 18004). Pillow paints each of them at a whol
 and the remaining pixels widen the quiet zone: decoders fail on modules of uneven width.
 """
 
-from functools import lru_cache
 from io import BytesIO
 
 import segno
@@ -28,7 +27,6 @@ FINDER = 7  # modules of a finder pattern's side
 _BLACK, _WHITE = 0, 255
 
 
-@lru_cache(maxsize=512)
 def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:
     """Draws a QR code.
 

@@ -187,15 +187,15 @@ def account_number(slug: str) -> str:
     return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)
 
 
+IMAGES: Collection[Image] = Collection("images", Image)
+"""Name of a fixture image, or image_id of an uploaded one, to its bytes."""
+
+
 def expect_room_for_picture(world: World, content: bytes) -> None:
     """Accepts a picture that a world is to keep.
 
     Raises:
         LimitExceeded: The world's pictures would be too large together.
     """
-    kept = sum(len(image.content) for image in world.added(IMAGES))
+    kept = world.weight(IMAGES, lambda image: len(image.content))
     PICTURE_BYTES.check(kept + len(content))
-
-
-IMAGES: Collection[Image] = Collection("images", Image)
-"""Name of a fixture image, or image_id of an uploaded one, to its bytes."""

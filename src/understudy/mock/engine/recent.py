@@ -1,0 +1,34 @@
+"""Keeps a bounded number of results, for those who ask whether there is one before they work."""
+
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+
+class Recent(Generic[Key, Result]):
+    """Keeps the newest results, and forgets the oldest.
+
+    Unlike ``functools.lru_cache`` it says whether it has a result, so that the caller can return that
+    at once, and leave other work to a thread.
+
+    Args:
+        most: How many it keeps.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._results: dict[Key, Result] = {}
+
+    def get(self, key: Key) -> Result | None:
+        """Returns a result, or None where there is none."""
+        return self._results.get(key)
+
+    def put(self, key: Key, result: Result) -> Result:
+        """Keeps a result, and returns it."""
+        if len(self._results) >= self._most and key not in self._results:
+            # a thread may have taken the oldest meanwhile
+            self._results.pop(next(iter(self._results)), None)
+        self._results[key] = result
+        return result
