@@ -22,7 +22,7 @@ from understudy.deployments.target import ALL_SCOPES
 from understudy.errors import StartupError
 from understudy.generate import upload_images
 from understudy.generate.cases import Case, ExpectedResponse
-from understudy.generate.test_data import AVATAR_ID, TestData
+from understudy.generate.test_data import AVATAR_ID, CODE, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
 from understudy.verify.findings import ANSWERS, DOCUMENT
@@ -112,7 +112,7 @@ class CaseSender:
             yield replace(case, outcome=self._outcome(case))
 
     def _outcome(self, case: Case) -> str:
-        if "CODE" in case.variables:
+        if CODE in case.request.variables:
             self.secrets = {**self.test_data.secrets, **self._code()}
         obstacle = self._obstacle(case)
         if obstacle:
@@ -135,7 +135,7 @@ class CaseSender:
         """Returns why a case cannot be sent, or an empty string."""
         if self.unanswered >= GIVE_UP:
             return f"{GIVE_UP} requests in a row got no response"
-        missing = set(case.variables) - set(self.secrets)
+        missing = set(case.request.variables) - {AVATAR_ID, *self.secrets}
         if missing:
             return f"the target has no {', '.join(sorted(missing))}"
         if is_normalised(case.request.target):

@@ -112,15 +112,20 @@ class CaseRequest(NamedTuple):
 
 
 class SetUp(NamedTuple):
-    """A request that creates what a case needs: its response has the value of ``AVATAR_ID``.
+    """A request that creates what a case needs: its response has the value of a variable.
 
     Attributes:
-        request: The upload of an avatar; ``image_id`` of the response is the value.
+        request: The upload of an avatar, or a request for a code or a token.
         is_shared: Whether the cases of an operation can share what it creates.
+        variable: Name of the variable.
+        member: Name of the value: a member of the response's JSON object, or a parameter in the query
+            of the address that it redirects to.
     """
 
     request: CaseRequest
     is_shared: bool
+    variable: str = AVATAR_ID
+    member: str = "image_id"
 
 
 class ExpectedResponse(NamedTuple):
@@ -195,7 +200,8 @@ class Case:
         """Names of the secrets that the case and its set-up need, without repetition."""
         requests = [self.request] if self.set_up is None else [self.set_up.request, self.request]
         names = dict.fromkeys(name for request in requests for name in request.variables)
-        return tuple(name for name in names if name != AVATAR_ID)
+        obtained = {AVATAR_ID, *([] if self.set_up is None else [self.set_up.variable])}
+        return tuple(name for name in names if name not in obtained)
 
     @property
     def has_failed(self) -> bool:

@@ -19,16 +19,18 @@ from understudy.generate.mutations import (
     parameters,
     protocol,
     resource_api,
+    token_requests,
 )
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import InterfaceProse, OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of
-from understudy.generate.test_data import AVATAR_ID, TestData
+from understudy.generate.test_data import AVATAR_ID, CLIENT_TOKEN, CODE, TestData
 from understudy.generate.values import SchemaValues
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     DELETE_AVATAR,
     TOKEN,
+    TOKEN_INFO,
     UPLOAD_AVATAR,
     key_of,
 )
@@ -49,7 +51,7 @@ class OperationPlan:
         document: The document that describes the operation.
         uncertain_part: The part for which no value was found that its schema accepts, or an empty
             string. Such a request may be refused because of that part, so every case is left open.
-        set_up: The request to send before each case; None for none.
+        set_up: The request to send before each case that needs its result; None for none.
         is_valid_first: Whether to send valid cases before the others, which use up the attempts
             that the operation allows.
     """
@@ -155,9 +157,27 @@ class Planner:
 
     def _set_up(self, operation: Operation) -> SetUp | None:
         key = key_of(operation.method, operation.path)
+        if self._site == "authorization":
+            return self._credential_set_up(key)
         if self._upload is None or key not in AVATAR_CHANGES:
             return None
         return SetUp(self._plain.draft(self._upload).request(), is_shared=key != DELETE_AVATAR)
+
+    def _credential_set_up(self, key: str) -> SetUp | None:
+        """Returns the request for a code, for its exchange, or for a token, for its validation."""
+        if key == TOKEN:
+            request = token_requests.code_request(self._test_data)
+            return (
+                None
+                if request is None
+                else SetUp(request, is_shared=False, variable=CODE, member="code")
+            )
+        named = ((key_of(each.method, each.path), each) for each in self._operations)
+        token = next((operation for name, operation in named if name == TOKEN), None)
+        if key != TOKEN_INFO or token is None:
+            return None
+        draft = token_requests.password_grant(self._test_data, self._plain.draft(token))
+        return SetUp(draft.request(), is_shared=True, variable=CLIENT_TOKEN, member="access_token")
 
     def _prose(self, operation: Operation) -> InterfaceProse | None:
         key = key_of(operation.method, operation.path)

@@ -14,7 +14,6 @@ from understudy.generate.cases import LARGE, Case, CaseKind, CaseRequest, Expect
 from understudy.generate.covering_arrays import covering
 from understudy.generate.mutations.mutation import OPEN, WRITING, Mutation
 from understudy.generate.plans import OperationPlan
-from understudy.generate.test_data import AVATAR_ID
 
 KINDS: frozenset[CaseKind] = frozenset({"valid", "invalid", "open"})
 
@@ -129,7 +128,9 @@ def _case(plan: OperationPlan, mutations: Sequence[Mutation]) -> Case | None:
         request=request,
         expected=_expected(plan, decisive, ordered),
         touched=tuple((mutation.part, mutation.source) for mutation in ordered),
-        set_up=plan.set_up if AVATAR_ID in request.variables else None,
+        set_up=plan.set_up
+        if plan.set_up is not None and plan.set_up.variable in request.variables
+        else None,
         plain=plan.plain_request,
     )
 

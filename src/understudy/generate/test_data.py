@@ -27,8 +27,8 @@ SECRETS: Mapping[str, str] = {
 }
 """Every secret variable of a request, and the secret that it holds."""
 
-AVATAR_ID = "AVATAR_ID"
-"""The variable for the avatar that a set-up request creates."""
+AVATAR_ID, CODE, CLIENT_TOKEN = "AVATAR_ID", "CODE", "CLIENT_TOKEN"
+"""The variables that set-up requests obtain: an avatar, an authorization code, and a token."""
 
 _OF_THE_MOCK = {
     "TOKEN": "ada-full",
@@ -63,6 +63,7 @@ class TestData:
         disabled_slug: Slug of a disabled profile; empty if none is known.
         denial: Query that makes the deployment deny an authorization request; empty if only a
             person can deny it.
+        approval: Query that makes it approve one; empty if only a person can.
     """
 
     __test__ = False  # pytest would take a class of this name for tests
@@ -80,6 +81,7 @@ class TestData:
     private_slug: str = "hush"
     disabled_slug: str = "gone"
     denial: str = "mock_deny=1"
+    approval: str = "mock_approve=ada"
 
     def __post_init__(self) -> None:
         if not self.email_hash:
@@ -113,6 +115,7 @@ def data_for_target(target: Target) -> TestData:
         email_hash=known.own_hashes[0] if known.own_hashes else "",
         client_id=app.client_id or mock.client_id,
         denial=app.deny or "",
+        approval=(app.approve or "") if target.permit.tokens else "",
         redirect_uri=app.redirect_uri or mock.redirect_uri,
         username=app.username or mock.username,
         second_hash=next(iter(known.own_hashes[1:]), ""),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.cli.conftest import Running
@@ -23,15 +22,6 @@ class Deployment:
         self.addresses = ["--base-url", running.base_url, "--auth-url", running.auth_url]
         self.urls = {"BASE_URL": running.base_url, "AUTH_URL": running.auth_url}
         self.secrets = dict(TestData().secrets)
-        form = {
-            "grant_type": "password",
-            "client_id": "server-app",
-            "client_secret": self.secrets["CLIENT_SECRET"],
-            "username": "ada",
-            "password": self.secrets["PASSWORD"],
-        }
-        response = httpx.post(f"{running.auth_url}/oauth2/token", data=form)
-        self.secrets["CLIENT_TOKEN"] = response.json()["access_token"]
         twins = {f"{name}_ENCODED": quote(text, safe="") for name, text in self.secrets.items()}
         self.environment = {**without_secrets(), **self.secrets, **twins}
 

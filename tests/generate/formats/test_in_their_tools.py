@@ -42,7 +42,7 @@ def test_the_shell_script_passes(deployment, tool, tmp_path):
     sent, failed, limited, skipped = last
     assert (failed, limited) == (0, 0), done.stdout + done.stderr
     assert sent + skipped == count
-    assert skipped < 5  # authorization codes, which only a person can approve
+    assert skipped == 0
 
 
 def test_the_shell_script_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
@@ -59,9 +59,8 @@ def test_the_pytest_module_passes(deployment, tool, tmp_path):
     count = written(deployment, "pytest", tmp_path / "test_cases.py", 50)
     words = ("-q", "-p", "no:cacheprovider", "-rs", "test_cases.py")
     done = ran(deployment, tmp_path, tool("pytest"), *words)
-    passed, skipped = map(int, re.findall(r"(\d+) passed, (\d+) skipped", done.stdout)[0])
     assert done.returncode == 0, done.stdout[-3000:]
-    assert passed + skipped == count
+    assert f"{count} passed in" in done.stdout
     assert "rate limit" not in done.stdout
 
 

@@ -23,7 +23,7 @@ from understudy.generate.formats.export import SET_UP, ExportSettings, OmittedCa
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import save
 from understudy.generate.library import edge_cases
-from understudy.generate.test_data import TestData
+from understudy.generate.test_data import AVATAR_ID, SECRETS, TestData
 
 SCHEMA = Path(understudy.generate.formats.jsonl.__file__).with_name("case.schema.json")
 JOB = ExportSettings(
@@ -197,3 +197,38 @@ def test_what_came_of_a_case_stands_in_every_format(form: str):
     pieces = FORMATS[form].write([fired], JOB)
     content = b"".join(piece.content for piece in pieces if isinstance(piece, OutputPiece))
     assert b"failed: answered 418, expected 2XX" in content
+
+
+def texts(case: Case) -> str:
+    """Returns what a case sends, as one text."""
+    requests = [case.request] if case.set_up is None else [case.set_up.request, case.request]
+    return "\n".join(
+        f"{it.target} {it.headers} {(it.body or b'').decode('latin-1')}" for it in requests
+    )
+
+
+def test_every_variable_is_spelt_as_the_formats_know_it():
+    known = {*SECRETS, AVATAR_ID}
+    names = {
+        name.removesuffix("_ENCODED")
+        for case in edge_cases("issueToken", "validateToken", "authorize", count=300)
+        for name in re.findall("~~([A-Za-z_]+)~~", texts(case))
+    }
+    assert names - known == set()
+    assert {"CLIENT_TOKEN", "CODE"} <= names
+
+
+def test_codes_and_tokens_are_obtained_by_a_request_before():
+    cases = list(edge_cases("issueToken", "validateToken", count=300))
+    obtained = {
+        it.set_up.variable: (it.set_up.member, it.set_up.is_shared) for it in cases if it.set_up
+    }
+    assert obtained == {"CODE": ("code", False), "CLIENT_TOKEN": ("access_token", True)}
+    assert not any({"CODE", "CLIENT_TOKEN"} & set(case.variables) for case in cases)
+
+
+def test_a_code_that_only_a_person_can_approve_is_a_secret():
+    data = replace(TestData(), approval="")
+    cases = list(edge_cases("issueToken", count=300, test_data=data))
+    assert [case.set_up for case in cases if "CODE" in case.request.variables] != []
+    assert {case.set_up for case in cases} == {None}

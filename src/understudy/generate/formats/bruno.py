@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from understudy.errors import StartupError
-from understudy.generate.cases import ENCODED, Case, CaseRequest
+from understudy.generate.cases import ENCODED, Case, CaseRequest, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
@@ -31,7 +31,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     status_pattern,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.test_data import SECRETS
 
 _PLAIN_UPLOAD = re.compile(
     rb"(?P<boundary>--[\w-]+)\r\n"
@@ -49,10 +49,13 @@ _ENCODING = f"""script:pre-request {{
 }}
 """
 
-_KEEPING = f"""script:post-response {{
-  bru.setVar("{AVATAR_ID}", res.body.image_id);
-}}
+_KEEPING = """script:post-response {
+  const parameter = /[?&]%(member)s=([^&#]*)/.exec(res.getHeader("location") || "");
+  const value = parameter ? decodeURIComponent(parameter[1]) : res.body.%(member)s;
+  bru.setVar("%(variable)s", value);
+}
 """
+"""Keeps what a set-up request obtains."""
 
 _SETTINGS = """settings {
   encodeUrl: false
@@ -81,7 +84,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if set_up is not None:
             number += 1
             name = f"{case.id}-set-up"
-            yield from _body_files(name, set_up, settings)
+            yield from _body_files(name, set_up.request, settings)
             text = _set_up_file(name, number, case, set_up, settings)
             yield OutputPiece(f"{folder}/{name}.bru", text.encode())
         number += 1
@@ -171,14 +174,16 @@ def _body_files(name: str, request: CaseRequest, settings: ExportSettings) -> It
 
 
 def _set_up_file(
-    name: str, number: int, case: Case, request: CaseRequest, settings: ExportSettings
+    name: str, number: int, case: Case, set_up: SetUp, settings: ExportSettings
 ) -> str:
+    request = set_up.request
+    names = {"member": set_up.member, "variable": set_up.variable}
     return "\n".join(
         [
             f"meta {{\n  name: {SET_UP.replace(':', ',')}\n  type: http\n  seq: {number}\n}}\n",
             *_request(name, request, settings),
             _before(case, request),
-            _KEEPING,
+            _KEEPING % names,
             _SETTINGS,
         ]
     )

@@ -14,12 +14,18 @@ from understudy.generate.formats.export import (
     in_braces,
     plain_text,
 )
-from understudy.generate.test_data import AVATAR_ID
+from understudy.generate.test_data import AVATAR_ID, CLIENT_TOKEN, CODE
 
 COLUMNS = (
     *("id", "title", "operation", "category", "kind", "part", "source", "set_up", "method", "url"),
     *("headers", "body", "body_encoding", "expected", "because", "outcome"),
 )
+
+_OBTAINED = {
+    AVATAR_ID: "an avatar that is uploaded",
+    CODE: "the redirect of an authorization that is approved",
+    CLIENT_TOKEN: "the response to a password grant that is sent",
+}
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
@@ -46,7 +52,8 @@ def _set_up(case: Case) -> str:
     if case.set_up is None:
         return ""
     share = "once for the operation" if case.set_up.is_shared else "for this case"
-    return f"{AVATAR_ID} is the image_id of an avatar that is uploaded {share}"
+    name, member = case.set_up.variable, case.set_up.member
+    return f"{name} is the {member} of {_OBTAINED[name]} {share}"
 
 
 def _body(content: bytes | None) -> tuple[str, str]:

@@ -6,7 +6,7 @@ A body that would not survive a shell's quoting is in base64, so that the script
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from understudy.generate.cases import ENCODED, VARIABLE, Case, CaseRequest
+from understudy.generate.cases import ENCODED, VARIABLE, Case, CaseRequest, SetUp
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -22,7 +22,7 @@ from understudy.generate.formats.export import (
     plain_text,
     printable,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.test_data import SECRETS
 
 BODY_FILE = '"@$body"'
 LONGEST_ARGUMENT = 100_000
@@ -57,9 +57,13 @@ try() { # id, description, expected statuses, expected location, then arguments 
   printf '%-6s %s %s  %s\n' "$result" "$status" "$id" "$what"
 }
 
-create_avatar() { # arguments of curl
-  AVATAR_ID=$(call "$@" | sed -n 's/.*"image_id" *: *"\([^"]*\)".*/\1/p')
-  [ -n "$AVATAR_ID" ] || echo 'the set-up created no avatar, so the next cases fail' >&2
+set_up() { # variable, name of its value in the response, then arguments of curl
+  variable=$1 member=$2
+  shift 2
+  value=$(call --write-out '\n%{redirect_url}\n' "$@" | sed -n \
+    -e 's/.*"'"$member"'" *: *"\([^"]*\)".*/\1/p' -e 's/.*[?\&]'"$member"'=\([^\&#]*\).*/\1/p')
+  [ -n "$value" ] || echo "the set-up obtained no $variable, so the next cases fail" >&2
+  eval "$variable=\$value ${variable}_ENCODED=\$(encoded \"\$value\")"
 }
 
 encoded() { # a text, for a query or a form
@@ -90,7 +94,6 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(_FUNCTIONS)
     for name in SECRETS:
         yield line(f'{name}{ENCODED}=$(encoded "${name}")')
-    yield line(f"{AVATAR_ID}=")
     set_ups = SetUps()
     for case in cases:
         if hides_secret(case):
@@ -101,14 +104,14 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(_TAIL)
 
 
-def _lines(case: Case, set_up: CaseRequest | None) -> Iterator[str]:
+def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
     yield f"\n# {printable(case.operation)}, {case.kind}: {comment(case)}"
     if case.variables:
         yield f"has {' '.join(case.variables)} && {{"
     if set_up is not None:
-        yield from _body_file(set_up)
-        yield "create_avatar \\"
-        yield from _arguments(set_up)
+        yield from _body_file(set_up.request)
+        yield f"set_up {set_up.variable} {set_up.member} \\"
+        yield from _arguments(set_up.request)
     yield from _body_file(case.request)
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
     words = (case.id, printable(case.description), statuses, case.expected.location)

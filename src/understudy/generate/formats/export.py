@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from understudy.errors import StartupError
-from understudy.generate.cases import LARGE, VARIABLE, Case, CaseRequest, CaseSite
+from understudy.generate.cases import LARGE, VARIABLE, Case, CaseSite, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.test_data import SECRETS
 
@@ -19,7 +19,7 @@ TITLE = "Edge cases, made by understudy generate"
 BASE_URL_NAMES: Mapping[CaseSite, str] = {"resource": "BASE_URL", "authorization": "AUTH_URL"}
 """Site to the variable of its base URL; every format uses these names."""
 
-SET_UP = "set-up: creates the avatar that the next case uses"
+SET_UP = "set-up: obtains what the next case uses"
 
 HIDDEN = "a secret in a body that is not plain text"
 
@@ -106,12 +106,12 @@ class SetUps:
     def __init__(self) -> None:
         self._made: set[str] = set()
 
-    def before(self, case: Case) -> CaseRequest | None:
+    def before(self, case: Case) -> SetUp | None:
         """Returns the set-up of a case, unless an earlier case of the operation shares it."""
         if case.set_up is None or (case.set_up.is_shared and case.operation in self._made):
             return None
         self._made.add(case.operation)
-        return case.set_up.request
+        return case.set_up
 
 
 def line(text: str) -> OutputPiece:

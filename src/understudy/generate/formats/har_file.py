@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from understudy import http_archive
-from understudy.generate.cases import LARGE, Case, CaseRequest
+from understudy.generate.cases import LARGE, Case, CaseRequest, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     HIDDEN,
@@ -24,7 +24,6 @@ from understudy.generate.formats.export import (
     in_braces,
     plain_text,
 )
-from understudy.generate.test_data import AVATAR_ID
 
 _HEAD, _FOOT = dumps(http_archive.archive("understudy", ())).split("[]")
 """The text before and after the entries, which are written one by one."""
@@ -52,14 +51,14 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield OutputPiece("", f"\n]{_FOOT}\n".encode())
 
 
-def _set_up_entry(request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+def _set_up_entry(set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:
     return http_archive.entry(
         _EPOCH,
         0,
-        _request(request, settings),
+        _request(set_up.request, settings),
         http_archive.response(0),
         comment=SET_UP,
-        _set_up={"variable": AVATAR_ID, "member": "image_id"},
+        _set_up={"variable": set_up.variable, "member": set_up.member},
     )
 
 

@@ -29,27 +29,30 @@ from understudy.generate.formats.export import (
     printable,
     repeated_header,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.test_data import CLIENT_TOKEN, CODE, SECRETS
+
+OBTAINED = frozenset({CODE, CLIENT_TOKEN})
+"""Secrets that set-up requests obtain; a definition atop the file would hide what they keep."""
 
 _SPECIAL = re.compile(r"\{\{|\}\}|\{%|^\s*(#|//|<|>|\?\?|@|!!|HTTP/)|\n", re.MULTILINE)
 
-_KEEPING = f"""
-> {{%
-  client.global.set("{AVATAR_ID}", response.body.image_id);
-%}}"""
-"""Keeps the id of a new avatar; JetBrains' client and httpYac run it, REST Client does not."""
+_KEEPING = """
+> {%%
+  const headers = JSON.stringify(response.headers);
+  const parameter = /[?&]%(member)s=([^&#"]*)/.exec(headers);
+  const value = parameter ? decodeURIComponent(parameter[1]) : response.body.%(member)s;
+  client.global.set("%(variable)s", value);
+  client.global.set("%(variable)s_ENCODED", encodeURIComponent(value));
+%%}"""
+"""Keeps what was obtained; JetBrains' client and httpYac run it, REST Client does not."""
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the file, and bodies beside it."""
     yield line(f"# {TITLE}.")
-    for name, text in settings.variables.items():
-        value = quoted(text) if text else "{{$processEnv " + name + "}}"
-        yield line(f"@{name} = {value}")
-        if name in SECRETS:
-            twin = f"{name}{ENCODED}"
-            encoded = quote(text, safe="") if text else "{{$processEnv " + twin + "}}"
-            yield line(f"@{twin} = {encoded}")
+    for name in settings.variables:
+        if name not in OBTAINED:
+            yield from _definition(name, settings)
     set_ups, number = SetUps(), 0
     for case in cases:
         reason = _reason(case)
@@ -59,13 +62,25 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         set_up = set_ups.before(case)
         if set_up is not None:
             number += 1
-            yield line(f"\n### {SET_UP}{_skipping(case)}")
-            yield from _pieces(f"set-up-{number}", set_up, settings)
-            yield line(_KEEPING)
+            yield line(f"\n### {SET_UP}\n# @no-redirect{_skipping(case)}")
+            yield from _pieces(f"set-up-{number}", set_up.request, settings)
+            yield line(_KEEPING % {"variable": set_up.variable, "member": set_up.member})
         yield line(
             f"\n### {case.id}\n# {case.kind}: {comment(case)}\n# @no-redirect{_skipping(case)}"
         )
+        for name in sorted(OBTAINED & set(case.variables)):  # which no set-up can obtain here
+            yield from _definition(name, settings)
         yield from _pieces(case.id, case.request, settings)
+
+
+def _definition(name: str, settings: ExportSettings) -> Iterator[OutputPiece]:
+    """Yields the lines that give a variable its value, or that of the environment."""
+    text = settings.variables[name]
+    yield line(f"@{name} = {quoted(text) if text else '{{$processEnv ' + name + '}}'}")
+    if name in SECRETS:
+        twin = f"{name}{ENCODED}"
+        encoded = quote(text, safe="") if text else "{{$processEnv " + twin + "}}"
+        yield line(f"@{twin} = {encoded}")
 
 
 def quoted(text: str) -> str:

@@ -14,7 +14,6 @@ from understudy.generate.formats.export import (
     in_braces,
     plain_text,
 )
-from understudy.generate.test_data import AVATAR_ID
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
@@ -53,8 +52,8 @@ def _set_up(case: Case, settings: ExportSettings) -> dict[str, Any]:
     shared = case.set_up.is_shared
     return {
         "set_up": {
-            "variable": AVATAR_ID,
-            "member": "image_id",
+            "variable": case.set_up.variable,
+            "member": case.set_up.member,
             "is_shared": shared,
             "request": request,
         }

@@ -37,15 +37,15 @@ http.setResponseCallback(null);
 
 export const options = { vus: 1, iterations: 1 };
 
-const avatars = {};
+const obtained = {};
 
 function valueOf(name) {
   return __ENV[name] || defaults[name] || '';
 }
 
-function filled(text, avatar) {
+function filled(text, values) {
   return text.replace(variable, (_, name, isEncoded) => {
-    const value = name === 'AVATAR_ID' ? avatar : valueOf(name);
+    const value = values[name] || valueOf(name);
     return isEncoded ? encodeURIComponent(value) : value;
   });
 }
@@ -68,23 +68,31 @@ function joined(pieces) {
   return bytes.buffer;
 }
 
-function send(request, tags, avatar) {
+function send(request, tags, values) {
   const headers = {};
-  for (const [name, text] of request.headers) headers[name] = filled(text, avatar);
+  for (const [name, text] of request.headers) headers[name] = filled(text, values);
   let body = null;
-  if (request.text !== undefined) body = filled(request.text, avatar);
+  if (request.text !== undefined) body = filled(request.text, values);
   if (request.pieces !== undefined) body = joined(request.pieces);
-  const url = valueOf(request.site) + filled(request.target, avatar);
+  const url = valueOf(request.site) + filled(request.target, values);
   return http.request(request.method, url, body, { headers, redirects: 0, tags });
 }
 
-function createdAvatar(one) {
-  if (one.setUp === null) return '';
-  if (one.setUp === 'own' || avatars[one.operation] === undefined) {
-    const response = send(setUp, { name: 'set-up' }, '');
-    avatars[one.operation] = JSON.parse(response.body).image_id;
+function kept(response, member) {
+  const location = response.headers.Location;
+  if (!location) return JSON.parse(response.body)[member];
+  const pair = location.split(/[?&#]/).find((text) => text.startsWith(`${member}=`)) || '=';
+  return decodeURIComponent(pair.split('=')[1]);
+}
+
+function obtainedBy(one) {
+  if (one.setUp === null) return {};
+  const { share, name, member } = one.setUp;
+  if (share === 'own' || obtained[one.operation] === undefined) {
+    const response = send(setUps[name], { name: 'set-up' }, {});
+    obtained[one.operation] = { [name]: kept(response, member) };
   }
-  return avatars[one.operation];
+  return obtained[one.operation];
 }
 
 export default function () {
@@ -93,7 +101,7 @@ export default function () {
       console.log(`skipped ${one.id}: a secret is not set`);
       continue;
     }
-    const response = send(one.request, { name: one.operation, case: one.id }, createdAvatar(one));
+    const response = send(one.request, { name: one.operation, case: one.id }, obtainedBy(one));
     if (response.status === 429 && !fits(response, one)) {
       console.log(`not judged ${one.id}: the rate limit is used up`);
       continue;
@@ -109,16 +117,16 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     names = "|".join([*SECRETS, AVATAR_ID])
     yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
     yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
-    set_up = None
+    set_ups: dict[str, dict[str, Any]] = {}
     for case in cases:
         reason = _reason(case)
         if reason:
             yield OmittedCase(case, reason)
             continue
-        set_up = set_up or case.set_up
+        if case.set_up is not None:
+            set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
-    request = None if set_up is None else _request(set_up.request)
-    yield line(f"];\nconst setUp = {javascript(request)};{_TAIL}")
+    yield line(f"];\nconst setUps = {javascript(set_ups)};{_TAIL}")
 
 
 def _reason(case: Case) -> str:
@@ -135,7 +143,13 @@ def _row(case: Case) -> dict[str, Any]:
         "operation": case.operation,
         "what": case.description,
         "variables": list(case.variables),
-        "setUp": case.set_up and ("shared" if case.set_up.is_shared else "own"),
+        "setUp": None
+        if case.set_up is None
+        else {
+            "share": "shared" if case.set_up.is_shared else "own",
+            "name": case.set_up.variable,
+            "member": case.set_up.member,
+        },
         "request": _request(case.request),
         "statuses": status_pattern(case),
         "location": case.expected.location,

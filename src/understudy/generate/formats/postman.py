@@ -8,7 +8,7 @@ file beside it has the variables.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from understudy.generate.cases import ENCODED, Case, CaseRequest
+from understudy.generate.cases import ENCODED, Case, CaseRequest, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
@@ -29,7 +29,7 @@ from understudy.generate.formats.export import (
     repeated_header,
     status_pattern,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.test_data import SECRETS
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -45,8 +45,6 @@ _ENCODING = [
     f"  pm.variables.set(name + '{ENCODED}', encodeURIComponent(pm.variables.get(name) || ''));",
     "}",
 ]
-
-_KEEPING = f"pm.collectionVariables.set('{AVATAR_ID}', pm.response.json().image_id);"
 
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
@@ -65,7 +63,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         set_up = set_ups.before(case)
         if set_up is not None:
             items.append(_set_up_item(case, set_up, settings))
-            yield from _body_file(f"{case.operation} set-up", set_up, settings)
+            yield from _body_file(f"{case.operation} set-up", set_up.request, settings)
         items.append(_item(case, settings))
         yield from _body_file(case.id, case.request, settings)
         for item in items:
@@ -137,16 +135,29 @@ def _behaviour(request: CaseRequest) -> dict[str, Any]:
     )
 
 
-def _set_up_item(case: Case, request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
+def _set_up_item(case: Case, set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:
+    request = set_up.request
     return {
         "name": SET_UP,
         "request": _request(f"{case.operation} set-up", request, settings),
         "protocolProfileBehavior": _behaviour(request),
         "event": [
             _script("prerequest", _skipping(request.variables)),
-            _script("test", [_KEEPING]),
+            _script("test", _keeping(set_up)),
         ],
     }
+
+
+def _keeping(set_up: SetUp) -> list[str]:
+    member = set_up.member
+    return [
+        f"const parameter = /[?&]{member}=([^&#]*)/.exec(pm.response.headers.get('Location') || '');",
+        "const value = parameter ? decodeURIComponent(parameter[1])",
+        f"  : pm.response.json()[{javascript(member)}];",
+        f"pm.collectionVariables.set({javascript(set_up.variable)}, value);",
+        # a variable of the environment comes before one of the collection
+        f"pm.environment.set({javascript(set_up.variable)}, value);",
+    ]
 
 
 def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:

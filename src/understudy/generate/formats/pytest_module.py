@@ -26,7 +26,7 @@ import http.client
 import json
 import os
 import re
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 """
@@ -40,26 +40,26 @@ def value_of(name):
     return text
 
 
-def filled(text, avatar_id):
+def filled(text, obtained):
     def value(match):
-        text = avatar_id if match[1] == "AVATAR_ID" else value_of(match[1])
+        text = obtained[match[1]] if match[1] in obtained else value_of(match[1])
         return quote(text, safe="") if match[2] else text
 
     return re.sub(VARIABLE, value, text)
 
 
-def send(site, method, target, headers, body, avatar_id=""):
+def send(site, method, target, headers, body, obtained):
     address = urlsplit(value_of(site))
     kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
     connection = kind(address.netloc, timeout=60)
-    path = address.path + filled(target, avatar_id)
+    path = address.path + filled(target, obtained)
     connection.putrequest(method, path, skip_accept_encoding=True)
     for name, text in headers:
-        connection.putheader(name, filled(text, avatar_id).encode("latin-1", "replace"))
+        connection.putheader(name, filled(text, obtained).encode("latin-1", "replace"))
     content = None
     if body is not None:
         content = b"".join(base64.b64decode(text) * times for text, times in body)
-        content = filled(content.decode("latin-1"), avatar_id).encode("latin-1")
+        content = filled(content.decode("latin-1"), obtained).encode("latin-1")
         connection.putheader("Content-Length", str(len(content)))
     connection.endheaders(content)
     response = connection.getresponse()
@@ -68,16 +68,19 @@ def send(site, method, target, headers, body, avatar_id=""):
     return response.status, response.headers.get("Location", ""), content
 
 
-def created_avatar(operation, set_up):
-    if set_up is None or (set_up == "shared" and operation in AVATARS):
-        return AVATARS.get(operation, "")
-    status, _, content = send(*SET_UP)
-    assert status // 100 == 2, f"the set-up created no avatar: {status}"
-    AVATARS[operation] = json.loads(content)["image_id"]
-    return AVATARS[operation]
+def obtained_by(operation, set_up):
+    if set_up is None:
+        return {}
+    share, name, member = set_up
+    if share == "own" or operation not in OBTAINED:
+        status, address, content = send(*SET_UPS[name], {})
+        assert status // 100 in (2, 3), f"the set-up obtained no {name}: {status}"
+        found = parse_qs(urlsplit(address).query) if address else json.loads(content)
+        OBTAINED[operation] = {name: found[member][0] if address else found[member]}
+    return OBTAINED[operation]
 
 
-AVATARS = {}
+OBTAINED = {}
 CASES = ["""
 
 _TAIL = """
@@ -85,7 +88,7 @@ _TAIL = """
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_the_response_is_as_the_contract_expects(case):
     _, what, operation, statuses, location, set_up, *request = case
-    status, address, _ = send(*request, created_avatar(operation, set_up))
+    status, address, _ = send(*request, obtained_by(operation, set_up))
     if status == 429 and not re.match(statuses, "429"):
         pytest.skip("not judged: the rate limit is used up")
     assert re.match(statuses, str(status)), what
@@ -101,12 +104,12 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
     yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
     yield line(_FUNCTIONS)
-    set_up = None
+    set_ups: dict[str, tuple[Any, ...]] = {}
     for case in cases:
-        set_up = set_up or case.set_up
+        if case.set_up is not None:
+            set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"    # {comment(case)}\n    {quoted(_row(case))},")
-    request = None if set_up is None else _request(set_up.request)
-    yield line(f"]\nSET_UP = {quoted(request)}\n{_TAIL}")
+    yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_TAIL}")
 
 
 def quoted(value: object) -> str:
@@ -115,7 +118,10 @@ def quoted(value: object) -> str:
 
 
 def _row(case: Case) -> tuple[Any, ...]:
-    set_up = case.set_up and ("shared" if case.set_up.is_shared else "own")
+    set_up = None
+    if case.set_up is not None:
+        share = "shared" if case.set_up.is_shared else "own"
+        set_up = (share, case.set_up.variable, case.set_up.member)
     expected = (status_pattern(case), case.expected.location)
     return (case.id, case.description, case.operation, *expected, set_up, *_request(case.request))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from understudy.generate.cases import encoded_variable, variable
+from understudy.generate.cases import CaseRequest, encoded_variable, variable
 from understudy.generate.drafts import Draft, encoded
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.mutation import Mutation, rule
@@ -26,6 +26,21 @@ def password_grant(data: TestData, draft: Draft) -> Draft:
 
 def _form(draft: Draft, **fields: str) -> Draft:
     return draft._replace(form=tuple((name, encoded(text)) for name, text in fields.items()))
+
+
+def code_request(data: TestData) -> CaseRequest | None:
+    """Returns the authorization request whose redirect carries a code; None if a person must approve."""
+    if not data.approval:
+        return None
+    query = {
+        "client_id": data.client_id,
+        "redirect_uri": data.redirect_uri,
+        "response_type": "code",
+        "scope[0]": AUTH,
+    }
+    pairs = [(encoded(name), encoded(text)) for name, text in query.items()]
+    name, _, text = data.approval.partition("=")
+    return CaseRequest("authorization", "GET", "/oauth2/authorize", (*pairs, (name, text)))
 
 
 def token_context(data: TestData) -> dict[str, Any]:
@@ -218,8 +233,8 @@ def validations(context: OperationContext) -> Iterator[Mutation]:
         "another application's": encoded_variable("TOKEN"),
         "an expired one": encoded_variable("EXPIRED_TOKEN"),
         "an API key": encoded_variable("API_KEY"),
-        "with Bearer before it": f"Bearer%20{encoded_variable('client_token')}",
-        "with a letter behind it": f"{encoded_variable('client_token')}x",
+        "with Bearer before it": f"Bearer%20{encoded_variable('CLIENT_TOKEN')}",
+        "with a letter behind it": f"{encoded_variable('CLIENT_TOKEN')}x",
     }.items():
         yield context.refused(
             "query token",
@@ -236,6 +251,6 @@ def validations(context: OperationContext) -> Iterator[Mutation]:
         "token-info",
         rule("token-info"),
         lambda draft: draft.with_query("token").with_headers(
-            "Authorization", f"Bearer {variable('client_token')}"
+            "Authorization", f"Bearer {variable('CLIENT_TOKEN')}"
         ),
     )
