@@ -10,6 +10,8 @@ from tests.mock.admin.conftest import Driver
 
 from understudy.errors import BadRequest
 from understudy.mock.fixtures import loading as seeding
+from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.store.tokens import TOKENS, Token
 
 ZIP = {"content-type": "application/zip"}
 
@@ -127,3 +129,11 @@ def test_garbage_collection_stops_nobody_while_an_archive_is_read(
     monkeypatch.setattr("understudy.mock.admin.exporting.unpack_fixtures", refuse)
     assert driver.ask("POST", "/__admin/import", content=b"PK", headers=ZIP).status_code == 400
     assert (seen, gc.isenabled()) == ([False], True)
+
+
+def test_a_long_list_of_tokens_is_one_list(driver: Driver) -> None:
+    world = driver.mock.world
+    for number in range(1200):
+        world.put(TOKENS, f"t{number}", Token(f"t{number}", "ada"))
+    baseline = unpack_fixtures(pack_world(world))
+    assert dict(baseline["tokens"]) == dict(world.items(TOKENS))
