@@ -16,7 +16,21 @@ def test_a_name_or_address_with_or_without_a_port_is_a_host(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "[::1", "[]", "[:::]", "127.0.0.1:abc", "a:65536", "a b", "é", "a/b", "a@b", "a\n"],
+    [
+        "",
+        " ",
+        "[::1",
+        "[]",
+        "[:::]",
+        "127.0.0.1:abc",
+        "a:65536",
+        "a b",
+        "é",
+        "a/b",
+        "a@b",
+        "a\n",
+        "%zz",
+    ],
 )
 def test_whatever_else_is_none(text: str) -> None:
     assert not is_host(text)

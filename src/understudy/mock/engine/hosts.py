@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from understudy.errors import BadRequest
 
 _HOST = re.compile(
-    r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~%-]{1,253})(?::(?P<port>[0-9]{1,5}))?", re.ASCII
+    r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~-]{1,253})(?::(?P<port>[0-9]{1,5}))?", re.ASCII
 )
 """A host and a port as a URL has them (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
 
