@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from understudy.limits import SAMPLE_CHARACTERS, SAMPLE_VALUES
 from understudy.openapi.discriminators import discriminating_members
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_texts import matching, plain_text_for, text_for
@@ -118,6 +119,7 @@ class Sampler:
         self._seed = seed
         self._number = number
         self._style = style
+        self._made = [0]
 
     def value(self, schema: Node, name: str = "", above: tuple[str, ...] = ()) -> Any:
         """Makes a value.
@@ -126,7 +128,12 @@ class Sampler:
             schema: The schema of the value.
             name: Name of the member; it suggests what a person expects to see.
             above: Pointers of the schemas around it.
+
+        Raises:
+            LimitExceeded: The schema requires more than a response may hold.
         """
+        if not above:
+            self._made = [0]
         is_valid = self._schemas.validator(schema).is_valid
         depth = self._style.depth
         places = [_Place(schema, parts, name, above, depth) for parts in self._readings(schema)]
@@ -186,14 +193,13 @@ class Sampler:
         fewest = max(place.values("minProperties"), default=0)
         optional = [] if place.is_deep else [n for n in declared if self._is_made(declared[n])]
         names = dict.fromkeys([*optional, *required])
+        self._count(max(fewest, len(names)))
         for number in range(fewest):
             if len(names) < fewest:
                 names.setdefault(f"member_{number + 1}")
         other = (part.child("additionalProperties") for part in place.parts)
         others = next((node for node in other if node and isinstance(node.value, dict)), None)
-        made = {
-            str(name): self._below(declared.get(name, others), str(name), place) for name in names
-        }
+        made = {str(n): self._below(declared.get(n, others), str(n), place) for n in names}
         for name, text in discriminating_members(place.parts).items():
             member = declared.get(name)
             if name in made and (member is None or self._schemas.validator(member).is_valid(text)):
@@ -218,6 +224,7 @@ class Sampler:
         if (items is None or place.is_deep) and not fewest and not self._style.is_plain:
             return []
         count = min(most, max(1, fewest, len(first) if self._style.is_plain else 0))
+        self._count(count)
         return [
             self._below(first.get(number, items), item_name, place, number)
             for number in range(count)
@@ -227,7 +234,13 @@ class Sampler:
         if schema is None:
             return self._style.text(name, "", f"{self._seed} {number} {place.pointer} {name}")
         sampler = Sampler(self._schemas, self._seed, number or self._number, self._style)
+        sampler._made = self._made
         return sampler.value(schema, name, (*place.above, place.pointer))
+
+    def _count(self, values: int) -> None:
+        """Counts values before they are made: a small schema can require any number of them."""
+        self._made[0] += values
+        SAMPLE_VALUES.check(self._made[0])
 
     def _number_for(self, place: _Place) -> float:
         """Tries the numbers that the bounds suggest until the schema accepts one."""
@@ -264,6 +277,7 @@ class Sampler:
         form = "".join(place.values("format")[:1])
         text = self._style.text(place.name, form, f"{seed} {place.pointer}")
         shortest = max(place.values("minLength"), default=0)
+        SAMPLE_CHARACTERS.check(shortest)
         while len(text) < shortest:
             text += "a" if form else f" {self._style.text('', '', f'{seed} {len(text)}')}"
         return text[: min(place.values("maxLength"), default=len(text))]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.errors import LimitExceeded
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
@@ -235,3 +236,28 @@ def test_an_example_that_breaks_its_schema_is_passed_over() -> None:
 def test_another_seed_gives_another_value() -> None:
     compiler, node = schemas({"type": "string", "minLength": 30})
     assert Sampler(compiler, 1).value(node) != Sampler(compiler, 2).value(node)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """Returns a schema that requires four values at each of so many levels."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        members = dict.fromkeys("abcd", schema)
+        schema = {"type": "object", "required": [*members], "properties": members}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "limit"),
+    [
+        ({"type": "array", "minItems": 10**9, "items": {"type": "string"}}, "sample-values"),
+        ({"type": "object", "minProperties": 10**9}, "sample-values"),
+        (nested(6), "sample-values"),
+        ({"type": "string", "minLength": 10**9}, "sample-characters"),
+    ],
+)
+def test_a_schema_that_requires_too_much_is_refused(schema: Any, limit: str) -> None:
+    compiler, node = schemas(schema)
+    sampler = Sampler(compiler, 7)
+    with pytest.raises(LimitExceeded, match=limit):
+        sampler.value(node)
