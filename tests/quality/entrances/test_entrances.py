@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import re
 
 import pytest
-from tests.quality.entrances.comparison import compare
+from tests.quality.entrances.comparison import Entrance, compare
+from tests.quality.entrances.traffic import Sent
 
 from understudy.mock.engine import direct
 
@@ -24,3 +26,13 @@ def test_a_condition_that_one_entrance_lacks_is_a_difference(
 ):
     monkeypatch.setattr(direct, name, lambda *_: None)
     assert asyncio.run(compare(CONNECTIONS, 1)).differences
+
+
+def test_requests_beyond_those_of_one_turn_are_answered_in_their_order():
+    requests = [b"GET /v3/profiles/ada?n=%d HTTP/1.1\r\nHost: a\r\n\r\n" % n for n in range(90)]
+    entrance = Entrance(is_direct=True)
+    wire = asyncio.run(entrance.send(Sent((b"".join(requests),), is_authorization=False)))
+    assert wire.written.count(b"HTTP/1.1 200 OK") == 90
+    left = [int(text) for text in re.findall(rb"x-ratelimit-remaining: (\d+)", wire.written)]
+    assert left == list(range(99, 9, -1))
+    assert [entry.query for entry in entrance.entries] == [b"n=%d" % n for n in range(90)]

@@ -44,6 +44,10 @@ _LINGERING = 1.0
 client would lose the response."""
 
 
+_MOST_AT_ONCE = 50
+"""Direct responses in one read; a client that pipelines more lets others have their turn first."""
+
+
 class HttpConnection(HttpToolsProtocol):
     """Refuses a header without end, and lets a fault end the connection in the middle.
 
@@ -60,6 +64,7 @@ class HttpConnection(HttpToolsProtocol):
         self._head_until = 0.0
         self._head_timer: asyncio.TimerHandle | None = None
         self._respond: Respond = getattr(self.config.app, "respond", _never)
+        self._direct_responses = 0  # in this read
         self._pieces: list[bytes] | None = None
         """The body of a request that may be responded to directly; None for any other."""
 
@@ -97,6 +102,7 @@ class HttpConnection(HttpToolsProtocol):
         if self._is_refused:
             return
         self._head_bytes += len(data)
+        self._direct_responses = 0
         super().data_received(data)
         if self._pieces is not None:  # its body has not arrived: only the application can wait
             self._call_application(self._pieces)
@@ -159,6 +165,7 @@ class HttpConnection(HttpToolsProtocol):
         is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
         return (
             is_idle
+            and self._direct_responses < _MOST_AT_ONCE
             and not self.expect_100_continue
             and not self.flow.write_paused
             and not self.parser.should_upgrade()
@@ -189,6 +196,7 @@ class HttpConnection(HttpToolsProtocol):
         content.append(b"\r\n" if is_kept else b"connection: close\r\n\r\n")
         content.append(response.body)
         self.transport.write(b"".join(content))
+        self._direct_responses += 1
         if not is_kept:
             self.transport.close()
         self.on_response_complete()
