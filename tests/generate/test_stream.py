@@ -23,7 +23,7 @@ PLANS = {plan.name: plan for plan in plans()}
 JOB = ExportSettings(
     {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
 )
-DIGEST = "c92e34be1118d5e746ddbaf6ff4eccaddc44c14a183cefb543a1ec7f4ad960fc"
+DIGEST = "898bbe57e261a281129664081569bb880fd3851294158a7cc7b8d3503f25c105"
 """Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 
