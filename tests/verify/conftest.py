@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mock.renewal import renew
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
@@ -37,9 +38,14 @@ class Wire(httpx.BaseTransport):
         return self.inner.handle_request(request)
 
 
-@pytest.fixture
-def mock() -> Any:
+@pytest.fixture(scope="session")
+def built() -> Any:
     return in_process.mock()
+
+
+@pytest.fixture
+def mock(built: Any) -> Any:
+    return renew(built)
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from typing import Any
 import httpx
 import pytest
 from tests.conftest import paused_coverage
+from tests.mock.renewal import renew
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.journal import Journal
-from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -84,20 +83,11 @@ def time() -> Time:
 
 @pytest.fixture(scope="session")
 def built() -> Mock:
-    """Builds a mock once: that takes as long as fifty requests."""
     return Mock(Settings())
-
-
-def renew(mock: Mock) -> None:
-    """Makes a mock as it began: without other worlds, snapshots and numbers that were given."""
-    mock.world.become(mock.worlds.beginning())
-    mock.world.journal = Journal(Settings().journal)
-    Worlds.__init__(mock.worlds, mock.world)  # in place, as its applications hold it
 
 
 @pytest.fixture
 def driver(time: Time, built: Mock) -> Iterator[Driver]:
-    renew(built)
-    made = Driver(Settings(), time, built)
+    made = Driver(Settings(), time, renew(built))
     yield made
     made.close()

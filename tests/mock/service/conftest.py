@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mock.renewal import renew
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.journal import Journal
 from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
@@ -21,17 +21,12 @@ Ask = Callable[..., httpx.Response]
 
 @pytest.fixture(scope="session")
 def built() -> Mock:
-    """Builds a mock once: that takes as long as fifty requests."""
     return Mock(Settings(choices={"rate-limits": "off"}))
 
 
 @pytest.fixture
 def mock(built: Mock) -> Mock:
-    """Returns the mock as it began."""
-    built.world.clock = Clock(lambda: START)
-    built.world.become(built.worlds.beginning())
-    built.world.journal = Journal()
-    return built
+    return renew(built, Clock(lambda: START))
 
 
 @pytest.fixture
