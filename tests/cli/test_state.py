@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tests.cli.conftest import Running
-from tests.quality.attack.writes import REGISTERS, Register, Site
+from tests.quality.attack.registers import Register, Site
+from tests.quality.attack.writes import REGISTERS
 
 KILLS = int(os.environ.get("UNDERSTUDY_KILLS", "3"))
 """Three in a common run; ``make durability`` kills fifty times."""

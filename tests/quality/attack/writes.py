@@ -1,17 +1,12 @@
-"""Every kind of write that a mock accepts, each as a register that can be read back.
-
-A register holds a number. Its write number n makes it n, or n modulo its modulus, and nothing else
-changes it, as each has a world of its own. Whoever kills the mock, or fills its disk, can therefore
-tell whether it holds what was acknowledged, and nothing that was refused.
-"""
+"""Every kind of write that a mock accepts, each as a register that can be read back."""
 
 import io
 import zipfile
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-import httpx
+from tests.quality.attack.registers import Register, Site
 
 IDS = ("288781428e4dfa058dcb4ccb157f0b79", "8a547d74c08d43496518d2a970db1d6b")
 """The avatars that ada has in the fixtures."""
@@ -25,61 +20,6 @@ PASSWORD_GRANT = {
     "username": "ada",
     "password": "ada-password",
 }
-
-
-class Site(NamedTuple):
-    """A mock, and the world in it that a register has for itself.
-
-    Attributes:
-        client: Sends the requests.
-        resource: Base address of the resource API, without its base path.
-        authorization: Base address of the authorization server.
-        world: Name of the world.
-    """
-
-    client: httpx.AsyncClient
-    resource: str
-    authorization: str
-    world: str
-
-    async def ask(self, method: str, path: str, **options: Any) -> Any:
-        """Calls the world, for what is hers with ada's token; returns the JSON of the response.
-
-        Raises:
-            httpx.HTTPError: There was no response, or it was an error.
-        """
-        base = self.authorization if path.startswith("/oauth2") else self.resource
-        headers: dict[str, str] = options.pop("headers", {})
-        if path.startswith("/v3/me"):
-            headers["Authorization"] = "Bearer ada-full"
-        url = f"{base}/__world/{self.world}{path}"
-        response = await self.client.request(method, url, headers=headers, **options)
-        response.raise_for_status()
-        return response.json() if response.content else None
-
-    async def how_many(self, kind: str, name: str) -> int:
-        """Returns how many things of a kind have a name."""
-        return sum(item["name"] == name for item in await self.ask("GET", f"/__admin/{kind}"))
-
-
-class Register(NamedTuple):
-    """One kind of write.
-
-    Attributes:
-        name: The kind, in words.
-        write: Makes the register n.
-        read: Returns what the register holds.
-        modulus: Numbers it counts to; None: it counts on.
-    """
-
-    name: str
-    write: Callable[[Site, int], Awaitable[Any]]
-    read: Callable[[Site], Awaitable[int]]
-    modulus: int | None = 2
-
-    def holds(self, number: int) -> int:
-        """Returns what the register holds after write number n."""
-        return number if self.modulus is None else number % self.modulus
 
 
 def _number(text: str) -> int:
