@@ -1,18 +1,28 @@
 """A whole run against the mock: every rule ends, and everything is as it was before."""
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
+from typing import NamedTuple
 
+import httpx
+import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
+from tests.mock.renewal import renew
+from tests.verify.conftest import PATIENT, Wire
 
 from understudy.api.bundled_target import TARGET
+from understudy.api.in_process import InProcess, time_of
 from understudy.deployments.allowance import Allowance
+from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import Credentials, Known, Permit
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.store.people import PEOPLE
 from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
 from understudy.verify.unjudged import UNJUDGED
 
 
@@ -22,20 +32,42 @@ def edited(mock):
     return replace(ada.profile, last_profile_edit=UNSET), avatars, ada.emails
 
 
-def test_the_mock_holds_every_rule_that_can_be_judged(verify):
-    outcome = verify()
-    assert [finding.summary for finding in outcome.findings] == []
-    unchecked = {found.rule.id for found in outcome.rules if found.status == "not_checked"}
-    assert unchecked == {*UNJUDGED, "generated"}
-    assert outcome.internal_errors == ()
+class WholeRun(NamedTuple):
+    """A run of probes and generated cases, the requests that it sent, and the account around it."""
+
+    outcome: Outcome
+    seen: list[httpx.Request]
+    before: object
+    after: object
 
 
-def test_everything_is_put_back(verify, mock):
+@pytest.fixture(scope="module")
+def whole(built):
+    mock = renew(built)
     before = edited(mock)
-    outcome = verify(phases=[("generated cases", generated(3))])
-    assert [finding.summary for finding in outcome.findings] == []
-    assert outcome.not_restored == ()
-    assert edited(mock) == before
+    with closing(InProcess(mock)) as inner:
+        wire = Wire(inner)
+        options = RunOptions(phases=[("generated cases", generated(3))])
+        outcome = carry_out(Deployment(TARGET, wire, time_of(mock), PATIENT), options)
+    return WholeRun(outcome, wire.seen, before, edited(mock))
+
+
+def test_the_mock_holds_every_rule_that_can_be_judged(whole):
+    assert [finding.summary for finding in whole.outcome.findings] == []
+    unchecked = {found.rule.id for found in whole.outcome.rules if found.status == "not_checked"}
+    assert unchecked == {*UNJUDGED}
+    assert whole.outcome.internal_errors == ()
+
+
+def test_everything_is_put_back(whole):
+    assert whole.outcome.not_restored == ()
+    assert whole.after == whole.before
+
+
+def test_the_journal_holds_every_request_that_the_server_saw(whole):
+    assert len(whole.outcome.exchanges) == len(whole.seen) == whole.outcome.requests
+    sent = [(exchange.request.method, exchange.request.url) for exchange in whole.outcome.exchanges]
+    assert sent == [(request.method, str(request.url)) for request in whole.seen]
 
 
 def test_nothing_is_put_back_where_it_could_be_interrupted(verify, wire):
@@ -53,13 +85,6 @@ def test_nothing_is_put_back_where_it_could_be_interrupted(verify, wire):
     undone = [e.number for e in outcome.exchanges if e.source == UNDO and e.request.method != "GET"]
     assert undone
     assert min(undone) > begun
-
-
-def test_the_journal_holds_every_request_that_the_server_saw(verify, wire):
-    outcome = verify(phases=[("generated cases", generated(3))])
-    assert len(outcome.exchanges) == len(wire.seen) == outcome.requests
-    sent = [(exchange.request.method, exchange.request.url) for exchange in outcome.exchanges]
-    assert sent == [(request.method, str(request.url)) for request in wire.seen]
 
 
 def test_observing_writes_nothing(verify, wire):
