@@ -6,7 +6,9 @@ from pathlib import Path
 
 from understudy.api.bundled_target import AUTHORIZATION, TARGET
 from understudy.api.options import DeploymentOptions, target_from
+from understudy.deployments.deployment import wording_of
 from understudy.deployments.target import PUBLISHED
+from understudy.deployments.wording import Wording
 from understudy.errors import StartupError
 from understudy.generate import selection
 from understudy.generate.cases import Case
@@ -24,6 +26,7 @@ class CaseSource:
         base_url: Base URL of the resource API, as files name it.
         auth_url: Base URL of the authorization server, as files name it.
         send: Adds outcomes to cases; ``iter`` if nothing is sent.
+        wording: Translates cases for files; None where the deployment uses the interface's words.
     """
 
     planners: tuple[Planner, ...]
@@ -31,6 +34,7 @@ class CaseSource:
     base_url: str
     auth_url: str
     send: Callable[[Iterable[Case]], Iterable[Case]]
+    wording: Wording | None = None
 
 
 def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -> CaseSource:
@@ -57,4 +61,5 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     test_data, auth_url = data_for_target(target), target.auth_url or AUTHORIZATION
     document = Path(target.document) if target.document else None
     planners = selection.planners(document, test_data)
-    return CaseSource(planners, test_data, target.base_url, auth_url, iter)
+    wording = wording_of(target)
+    return CaseSource(planners, test_data, target.base_url, auth_url, iter, wording)

@@ -12,7 +12,7 @@ import msgspec
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.deployments.allowance import MOVABLE_PAUSE, Allowance
 from understudy.deployments.clock import Time
-from understudy.deployments.deployment import Deployment, named_document
+from understudy.deployments.deployment import Deployment, named_document, wording_of
 from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
@@ -24,20 +24,22 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
     """Returns a new mock in this process as a deployment.
 
     Args:
-        target: What is known of the mock, and permitted; the mock serves its document.
+        target: What is known of the mock, and permitted; the mock serves its document, in its words.
         seed: Seed for the identifiers and responses of the mock.
 
     Raises:
         StartupError: The target's document cannot be read.
     """
     document = named_document(target)
-    server = mock(seed, None if document is None else document.path)
+    words = None if target.vocabulary is None else Path(target.vocabulary)
+    server = mock(seed, None if document is None else document.path, words)
     target = msgspec.structs.replace(target, base_url=SITE + server.base_path)
     return Deployment(
         target=target,
         transport=InProcess(server),
         time=time_of(server),
         allowance=Allowance(pause=MOVABLE_PAUSE),
+        wording=wording_of(target),
         document=document,
     )
 
@@ -75,11 +77,12 @@ async def _response(site: httpx.ASGITransport, request: httpx.Request) -> httpx.
     return httpx.Response(response.status_code, headers=response.headers, content=body)
 
 
-def mock(seed: int = 0, document: Path | None = None) -> Mock:
+def mock(seed: int = 0, document: Path | None = None, vocabulary: Path | None = None) -> Mock:
     """Returns a mock at the addresses of ``TARGET``; it serves a document, or the bundled one."""
     parser = logging.getLogger("python_multipart")
     parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
-    return Mock(Settings(seed=seed, document=document), addresses=Addresses(SITE, AUTHORIZATION))
+    settings = Settings(seed=seed, document=document, vocabulary=vocabulary)
+    return Mock(settings, addresses=Addresses(SITE, AUTHORIZATION))
 
 
 def time_of(mock: Mock) -> Time:

@@ -47,4 +47,5 @@ def _source(run: Run) -> CaseSource:
     else:
         planners = (Planner(run.document, "resource", test_data),)
     auth_url = target.auth_url or AUTHORIZATION
-    return CaseSource(planners, test_data, target.base_url, auth_url, sender.send)
+    wording = run.deployment.wording
+    return CaseSource(planners, test_data, target.base_url, auth_url, sender.send, wording)

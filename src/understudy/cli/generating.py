@@ -22,6 +22,7 @@ from understudy.generate.formats.export import ExportSettings, base_url
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.plans import OperationPlan
+from understudy.generate.worded_cases import worded
 
 FAILED = 1
 """Exit code where cases were sent and some failed."""
@@ -163,7 +164,7 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
     shown = _shown(stream, options.size or options.count * len(plans))
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
-    pieces = form.write(cases, settings)
+    pieces = form.write(worded(cases, source.wording), settings)
     omissions = save(pieces, form, out, is_forced=options.is_forced)
     for plan in plans:
         if plan.uncertain_part:

@@ -15,6 +15,8 @@ from understudy.deployments.clock import ClockState, Time, machine_clock
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target import PUBLISHED, Target, is_loopback
 from understudy.deployments.transport import DeploymentTransport
+from understudy.deployments.wording import Wording
+from understudy.interface.vocabulary import load_vocabulary
 from understudy.openapi.loader import Document, load
 
 
@@ -27,6 +29,7 @@ class Deployment:
         transport: Sends requests to it.
         time: Its clock, and what can be done about it.
         allowance: What a run may use.
+        wording: Translates into its words and back; None where it uses the interface's.
         document: The OpenAPI document of its resource API; None for the bundled one, or for the one
             that the deployment publishes.
         journal: File that a cleanup after a kill reads; None if nothing survives this process.
@@ -38,6 +41,7 @@ class Deployment:
     transport: httpx.BaseTransport
     time: Time
     allowance: Allowance = field(default_factory=Allowance)
+    wording: Wording | None = None
     document: Document | None = None
     journal: Path | None = None
     ledger: Path | None = None
@@ -82,6 +86,7 @@ def deployment_of(
         transport=DeploymentTransport(),
         time=time,
         allowance=allowance,
+        wording=wording_of(target),
         document=named_document(target),
         journal=target_file and target_file.with_suffix(".journal"),
         ledger=_ledger(target, target_file, time),
@@ -98,6 +103,18 @@ def named_document(target: Target) -> Document | None:
     if target.document is None or target.document == PUBLISHED:
         return None
     return load(Path(target.document))
+
+
+def wording_of(target: Target) -> Wording | None:
+    """Returns what translates into the words of a target; None where they are the interface's.
+
+    Raises:
+        StartupError: The vocabulary cannot be read.
+    """
+    if target.vocabulary is None:
+        return None
+    vocabulary = load_vocabulary(Path(target.vocabulary))
+    return Wording(vocabulary, has_document=target.document is not None)
 
 
 def _ledger(target: Target, target_file: Path | None, time: Time) -> Path | None:

@@ -163,6 +163,8 @@ class Exchange:
         path: The path below that server's address.
         values: The decoded path parameters, in order.
         elapsed_ms: Milliseconds until the response was complete.
+        wire: The request and the response in the deployment's words, where these are not the
+            interface's.
     """
 
     number: int
@@ -176,6 +178,7 @@ class Exchange:
     path: str = ""
     values: tuple[str, ...] = ()
     elapsed_ms: float = 0.0
+    wire: tuple[Request, Response] | None = None
 
     @property
     def value(self) -> str:

@@ -154,6 +154,8 @@ class Target(Table, frozen=True):
         auth_url: Base URL of the authorization server; without it its rules are not checked.
         document: OpenAPI document to judge by, or ``published`` for the deployment's own; the
             bundled one by default.
+        vocabulary: File of the deployment's words for scopes, QR types, rate-limit headers and the
+            field of an upload; the interface's own by default.
         mode: What may be written: nothing (``observe``), the named account (``own``), or whatever
             the credentials allow (``full``).
         is_mock: Whether assumed rules give findings and not only notes, as for the mock.
@@ -166,6 +168,7 @@ class Target(Table, frozen=True):
     base_url: str
     auth_url: str | None = None
     document: str | None = None
+    vocabulary: str | None = None
     mode: Mode | None = None
     is_mock: bool = False
     accept: tuple[str, ...] = ()

@@ -1,11 +1,12 @@
 """Findings: a rule that does not hold, and the fewest requests that show it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
 from understudy.deployments.exchange import Exchange, masked
+from understudy.deployments.wording import as_on_the_wire
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult
 
@@ -70,6 +71,10 @@ class Finding:
     def exchange(self) -> Exchange:
         """The decisive exchange."""
         return self.steps[-1]
+
+    def on_the_wire(self) -> "Finding":
+        """Returns the finding with its exchanges as they were sent and received."""
+        return replace(self, steps=tuple(map(as_on_the_wire, self.steps)))
 
     @property
     def summary(self) -> str:

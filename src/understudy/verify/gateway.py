@@ -7,7 +7,6 @@ leak (a tool that was configured to send no writes sent twenty-six).
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -15,22 +14,18 @@ import httpx
 
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
-from understudy.deployments.exchange import Exchange, Identity, Request, Response, headers_of
+from understudy.deployments.exchange import Exchange, Identity, Request, Response
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.permits import SAFE, Made
 from understudy.deployments.permits import fault as fault_of
+from understudy.deployments.receiving import received
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.target import Target
+from understudy.deployments.wording import Wording
 from understudy.interface.operations import UPLOAD_AVATAR, Place, Routes
 from understudy.verify.history import issued_tokens
 from understudy.verify.request_budget import RequestBudget
 from understudy.verify.simultaneous import in_order_of_effect
-
-TIMEOUT = httpx.Timeout(30.0)
-"""Timeout of each read of a response."""
-
-LARGEST = 32 * 2**20
-"""Bytes of a response body; a larger one is cut."""
 
 CLIENT_ERRORS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError)
 """Errors of the client's own, such as an illegal header value; the deployment got no request."""
@@ -80,6 +75,7 @@ class Gateway:
         time: The deployment's time.
         ledger: The count of the hour's requests.
         allowance: The requests and the time that the run may use.
+        wording: Translates into the deployment's words; None where it uses the interface's.
         listeners: Called with every exchange, in order.
         undo: Learns of every write before it is sent.
         made: Ids of the avatars that this run uploaded.
@@ -93,6 +89,7 @@ class Gateway:
     time: Time
     ledger: Ledger
     allowance: Allowance = field(default_factory=Allowance)
+    wording: Wording | None = None
     listeners: list[OnExchange] = field(default_factory=list)
     undo: WriteObserver | None = None
     made: set[str] = field(default_factory=set)
@@ -239,11 +236,13 @@ class Gateway:
 
     def _transmit(self, admitted: Admitted, source: str) -> Exchange:
         request, place, identity, number = admitted
+        if self.wording is not None:  # a link that was followed is in the deployment's words
+            request = self.wording.original_request(request)
         at = self.time.now()
-        response = Response(0)
+        response, wire = Response(0), None
         failure: Exception | None = None
         try:
-            response = self._receive(request)
+            response, wire = self._receive(request)
         except CLIENT_ERRORS as error:
             msg = f"the client cannot send this request: {type(error).__name__}: {error}"
             raise NotPermitted(msg) from error
@@ -261,6 +260,7 @@ class Gateway:
             path=place.path,
             values=place.values,
             elapsed_ms=(self.time.now() - at).total_seconds() * 1000,
+            wire=wire,
         )
         if failure is not None:
             msg = f"{request.method} {place.path}: {type(failure).__name__}: {failure}"
@@ -271,30 +271,10 @@ class Gateway:
             self.made.add(exchange.json_object["image_id"])
         return exchange
 
-    def _receive(self, request: Request) -> Response:
-        sending = httpx.Request(
-            request.method,
-            request.url,
-            headers=list(request.headers),
-            content=request.body,
-            extensions={"timeout": TIMEOUT.as_dict()},
-        )
-        response = self.transport.handle_request(sending)
-        body = _body(response)
-        return Response(response.status_code, headers_of(response.headers.multi_items()), body)
-
-
-def _body(response: httpx.Response) -> bytes:
-    """Returns a response's body.
-
-    Raises:
-        httpx.ReadError: It is too large.
-    """
-    body = bytearray()
-    with closing(response):
-        for chunk in response.iter_bytes():
-            body += chunk
-            if len(body) > LARGEST:
-                msg = f"the response is larger than {LARGEST // 2**20} MiB and was cut"
-                raise httpx.ReadError(msg)
-    return bytes(body)
+    def _receive(self, request: Request) -> tuple[Response, tuple[Request, Response] | None]:
+        """Returns a response in the interface's words, and both sides in the deployment's."""
+        if self.wording is None:
+            return received(self.transport, request), None
+        sent = self.wording.request(request)
+        response = received(self.transport, sent)
+        return self.wording.response(response), (sent, response)

@@ -26,16 +26,17 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     target, document = deployment.target, deployment.document or bundled("service.yaml")
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
+    wording = deployment.wording
     for exchange in exchanges:
-        judged(evaluator, exchange)
+        judged(evaluator, exchange if wording is None else wording.recorded(exchange))
     return Outcome(
         target=target.base_url,
         seed=0,
         started=started,
         took=machine_time() - started,
         rules=tuple(evaluator.outcomes({}, ())),
-        findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
-        notes=tuple(finding for finding in evaluator.findings if finding.is_note),
+        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
+        notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),
         document_file=deployment.document_file,

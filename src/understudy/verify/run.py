@@ -209,7 +209,15 @@ def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Ga
     """Returns the only way to send requests to a deployment, by the document in force."""
     routes = routes_of(deployment.target, document)
     transport, time = deployment.transport, deployment.time
-    return Gateway(deployment.target, routes, transport, time, ledger, deployment.allowance)
+    return Gateway(
+        deployment.target,
+        routes,
+        transport,
+        time,
+        ledger,
+        deployment.allowance,
+        deployment.wording,
+    )
 
 
 def require_interface(document: Document) -> None:

@@ -11,6 +11,7 @@ from datetime import datetime
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unreachable
+from understudy.deployments.wording import as_on_the_wire
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.events import Found, PhaseStarted
@@ -233,8 +234,8 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         started=started,
         took=machine_time() - started,
         rules=tuple(rules),
-        findings=tuple(finding for finding in evaluator.findings if not finding.is_note),
-        notes=tuple(finding for finding in evaluator.findings if finding.is_note),
+        findings=tuple(it.on_the_wire() for it in evaluator.findings if not it.is_note),
+        notes=tuple(it.on_the_wire() for it in evaluator.findings if it.is_note),
         internal_errors=tuple(evaluator.internal_errors),
         differences=tuple(evaluator.differences),
         document_file=run.deployment.document_file,
@@ -244,6 +245,6 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         coverage=evaluator.coverage,
         stopped=stopped,
         not_restored=(),
-        exchanges=tuple(run.exchanges),
+        exchanges=tuple(map(as_on_the_wire, run.exchanges)),
         not_run=tuple(run.not_run),
     )
