@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def _compare(before: Path, cache: Path, rounds: int, seconds: int) -> Mapping[st
     for name, works, prefix, words in (
         ("resource", workloads(), "/v3", ()),
         ("authorization", our_grants(), "", ("--single-port",)),
+        ("state on disk", _kept(), "/v3", ("--state", "{cache}/state")),
     ):
         peers = [
             Peer(f"{name}, {side}", _command(place, words), prefix, works=partial(list, works))
@@ -59,6 +61,12 @@ def _compare(before: Path, cache: Path, rounds: int, seconds: int) -> Mapping[st
                 f"{ratios[work.name]:6.2f}"
             )
     return ratios
+
+
+def _kept() -> list[Workload]:
+    """Returns the edit of a profile, as the work of a mock that keeps its state on disk."""
+    edit = next(work for work in workloads() if work.method == "PATCH")
+    return [replace(edit, name="PATCH, state on disk")]
 
 
 def _measure(

@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from understudy.errors import BadRequest
@@ -17,6 +18,7 @@ _VERSIONS = frozenset({"1.0", "1.1"})
 _HIGHEST_PORT = 65_535
 
 
+@lru_cache(maxsize=256)
 def is_host(text: str) -> bool:
     """Tells whether a text is a host, with or without a port."""
     match = _HOST.fullmatch(text)
@@ -39,6 +41,7 @@ def origin_host(origin: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=256)  # the same few clients and names, over and over
 def is_local(host: str) -> bool:
     """Tells whether a name or address is this machine's own, which no other machine reaches."""
     if host == "localhost":

@@ -24,7 +24,7 @@ PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated p
 @upholds("last-edit-utc", "updated-date-utc")
 def timestamp(instant: datetime) -> str:
     """Formats an instant as responses have it: UTC, whole seconds, ``Z``."""
-    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{instant.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def shared_profile(
