@@ -34,6 +34,7 @@ verify: install  ## judge the mock by the contract
 .PHONY: mutants
 mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
 	$(BIN)/python -m tests.quality.mutants --controls 20 --schemathesis --matrix build/mutants.csv
+	$(BIN)/python -m tests.quality.at_reference
 
 .PHONY: schedule
 schedule: install  ## measure what each part of each probe settles and costs, after a change of one

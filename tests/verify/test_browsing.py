@@ -8,7 +8,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import Time
 from understudy.deployments.ledger import Ledger
 from understudy.mock.engine.clock import machine_time
-from understudy.verify.browsing import go_through
+from understudy.verify.browsing import Flow
 from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of
@@ -56,9 +56,8 @@ def browse():
         target = replace(TARGET, mode="own")
         routes = routes_of(target, bundled("service.yaml"))
         gateway = Gateway(target, routes, pages, time, Ledger(None, machine_time()))
-        return go_through(
-            ProbeClient(gateway, "test"), f"{TARGET.auth_url}/oauth2/authorize?a=b", wish
-        )
+        url = f"{TARGET.auth_url}/oauth2/authorize?a=b"
+        return Flow(ProbeClient(gateway, "test"), url).decide(wish)
 
     return browse
 

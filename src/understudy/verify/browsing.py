@@ -128,29 +128,41 @@ class Browser:
         return exchange
 
 
-def go_through(client: ProbeClient, url: str, decision: Decision) -> Exchange:
-    """Signs in where a page requires it, and presses the button of a decision.
+class Flow:
+    """An authorization request that a browser of its own has opened.
 
-    Returns:
-        The redirect that leaves the server, or the page that has no such button.
-
-    Raises:
-        NotPermitted: The target has no user name and password.
+    Args:
+        client: The client that the browser sends with.
+        url: The authorization request.
     """
-    browser = Browser(client)
-    page = browser.open(url)
-    for _ in range(STEPS):
-        if page.status in REDIRECTS or not page.response.is_success:
-            return page
-        forms = forms_in(page)
-        form = next((form for form in forms if form.has_password()), None)
-        fields = _sign_in_fields(client, form, decision) if form else None
-        if fields is None:
-            form, fields = pressed(forms, decision)
-        if form is None or fields is None:
-            return page
-        page = browser.submit(page, form, fields)
-    return page
+
+    def __init__(self, client: ProbeClient, url: str) -> None:
+        self._client = client
+        self._browser = Browser(client)
+        self._page = self._browser.open(url)
+
+    def decide(self, decision: Decision) -> Exchange:
+        """Signs in where a page requires it, and presses the button of a decision.
+
+        Returns:
+            The redirect that leaves the server, or the page that has no such button.
+
+        Raises:
+            NotPermitted: The target has no user name and password.
+        """
+        page = self._page
+        for _ in range(STEPS):
+            if page.status in REDIRECTS or not page.response.is_success:
+                return page
+            forms = forms_in(page)
+            form = next((form for form in forms if form.has_password()), None)
+            fields = _sign_in_fields(self._client, form, decision) if form else None
+            if fields is None:
+                form, fields = pressed(forms, decision)
+            if form is None or fields is None:
+                return page
+            page = self._browser.submit(page, form, fields)
+        return page
 
 
 def sign_in(client: ProbeClient, url: str, username: str, password: str) -> SignIn:

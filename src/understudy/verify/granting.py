@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import TargetApplication
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
-from understudy.verify.browsing import Decision, go_through
+from understudy.verify.browsing import Decision, Flow
 from understudy.verify.probe_client import ProbeClient
 
 LATELY = timedelta(minutes=3)
@@ -46,10 +46,14 @@ def decide(
     if shortcut is not None:
         name, _, text = shortcut.partition("=")
         return request_authorization(probe_client, [*pairs, (name, text)])
-    query = urlencode(list(pairs))
-    return go_through(
-        probe_client, f"{probe_client.target.auth_url}/oauth2/authorize?{query}", decision
-    )
+    return open_request(probe_client, pairs).decide(decision)
+
+
+def open_request(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Flow:
+    """Opens an authorization request in a browser of its own."""
+    query = urlencode(list(pairs), quote_via=quote)
+    root = (probe_client.target.auth_url or "").rstrip("/")
+    return Flow(probe_client, f"{root}/oauth2/authorize?{query}")
 
 
 def code(probe_client: ProbeClient, **changes: str | None) -> str:

@@ -170,7 +170,11 @@ class History:
             return exchange
         if exchange.site != "authorization" or exchange.status not in REDIRECTS:
             return None
-        requests = (before for before in self.of(AUTHORIZE) if before.source == exchange.source)
+        requests = (
+            before
+            for before in self.of(AUTHORIZE)
+            if before.source == exchange.source and before.number < exchange.number
+        )
         return next(requests, None)
 
     def issued_by(self, token: str | None) -> Exchange | None:

@@ -108,9 +108,9 @@ class ProbeClient:
             method: In upper case.
             path: As of ``send``.
             who: As of ``send``.
-            variants: What each carries, as ``_request`` takes it.
+            variants: What each carries, as ``_request`` takes it; one may name another ``who``.
         """
-        requests = [self._request(method, path, who, **variant) for variant in variants]
+        requests = [self._request(method, path, **{"who": who, **each}) for each in variants]
         return self.gateway.send_together(requests, self.source)
 
     def _request(  # noqa: PLR0913 - what a request can carry

@@ -2,13 +2,18 @@
 
 from tests.quality.mutants.avatar_views import ASSIGN, PARTIAL, after, unselected
 from tests.quality.mutants.edge import (
+    LOOKUP,
     OWN,
+    answer,
     asking,
     at,
     editing,
     is_avatar,
     is_profile,
     mutant,
+    path_of,
+    said,
+    stateful,
     who,
 )
 
@@ -78,6 +83,29 @@ def _refused_and_carried_out(name, method):
 
 
 _refused_and_carried_out("an_update_by_another_account_is_refused_and_carried_out", "PATCH")
+
+
+@mutant("profile-by-hash-or-slug")
+def a_beginning_of_the_slug_finds_a_profile(request, send):
+    name = path_of(request).removeprefix(LOOKUP)
+    if at(request, "GET", LOOKUP) and name and "ada".startswith(name):
+        return send(asking(request, path=f"{LOOKUP}ada"))
+    return send(request)
+
+
+@stateful("avatar-selected-for-email")
+def the_profile_keeps_the_text_of_the_avatar_from_before():
+    first: dict[object, object] = {}
+
+    def change(request, send):
+        response = send(request)
+        if is_profile(request) and response.status_code == 200:
+            profile = said(response)
+            text = first.setdefault(profile.get("hash"), profile.get("avatar_alt_text"))
+            return answer(response, body={**profile, "avatar_alt_text": text})
+        return response
+
+    return change
 
 
 def _numbered(name, number):

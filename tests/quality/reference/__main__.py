@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from tests.quality.reference import people
+from tests.quality.reference.faults.every import EVERY
+from tests.quality.reference.parts import SOUND, Parts
 from tests.quality.reference.records import Account, Application
 from tests.quality.reference.service import Addresses, Options
 from tests.quality.reference.serving import Ports, served
@@ -29,7 +31,7 @@ def main() -> None:
     # the servers' threads inherit this mask, so that the signal waits for sigwait
     signal.pthread_sigmask(signal.SIG_BLOCK, ending)
     try:
-        with served(ports, options) as addresses:
+        with served(ports, options, parts=given.fault) as addresses:
             line = json.dumps(told(addresses))
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
@@ -90,6 +92,14 @@ def _write_whole(path: Path, line: str) -> None:
     draft.replace(path)
 
 
+def _fault(name: str) -> Parts:
+    """Returns the parts of a reference with a fault."""
+    if name not in EVERY:
+        msg = f"there is no fault {name}; there are {', '.join(EVERY)}"
+        raise argparse.ArgumentTypeError(msg)
+    return EVERY[name].parts
+
+
 def _choice(text: str) -> tuple[str, str]:
     name, _, option = text.partition("=")
     return name, option
@@ -103,6 +113,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--approve", metavar="USERNAME", help="grant without a page, as them")
     parser.add_argument("--anonymous-limit", type=int, default=100, help="requests an hour")
     parser.add_argument("--token-limit", type=int, default=1000, help="requests an hour")
+    parser.add_argument("--fault", type=_fault, default=SOUND, metavar="NAME", help="break it so")
     parser.add_argument(
         "--choose",
         type=_choice,

@@ -30,7 +30,7 @@ pages = Blueprint("pages", __name__)
 def lookup(identifier: str) -> ResponseReturnValue:
     """Shows a person: everything to whoever brings a token, the public part to others."""
     caller = bearer.optional()
-    shown = service().state.named(identifier)
+    shown = found(identifier)
     if shown is None:
         refuse_missing(f"There is no profile for {identifier!r}.")
     _check_visible(shown, caller, identifier)
@@ -72,6 +72,14 @@ def page(slug: str) -> ResponseReturnValue:
         refuse_missing(f"There is no profile for {slug!r}.")
     name = escape(shown.account.texts["display_name"] or shown.account.slug)
     return Response(f"<!doctype html><title>{name}</title><h1>{name}</h1>", mimetype="text/html")
+
+
+def found(identifier: str) -> Shown | None:
+    """Finds a person by what a path names them with."""
+    shown = service().state.named(identifier)
+    if shown is None and chose("email-hashes", "md5-too"):
+        return service().state.with_md5(identifier)
+    return shown
 
 
 def _check_visible(shown: Shown, caller: bearer.Credential, identifier: str) -> None:

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from PIL import Image, ImageDraw, ImageOps
 from qrcode.constants import ERROR_CORRECT_M, ERROR_CORRECT_Q
 from qrcode.exceptions import DataOverflowError
-from tests.quality.reference.profiles import profile_url
+from tests.quality.reference.profiles import found, profile_url
 from tests.quality.reference.refusals import refuse, refuse_missing
 from tests.quality.reference.service import chose, service
 from tests.quality.reference.state import Shown
@@ -41,7 +41,7 @@ def qr_code(identifier: str) -> Response:
     if kind not in TYPES:
         refuse(f"type is {kind!r}; send {', '.join(TYPES)}.")
     size = _size(request.args.get("size", str(DEFAULT_SIZE)))
-    shown = service().state.named(identifier)
+    shown = found(identifier)
     if shown is None and chose("qr-unknown-hash", "404"):
         refuse_missing(f"There is no profile for {identifier!r}.")
     icon = None if kind == "none" else _icon(kind, shown)

@@ -139,3 +139,8 @@ class Code:
 def email_hash(email: str) -> str:
     """Returns the hexadecimal SHA-256 of an address, trimmed and in lower case."""
     return hashlib.sha256(email.strip().lower().encode()).hexdigest()
+
+
+def md5_hash(email: str) -> str:
+    """Returns the hexadecimal MD5 of an address, trimmed and in lower case."""
+    return hashlib.md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()

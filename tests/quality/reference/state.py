@@ -10,7 +10,7 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from tests.quality.reference.records import Account, Avatar, Rating
+from tests.quality.reference.records import Account, Avatar, Rating, md5_hash
 
 SHA256_DIGITS = 64
 
@@ -38,6 +38,14 @@ class State:
         with self._lock:
             for account in self._accounts.values():
                 if account.slug == identifier or folded(identifier) in account.hashes:
+                    return self.shown(account.user_id)
+            return None
+
+    def with_md5(self, digits: str) -> Shown | None:
+        """Finds a person by the MD5 hash of an e-mail, as old clients have it."""
+        with self._lock:
+            for account in self._accounts.values():
+                if digits in {md5_hash(email) for email in account.emails}:
                     return self.shown(account.user_id)
             return None
 

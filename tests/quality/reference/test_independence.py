@@ -8,7 +8,7 @@ import pytest
 CONTROL = "test_control"
 """Runs the product on the reference, and so imports both."""
 
-MODULES = sorted(path for path in Path(__file__).parent.glob("*.py") if path.stem != CONTROL)
+MODULES = sorted(path for path in Path(__file__).parent.rglob("*.py") if path.stem != CONTROL)
 
 
 def imported(path: Path) -> set[str]:

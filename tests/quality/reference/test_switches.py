@@ -4,6 +4,7 @@ import httpx
 import pytest
 from tests.quality.reference.in_process import ADDRESSES, InProcess
 from tests.quality.reference.people import BEACON, ISOLDE, TAMSIN
+from tests.quality.reference.records import md5_hash
 from tests.quality.reference.service import Options
 
 PNG = InProcess().handle_request(
@@ -26,12 +27,15 @@ UNKNOWN_QR = ("GET", f"/qr-code/{STRANGE}")
 STRANGE_LIST = ("GET", f"/me/avatars?selected_email_hash={STRANGE}", "isolde-full")
 DELETION = ("DELETE", AVATAR, "isolde-full")
 BAD_TOKEN = ("GET", f"/profiles/{ISOLDE.slug}", "wrong")
+BY_MD5 = ("GET", f"/profiles/{md5_hash(ISOLDE.emails[1])}")
 OUT_OF_SCOPE = ("DELETE", AVATAR, "isolde-read-only")
 
 
 @pytest.mark.parametrize(
     ("switch", "option", "request_", "status"),
     [
+        ("email-hashes", "sha256", BY_MD5, 404),
+        ("email-hashes", "md5-too", BY_MD5, 200),
         ("private-profile-lookup", "403", PRIVATE, 403),
         ("private-profile-lookup", "404", PRIVATE, 404),
         ("qr-unknown-hash", "picture", UNKNOWN_QR, 200),

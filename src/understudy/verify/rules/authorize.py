@@ -159,6 +159,14 @@ def requests_with_other_redirects(client: ProbeClient) -> Parts:
     yield request_authorization(client, parameters(client.app, redirect_uri=None))
 
 
+@probe("redirect-uri-registered", needs=("auth_url", "app", "other_app"))
+def request_with_redirect_of_another_client(client: ProbeClient) -> None:
+    """Names the redirect URI that is registered for another client."""
+    uri = client.target.other_application.redirect_uri
+    if uri:
+        request_authorization(client, parameters(client.app, redirect_uri=uri))
+
+
 @probe("redirect-uri-registered", "authorize-error-page", needs=("auth_url", "app"))
 def requests_with_another_error_too(client: ProbeClient) -> Parts:
     """Names a redirect URI that is not registered, and makes a second mistake or denies."""

@@ -139,9 +139,20 @@ def updates_of_avatar(client: ProbeClient) -> Parts:
         {"rating": "PG"},
         {},
         {"rating": "R", "alt_text": "Another"},
+        {"rating": "R", "alt_text": "Another"},
         {"rating": "X"},
         {"rating": "pg"},
     ):
         yield client.send("PATCH", path, "owner", json=change)
     client.send("PATCH", path, "owner", json={"alt_text": ""})
     yield avatars(client)
+
+
+@probe("avatar-patch-partial", needs=("owner", "writes", "uploads"))
+def two_updates_at_once(client: ProbeClient) -> None:
+    """Updates two members of an avatar by two requests at the same moment, and lists it."""
+    path = f"/me/avatars/{an_avatar(client)}"
+    client.send("PATCH", path, "owner", json={"rating": "G", "alt_text": "Understudy"})
+    changes = ({"rating": "PG"}, {"alt_text": "Understudy at once"})
+    client.send_together("PATCH", path, "owner", *({"json": each} for each in changes))
+    avatars(client)

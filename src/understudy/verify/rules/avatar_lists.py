@@ -1,18 +1,35 @@
 """The list of the account's avatars (interface, Authenticated avatar operations)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import AVATARS, LIST_AVATARS, UPDATE_AVATAR, UPLOAD_AVATAR
-from understudy.verify.avatar_history import RATINGS, ids_in
+from understudy.interface.operations import (
+    AVATARS,
+    LIST_AVATARS,
+    PROFILES,
+    UPDATE_AVATAR,
+    UPLOAD_AVATAR,
+)
+from understudy.verify.avatar_history import (
+    RATINGS,
+    address_of,
+    ids_in,
+    own_hashes,
+    shows_selection,
+)
 from understudy.verify.checks import (
     CheckResult,
     check,
     expect,
+    expect_equal,
     expect_refused,
     expect_status,
+    proven,
 )
 from understudy.verify.conditions import holds_avatars, may_manage, may_read, succeeded
-from understudy.verify.history import History, avatars_in, made_up_hash
-from understudy.verify.pictures import avatars
+from understudy.verify.history import History, avatars_in, made_up_hash, profile_in
+from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.profile_parts import expect_fit
@@ -103,6 +120,46 @@ def selection_is_stated(exchange: Exchange, _history: History) -> CheckResult:
     return expect(is_stated, "each says whether it is selected, one at most", marks)
 
 
+def other_view_of_selection(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the profile beside a list for its primary address, or the other way round.
+
+    None where the resources may have changed in between.
+    """
+    for before in history.near(*({LIST_AVATARS} if is_profile(exchange) else PROFILES)):
+        if not history.still(before):
+            return None
+        listed, shown = (before, exchange) if is_profile(exchange) else (exchange, before)
+        is_own = address_of(listed) in own_hashes(listed, history)
+        if is_own and profile_in(shown).get("hash") == address_of(listed):
+            return before if shows_selection(listed, history) and _selected(listed) else None
+    return None
+
+
+def _selected(listed: Exchange) -> list[Mapping[str, Any]]:
+    """Returns the avatar that a list marks as selected, if everybody may see it."""
+    return [each for each in avatars_in(listed) if each["selected"] and each.get("rating") == "G"]
+
+
+def is_profile(exchange: Exchange) -> bool:
+    """Returns True if an exchange reads or returns a profile."""
+    return exchange.operation in PROFILES
+
+
+def selection_was_seen_in_both(exchange: Exchange, history: History) -> bool:
+    """Tells whether a profile and the list for its primary address were seen, with no write between."""
+    return other_view_of_selection(exchange, history) is not None
+
+
+@check("avatar-selected-for-email", on=[LIST_AVATARS, *PROFILES], when=[selection_was_seen_in_both])
+def profile_shows_selected_avatar(exchange: Exchange, history: History) -> CheckResult:
+    """A profile has the text alternative of the avatar that is selected for its primary address."""
+    before = proven(other_view_of_selection(exchange, history))
+    listed, shown = (before, exchange) if is_profile(exchange) else (exchange, before)
+    wanted = _selected(listed)[0].get("alt_text")
+    actual = profile_in(shown).get("avatar_alt_text")
+    return expect_equal(actual, wanted, "avatar_alt_text", before)
+
+
 @check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_empty_address, may_read])
 def empty_address_counts_as_none(exchange: Exchange, _history: History) -> CheckResult:
     """An empty address counts as none."""
@@ -147,3 +204,13 @@ def lists_of_both_accounts(client: ProbeClient) -> None:
 def list_for_address_of_other(client: ProbeClient) -> None:
     """Lists the avatars for another account's address."""
     avatars(client, client.known.others_hashes[0])
+
+
+@probe("avatar-selected-for-email", needs=("owner", "writes", "uploads", "hashes"))
+def profile_of_selected_avatar(client: ProbeClient) -> None:
+    """Selects an avatar for the primary address, changes its text, and looks at the profile."""
+    path, primary = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes[0]
+    client.send("POST", f"{path}/email", "owner", json={"email_hash": primary})
+    client.send("PATCH", path, "owner", json={"rating": "G", "alt_text": "An understudy's face"})
+    avatars(client, primary)
+    client.get("/me/profile", "owner")

@@ -212,9 +212,10 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:
-    """Sets an avatar for an address, lists, and tries none, an unknown one and another's."""
+    """Sets an avatar for an address twice, lists, and tries none, a strange one and another's."""
     path = f"/me/avatars/{an_avatar(client)}/email"
     last = client.known.own_hashes[-1]
+    client.send("POST", path, "owner", json={"email_hash": last})
     yield client.send("POST", path, "owner", json={"email_hash": last})
     yield avatars(client, last)
     yield client.send("POST", path, "owner", json={"email_hash": made_up_hash(6)})

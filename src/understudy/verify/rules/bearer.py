@@ -8,6 +8,7 @@ from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.checks import CheckResult, check, expect, expect_refused
 from understudy.verify.conditions import is_public_profile, may_read
 from understudy.verify.history import MADE_UP, History, made_up_hash
+from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
@@ -210,6 +211,16 @@ def reads_with_scope(client: ProbeClient) -> Parts:
 def changes_without_scope(client: ProbeClient) -> Parts:
     """Tries every change with a token that may only read."""
     yield from _every_change(client, "reader")
+
+
+@probe("scope-per-operation", needs=("owner", "reader", "writes", "uploads", "hashes"))
+def avatar_changes_without_scope(client: ProbeClient) -> Parts:
+    """Tries to change an avatar that exists with a token of its owner that may only read."""
+    path = f"/me/avatars/{an_avatar(client)}"
+    body = {"email_hash": client.known.own_hashes[-1]}
+    yield client.send("POST", f"{path}/email", "reader", json=body)
+    yield upload(client, picture(), "reader", select_avatar="false")
+    yield client.send("DELETE", path, "reader")
 
 
 def _every_change(client: ProbeClient, who: str) -> Parts:

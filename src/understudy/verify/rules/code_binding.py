@@ -222,11 +222,16 @@ def code_redeemed_twice_at_once(client: ProbeClient) -> None:
 
 @probe("pkce-honoured", needs=GRANTED)
 def codes_redeemed_with_verifiers(client: ProbeClient) -> Parts:
-    """Redeems codes with no verifier, a wrong one, the right one, and one without a challenge."""
+    """Redeems codes with no verifier, a wrong one, the right one, and one without a challenge.
+
+    The code without a challenge is the last that was issued, when the others are redeemed.
+    """
+    plain = None
     for method in ("S256", "plain"):
         challenge = challenge_of(VERIFIER, method)
         issued = code(client, code_challenge=challenge, code_challenge_method=method)
+        plain = plain or code(client, state="kept for the end")
         yield post(client, form_of(client.app, issued))
         yield post(client, form_of(client.app, issued, code_verifier=VERIFIER[::-1]))
         yield post(client, form_of(client.app, issued, code_verifier=VERIFIER))
-    yield post(client, form_of(client.app, code(client), code_verifier=VERIFIER))
+    yield post(client, form_of(client.app, plain or code(client), code_verifier=VERIFIER))

@@ -1,8 +1,8 @@
 """Consent and denial, and the pages where a person decides (interface, Authorization request)."""
 
 import re
+from dataclasses import replace
 from html import unescape
-from urllib.parse import quote
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
@@ -16,7 +16,7 @@ from understudy.verify.authorization_history import (
     is_sound,
     scopes,
 )
-from understudy.verify.browsing import WORDS, forms_in, go_through, pressed
+from understudy.verify.browsing import WORDS, forms_in, pressed
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import succeeded
 from understudy.verify.granting import (
@@ -25,6 +25,7 @@ from understudy.verify.granting import (
     decide,
     form_of,
     info,
+    open_request,
     parameters,
     post,
     token_in,
@@ -192,9 +193,7 @@ def denied_requests(client: ProbeClient) -> Parts:
 )
 def pages_of_the_flow(client: ProbeClient) -> Parts:
     """Signs in and approves that profiles are read, tries to edit with the token; then denies."""
-    query = "&".join(f"{name}={quote(text, safe='')}" for name, text in parameters(client.app))
-    url = f"{(client.target.auth_url or '').rstrip('/')}/oauth2/authorize?{query}"
-    redirect = go_through(client, url, "approve")
+    redirect = open_request(client, parameters(client.app)).decide("approve")
     yield redirect
     if "code" in redirect.redirect_parameters:
         token = token_in(
@@ -202,7 +201,7 @@ def pages_of_the_flow(client: ProbeClient) -> Parts:
         )
         yield info(client, token)
         yield from _edits_nothing(client, token)
-    yield go_through(client, url, "deny")
+    yield open_request(client, parameters(client.app)).decide("deny")
 
 
 def _edits_nothing(client: ProbeClient, token: str) -> Parts:
@@ -212,3 +211,19 @@ def _edits_nothing(client: ProbeClient, token: str) -> Parts:
     location = client.get("/me/profile", token).json_object.get("location")
     if isinstance(location, str):
         yield client.send("PATCH", "/me/profile", token, json={"location": location})
+
+
+@probe(
+    *("state-echoed", "scope-indexed-array"),
+    needs=("auth_url", "app", "tokens", "password"),
+)
+def two_flows_at_once(client: ProbeClient) -> None:
+    """Opens two requests in two browsers, approves both, and redeems the code of the first."""
+    wider = {"state": "second", "scope[2]": MANAGE_PROFILE}
+    second_client = replace(client, source=f"{client.source}, second browser")
+    first = open_request(client, parameters(client.app, state="first"))
+    second = open_request(second_client, parameters(client.app, **wider))
+    redirect = first.decide("approve")
+    second.decide("approve")
+    issued = post(client, form_of(client.app, code_in(redirect)))
+    info(client, token_in(client, issued, (AUTH, READ_PROFILE)))

@@ -90,6 +90,15 @@ def was_found_by_other_name(exchange: Exchange, history: History) -> bool:
     return found_by_other_name(exchange, history) is not None
 
 
+def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
+    """Tells whether the identifier is the beginning of the account's slug or of a hash of it."""
+    known = history.known
+    names = {known.slug, *known.own_hashes}
+    return exchange.value not in names and any(
+        name is not None and name.startswith(exchange.value) for name in names if exchange.value
+    )
+
+
 def is_private_profile(exchange: Exchange, history: History) -> bool:
     """Tells whether the identifier is of the private profile that the target names."""
     return exchange.value == history.known.private_slug
@@ -155,6 +164,14 @@ def unknown_identifier_is_not_found(exchange: Exchange, _history: History) -> Ch
     return expect_status(exchange, 404)
 
 
+@check("profile-by-hash-or-slug", on=[LOOKUP], when=[is_part_of_a_name, credentials_are_certain])
+def part_of_a_name_finds_nobody(exchange: Exchange, history: History) -> CheckResult:
+    """A profile is found by a whole hash or slug, not by the beginning of one."""
+    profile, primary = profile_in(exchange), history.known.own_hashes[:1]
+    is_own = bool(profile) and profile.get("hash") in primary
+    return expect(not is_own, "no profile for a part of its slug or hash", profile.get("hash"))
+
+
 @check("profile-private", on=[LOOKUP], when=[is_private_profile, credentials_are_certain])
 def private_profile_is_its_owners(exchange: Exchange, _history: History) -> CheckResult:
     """A private profile is given to its owner, and refused to everybody else."""
@@ -212,6 +229,13 @@ def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
     yield client.get(f"/profiles/{MADE_UP}-slug")
     yield client.get(f"/profiles/{made_up_hash(0)}")
     yield client.get(f"/profiles/{MADE_UP}-é-名前")
+
+
+@probe("profile-by-hash-or-slug", needs=("slug", "hashes"))
+def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
+    """Looks up by the beginning of the slug and of a hash."""
+    yield client.get(f"/profiles/{(client.known.slug or '')[:-1] or MADE_UP}")
+    yield client.get(f"/profiles/{client.known.own_hashes[0][:32]}")
 
 
 @probe("profile-private", needs=("private_slug",))

@@ -211,6 +211,21 @@ def two_edits_at_once(client: ProbeClient) -> None:
     client.get("/me/profile", "owner")
 
 
+@probe(
+    *("profile-patch-partial", "profile-patch-seven-fields"),
+    needs=("owner", "other", "writes", "slug", "other_slug"),
+)
+def edits_of_two_accounts_at_once(client: ProbeClient) -> None:
+    """Lets two accounts update their profiles at the same moment, and reads both back."""
+    changes = (
+        {"who": "owner", "json": {"company": "Understudy at once"}},
+        {"who": "other", "json": {"company": "Another at once"}},
+    )
+    client.send_together("PATCH", "/me/profile", "owner", *changes)
+    for who in ("owner", "other"):
+        client.get("/me/profile", who)
+
+
 @probe("profile-patch-partial", needs=("owner", "writes"))
 def edit_of_nothing(client: ProbeClient) -> None:
     """Sends an empty object, which changes nothing."""

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
+from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.authorization_history import (
     OK,
@@ -74,9 +74,16 @@ def has_unknown_scope(exchange: Exchange, _history: History) -> bool:
     return not scopes(exchange) <= set(SCOPES)
 
 
+def last_issue(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the exchange that issued a token last, as a client can be given one token twice."""
+    token = exchange.request.query.get("token")
+    issues = (each for each in history.of(TOKEN) if each.json_object.get("access_token") == token)
+    return next(issues, None) or history.issued_by(token)
+
+
 def request_behind_token(exchange: Exchange, history: History) -> Exchange | None:
     """Returns the authorization request that a token was issued for."""
-    issued = history.issued_by(exchange.request.query.get("token"))
+    issued = last_issue(exchange, history)
     redirect = None
     if issued is not None and issued.request.form.get("code"):
         redirect = history.redirect_with(issued.request.form["code"])
@@ -137,7 +144,7 @@ def joined_scopes_are_taken(exchange: Exchange, history: History) -> CheckResult
 def token_has_requested_scopes(exchange: Exchange, history: History) -> CheckResult:
     """A token has exactly the scopes of its authorization request."""
     authorization = proven(request_behind_token(exchange, history))
-    issued = history.issued_by(exchange.request.query.get("token"))
+    issued = last_issue(exchange, history)
     granted = set(str(exchange.json_object.get("scope")).split())
     wanted = scopes(authorization)
     return expect(granted == wanted, as_json(wanted), sorted(granted), authorization, issued)

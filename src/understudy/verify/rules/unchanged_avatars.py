@@ -178,9 +178,10 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
     yield lists()
     client.send("PATCH", f"/me/avatars/{image}", "owner", json={"alt_text": EDGES})
     yield lists()
-    for assigned, hash_ in ((image, last), (other, first)):
-        path = f"/me/avatars/{assigned}/email"
-        client.send("POST", path, "owner", json={"email_hash": hash_})
+    for assignments in (((image, last),), ((other, first),), ((image, last), (image, first))):
+        for assigned, hash_ in assignments:
+            path = f"/me/avatars/{assigned}/email"
+            client.send("POST", path, "owner", json={"email_hash": hash_})
         yield lists()
     update(client, display_name="Understudy", description="")
     yield lists()
