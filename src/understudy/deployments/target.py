@@ -160,7 +160,8 @@ class Target(Table, frozen=True):
             the credentials allow (``full``).
         is_mock: Whether assumed rules give findings and not only notes, as for the mock.
         accept: Rules whose breach is a note here and not a finding, by their ids.
-        other_application: A second application; a token of one must be useless to the other.
+        other_application: A second application; a token or redirect URI of one must be useless to the
+            other.
         two_step: An application whose owner uses two-step authentication.
         ledger: File that counts the requests of the hour across runs.
     """
