@@ -89,3 +89,16 @@ def test_the_base_url_names_where_cases_are_sent(shop: Path, other_service: str)
     assert {line["request"]["url"].partition("?")[0] for line in lines} == {
         f"{other_service}/orders"
     }
+
+
+PETSTORE = Path(__file__).parents[1] / "mock" / "petstore.yaml"
+
+
+def test_the_mock_of_another_document_gets_credentials_of_every_kind():
+    done, cases = send("--document", PETSTORE, "--count", 12)
+    assert done.exit_code == 0
+    sent = [case for case in cases if not case["outcome"].startswith("not sent")]
+    assert {case["operation"] for case in sent} == {case["operation"] for case in cases}
+    assert [case for case in cases if "CREDENTIAL" in case["outcome"]] == []
+    refused = [case["outcome"] for case in cases if case["source"] == "bearer-header"]
+    assert "passed: 401" in refused

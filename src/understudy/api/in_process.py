@@ -17,7 +17,7 @@ from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.request_context import Addresses
-from understudy.mock.settings import Settings
+from understudy.mock.settings import Settings, TokenPolicy
 
 
 def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
@@ -81,7 +81,8 @@ def mock(seed: int = 0, document: Path | None = None, vocabulary: Path | None = 
     """Returns a mock at the addresses of ``TARGET``; it serves a document, or the bundled one."""
     parser = logging.getLogger("python_multipart")
     parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
-    settings = Settings(seed=seed, document=document, vocabulary=vocabulary)
+    tokens: TokenPolicy | None = None if document is None else "strict"  # cases send invalid ones
+    settings = Settings(seed=seed, document=document, tokens=tokens, vocabulary=vocabulary)
     return Mock(settings, addresses=Addresses(SITE, AUTHORIZATION))
 
 

@@ -146,6 +146,8 @@ class PlainRequests:
                 )
             elif scheme.get("in") == "cookie":
                 draft = draft.with_cookie(str(scheme.get("name")), text)
+            elif scheme.get("type") == "http":
+                draft = draft.with_headers("Authorization", _credential(str(scheme.get("scheme"))))
             else:
                 draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
         return draft
@@ -181,6 +183,12 @@ def _items(value: Any) -> list[Any]:
 
 def _is_structured(media_type: str) -> bool:
     return is_json(media_type) or media_type in {FORM, MULTIPART}
+
+
+def _credential(scheme: str) -> str:
+    """Returns the value of ``Authorization`` for an HTTP scheme other than Bearer."""
+    name = "BASIC_CREDENTIAL" if scheme.lower() == "basic" else "CREDENTIAL"
+    return f"{scheme.capitalize()} {variable(name)}"
 
 
 def _is_bearer(scheme: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ The defaults are those of the mock's bundled fixtures. A secret is put into a re
 sent, or written with ``--include-secrets``.
 """
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ SECRETS: Mapping[str, str] = {
     "PASSWORD": "the password of the application's owner",
     "CLIENT_TOKEN": "a token that was issued to the application",
     "CODE": "an authorization code that was not exchanged yet",
-    "CREDENTIAL": "any other credential that the document requires",
+    "CREDENTIAL": "an API key, or any other credential that the document requires",
+    "BASIC_CREDENTIAL": "a user name and a password, with a colon between them, in base64 (RFC 7617)",
 }
 """Every secret variable of a request, and the secret that it holds."""
 
@@ -41,6 +43,8 @@ _OF_THE_MOCK = {
     "DISABLED_TOKEN": "gone-full",
     "CLIENT_SECRET": "server-app-secret",
     "PASSWORD": "ada-password",
+    "CREDENTIAL": "ada-api-key",
+    "BASIC_CREDENTIAL": "YWRhOmFkYS1wYXNzd29yZA==",
 }
 
 
@@ -88,6 +92,13 @@ class TestData:
             object.__setattr__(self, "email_hash", digest(self.email.strip().lower()))
 
 
+def basic_credential(username: str | None, password: str | None) -> str | None:
+    """Returns a user name and a password as Basic authentication sends them, or None without both."""
+    if not username or not password:
+        return None
+    return base64.b64encode(f"{username}:{password}".encode()).decode()
+
+
 def digest(text: str) -> str:
     """Returns the SHA-256 of a text in lower-case hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -107,6 +118,8 @@ def data_for_target(target: Target) -> TestData:
         "DISABLED_TOKEN": credentials.disabled_access_token,
         "CLIENT_SECRET": app.client_secret,
         "PASSWORD": app.password,
+        "CREDENTIAL": credentials.api_key,
+        "BASIC_CREDENTIAL": basic_credential(app.username, app.password),
     }
     mock = TestData()
     return TestData(
