@@ -17,6 +17,8 @@ from tests.quality.mutants import (
     tokens,
     uploads,
 )
+from tests.quality.mutants.edge import MUTANTS
+from tests.quality.mutants.verifying import verified
 from tests.verify import served
 
 from understudy.api.bundled_target import TARGET
@@ -82,6 +84,16 @@ def test_the_commands_and_the_program_show_the_finding_again(mutant, rule, telli
     assert re.findall(r"^(\d+) ", printed, re.M)[-1] == wanted
     assert re.search(telling, shown.splitlines()[-1])
     assert re.search(telling, printed.splitlines()[-1])
+
+
+def test_the_request_of_another_account_that_changed_a_profile_is_among_the_steps():
+    name = "every_token_reads_the_profile_of_the_first_account"
+    (broken,) = (one for one in MUTANTS if one.name == name)
+    outcome = verified(broken, ("me-needs-oauth-token",))
+    (finding, *_) = outcome.findings
+    steps = [(step.request.method, step.identity.name) for step in finding.steps]
+    assert steps[-1] == ("GET", "other")
+    assert ("PATCH", "owner") in steps
 
 
 def test_a_finding_that_took_a_consent_signs_in_afresh():

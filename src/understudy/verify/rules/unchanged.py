@@ -80,6 +80,12 @@ def _writers(exchange: Exchange, history: History, *operations: str) -> set[str 
     return {write.identity.account for write in writes if write.operation in operations}
 
 
+def _update_since(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest update of a profile since the view before: what may have changed it."""
+    writes = writes_since(proven(view_before(exchange, history)), history)
+    return next((write for write in writes if write.operation == UPDATE_PROFILE), None)
+
+
 def was_viewed_before(exchange: Exchange, history: History) -> bool:
     """Tells whether the same client saw the profile of a test account before."""
     is_known = account_of(exchange, history) is not None
@@ -113,9 +119,9 @@ def _differing(exchange: Exchange, history: History) -> Pairs:
 )
 def update_keeps_all_other_members(exchange: Exchange, history: History) -> CheckResult:
     """An update changes none but the seven members, in whatever view (rule 3)."""
-    before = view_before(exchange, history)
+    before, update = view_before(exchange, history), _update_since(exchange, history)
     changed = {n: v for n, v in _differing(exchange, history).items() if n not in EDITABLE}
-    return expect(not changed, "all other members as before", as_pairs(changed), before)
+    return expect(not changed, "all other members as before", as_pairs(changed), before, update)
 
 
 @check(
@@ -125,9 +131,9 @@ def update_keeps_all_other_members(exchange: Exchange, history: History) -> Chec
 )
 def update_keeps_profile_of_other(exchange: Exchange, history: History) -> CheckResult:
     """An update changes the profile of the token's account only."""
-    changed = _differing(exchange, history)
-    before = view_before(exchange, history)
-    return expect(not changed, "the other account's profile as before", as_pairs(changed), before)
+    changed = as_pairs(_differing(exchange, history))
+    before, update = view_before(exchange, history), _update_since(exchange, history)
+    return expect(not changed, "the other account's profile as before", changed, before, update)
 
 
 @probe(
