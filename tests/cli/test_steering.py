@@ -61,6 +61,13 @@ def test_the_journal_is_shown_oldest_first(run) -> None:
     assert json.loads(entry)["operation"] == "getProfile"
 
 
+def test_a_person_that_does_not_exist_is_a_mistake_and_no_empty_journal(run) -> None:
+    refused = run("journal", "--person", "adda")
+    assert refused.exit_code == 2
+    assert "--person adda: there is no such person; did you mean 'ada'?" in refused.stderr
+    assert run("journal", "--person", "ben").exit_code == 0
+
+
 def test_the_journal_is_written_as_an_archive(run, tmp_path: Path) -> None:
     path = tmp_path / "asked.har"
     assert "3 exchanges" in run("journal", "--har", str(path)).stdout

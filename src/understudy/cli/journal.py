@@ -61,18 +61,23 @@ def journal(url: str, world: str | None, admin_token: str | None, **options: Any
 
 
 def _nothing(mock: Any, wanted: dict[str, str]) -> str:
-    """Returns why nothing is shown: there were no requests, or none of them matches."""
+    """Returns why nothing is shown: there were no requests, or none of them matches.
+
+    Raises:
+        StartupError: There is no such person, whose requests could be shown.
+    """
     if not wanted:
         return "The mock has received no request yet."
-    filters = " ".join(f"--{name} {text}" for name, text in wanted.items())
-    hint = ""
     if "person" in wanted:
         from understudy.errors import nearest
 
         people = [person["slug"] for person in mock.call("GET", "/worlds/default")["people"]]
         if wanted["person"] not in people:
-            hint = nearest(wanted["person"], people)
-    return f"No request matches {filters}{hint or '.'}"
+            hint = nearest(wanted["person"], people) or "; `understudy fixtures` lists people."
+            msg = f"--person {wanted['person']}: there is no such person{hint}"
+            raise StartupError(msg)
+    filters = " ".join(f"--{name} {text}" for name, text in wanted.items())
+    return f"No request matches {filters}."
 
 
 def _is_wanted(entry: Any, wanted: dict[str, str]) -> bool:

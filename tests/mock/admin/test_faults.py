@@ -137,3 +137,9 @@ def test_the_document_lists_every_kind_of_fault() -> None:
     )
     assert effect is not None
     assert effect.value == list(EFFECTS)
+
+
+def test_a_number_instead_of_an_object_is_refused_with_its_members(driver: Driver) -> None:
+    members = "type, milliseconds, lower, upper, median, sigma"
+    expected = f'delay: -1 is not of type "object". Its members are {members}.'
+    assert driver.refused("POST", "/faults", {"delay": -1}) == (400, expected)

@@ -142,6 +142,9 @@ class BodyReader:
         raise problem
 
     def _hint(self, fault: Any, schema: Node) -> str:
+        if fault.kind.name == "type" and fault.instance_path:
+            names = self._schemas.property_names(self._schemas.place(list(fault.schema_path)[:-1]))
+            return f" Its members are {', '.join(names)}." if names else ""
         if fault.kind.name != "additionalProperties" or fault.instance_path:
             return ""
         properties = self._schemas.property_names(schema)
