@@ -1,9 +1,11 @@
 """axe-core finds nothing wrong with any page, in light and dark."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.cli.conftest import Running
 from tests.e2e.test_looks import PAGES, SCHEMES, opened
 from tests.verify.packages import package
 
@@ -38,3 +40,16 @@ def test_the_jump_to_the_tokens_lands_at_their_heading(page: Page, mock) -> None
     box = page.get_by_role("heading", name="Tokens").bounding_box()
     assert box is not None
     assert 0 <= box["y"] < 60
+
+
+def test_the_start_page_of_another_document_is_accessible(page: Page, tmp_path) -> None:
+    petstore = Path(__file__).parents[1] / "mock" / "petstore.yaml"
+    running = Running(tmp_path, "--document", str(petstore), "--log", "off")
+    try:
+        for width in (1200, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto(f"{running.base_url}/")
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        running.stop()
