@@ -1,6 +1,6 @@
 """Settings of all tests: what coverage measures, and how patient Hypothesis is.
 
-Coverage measures the tests' own process, and child processes where a module says so: tracing makes a
+Coverage measures the tests' own process, and child processes where a test says so: tracing makes a
 process three times as slow, and most of what children run is measured elsewhere.
 """
 
@@ -25,9 +25,9 @@ def configuration_of_coverage() -> str | None:
     return os.environ.pop(CONFIGURATION, None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def measured_children(configuration_of_coverage: str | None) -> Iterator[None]:
-    """Measures child processes too, for modules that run code which runs in no other way."""
+    """Measures child processes too, for tests that run code which runs in no other way."""
     with pytest.MonkeyPatch.context() as patch:
         if configuration_of_coverage is not None:
             patch.setenv(CONFIGURATION, configuration_of_coverage)

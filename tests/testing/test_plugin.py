@@ -6,6 +6,7 @@ import socket
 import pytest
 
 pytest_plugins = ["pytester"]
+measured = pytest.mark.usefixtures("measured_children")
 
 MANY = """
 import httpx
@@ -78,6 +79,7 @@ def test_fails(understudy_world):
 """
 
 
+@measured
 def test_worlds_markers_and_methods(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(ALL_OF_IT)
     pytester.runpytest_subprocess("-q").assert_outcomes(passed=2)
@@ -90,6 +92,7 @@ def test_many_tests_share_one_mock_in_parallel_and_do_not_meet(pytester: pytest.
     result.stdout.fnmatch_lines(["*exercised parts of the contract*", "getProfile: never *"])
 
 
+@measured
 def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(FAILS)
     result = pytester.runpytest_subprocess("-q")
@@ -103,6 +106,7 @@ def test_the_journal_stands_in_the_report_of_a_test_that_fails(pytester: pytest.
     )
 
 
+@measured
 def test_less_of_the_contract_than_wanted_fails_the_run(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(ALL_OF_IT)
     result = pytester.runpytest_subprocess("-q", "--understudy-exercised", "90")
@@ -110,6 +114,7 @@ def test_less_of_the_contract_than_wanted_fails_the_run(pytester: pytest.Pyteste
     assert re.search(r"\d+ of \d+ parts, \d+%; 90 % are required", result.stdout.str())
 
 
+@measured
 def test_a_mock_that_runs_already_is_used(pytester: pytest.Pytester, serve) -> None:
     running = serve("--log", "off")
     site = running.base_url.removesuffix("/v3")

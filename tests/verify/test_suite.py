@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Running
 
 COMMAND = [
@@ -18,6 +19,7 @@ def ran(tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.usefixtures("measured_children")
 def test_every_rule_and_scenario_is_a_test_of_its_own(tmp_path):
     done = ran(tmp_path, "-k", "qr-default-size or code-single-use or profile-edits", "-v")
     assert done.returncode == 0, done.stdout[-3000:]

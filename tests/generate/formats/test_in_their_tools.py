@@ -13,8 +13,6 @@ import pytest
 from tests.generate.formats.conftest import Deployment, generate, without_secrets
 from tests.generate.formats.replaying import Replay, csv_requests, har_requests, json_requests
 
-pytestmark = pytest.mark.usefixtures("unmeasured")
-
 HERE = Path(__file__).parent
 
 

@@ -2,15 +2,12 @@
 
 from datetime import timedelta
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.mock.admin.conftest import Driver, Time
 
 from understudy.mock.settings import Settings
-
-pytestmark = pytest.mark.usefixtures("unmeasured")
 
 NAMES = ("default", "one", "two", "three")
 WORLDS = st.sampled_from(NAMES)

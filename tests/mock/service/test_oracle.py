@@ -12,8 +12,6 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
-pytestmark = pytest.mark.usefixtures("unmeasured")
-
 PORTRAIT = (fixtures_directory() / "images" / "portrait-amber.png").read_bytes()
 ADA_AVATAR = "288781428e4dfa058dcb4ccb157f0b79"
 ADA_HASH = "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72"

@@ -6,8 +6,6 @@ import pytest
 from tests.quality.mutants import edge_cases
 from tests.quality.mutants.edge_cases import UNBROKEN, Sight, Wish, seen, sites
 
-pytestmark = pytest.mark.usefixtures("unmeasured")
-
 
 def test_a_mutant_of_requests_is_caught_by_a_case_and_the_unbroken_mock_by_none():
     assert "rating" in seen(("lower_case_ratings_are_taken", Wish(20))).found

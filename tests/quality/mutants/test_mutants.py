@@ -10,8 +10,6 @@ from tests.quality.mutants.verifying import failed, verified
 
 from understudy.verify.checks import CHECKS
 
-pytestmark = pytest.mark.usefixtures("unmeasured")
-
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}
 """Rules that some mutant breaks alone: that it is caught says that their checks can fail."""

@@ -9,8 +9,11 @@ import tomllib
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.quality.reference.__main__ import told
 from tests.quality.reference.service import Addresses
+
+pytestmark = pytest.mark.usefixtures("measured_children")
 
 ROOT = Path(__file__).parents[3]
 TARGET = Path(__file__).with_name("target.toml")
