@@ -121,7 +121,7 @@ def test_garbage_collection_stops_nobody_while_an_archive_is_read(
 ) -> None:
     seen: list[bool] = []
 
-    def refuse(_content: bytes) -> None:
+    def refuse(*_arguments: object) -> None:
         seen.append(gc.isenabled())
         msg = "not this one"
         raise BadRequest(msg)
@@ -129,6 +129,15 @@ def test_garbage_collection_stops_nobody_while_an_archive_is_read(
     monkeypatch.setattr("understudy.mock.admin.exporting.unpack_fixtures", refuse)
     assert driver.ask("POST", "/__admin/import", content=b"PK", headers=ZIP).status_code == 400
     assert (seen, gc.isenabled()) == ([False], True)
+
+
+def test_a_token_that_ends_between_two_seconds_is_exported_as_it_can_be_imported(
+    driver: Driver,
+) -> None:
+    world = driver.mock.world
+    world.put(TOKENS, "t", Token("t", "ada", expires="2026-12-06T07:05:13.290496+00:00"))
+    token = unpack_fixtures(pack_world(world))["tokens"]["t"]
+    assert token.expires == "2026-12-06T07:05:13Z"
 
 
 def test_a_long_list_of_tokens_is_one_list(driver: Driver) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -97,6 +99,16 @@ def test_the_admin_api_issues_tokens_in_either_words(ask):
     for scopes in (["login", "gallery:read"], ["auth", "avatar-profile:read"]):
         token = ask("POST", "/__admin/tokens", json={"person": "ada", "scopes": scopes}).json()
         assert token["scopes"] == ["login", "gallery:read"]
+
+
+def test_an_exported_world_is_imported_with_its_tokens(ask):
+    archive = ask("GET", "/__admin/export").content
+    with ZipFile(BytesIO(archive)) as files:
+        assert b"avatar-profile:read" in files.read("tokens.yaml")
+    kind = {"Content-Type": "application/zip"}
+    imported = ask("POST", "/__admin/import", content=archive, headers=kind)
+    assert imported.status_code == 204, imported.text
+    assert ask("PATCH", "/v3/me/profile", json={}, headers=ME).status_code == 200
 
 
 def test_rate_limits_are_told_under_this_prefix(ask):

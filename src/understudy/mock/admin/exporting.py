@@ -14,6 +14,7 @@ from understudy.limits import IMPORT_SECONDS
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.store.vocabulary import vocabulary_of
 
 Value = TypeVar("Value")
 
@@ -40,7 +41,8 @@ async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
         BadRequest: The body is not such a zip file, or a fixture in it cannot be used.
         LimitExceeded: It holds too much, or takes too long.
     """
-    baseline = await _in_worker(lambda: unpack_fixtures(body))
+    words = vocabulary_of(call.world)
+    baseline = await _in_worker(lambda: unpack_fixtures(body, words))
     snapshot = call.world.snapshot()
     call.world.become(snapshot._replace(baseline=baseline, overlay={}))
     return HandlerResponse(status=204)
