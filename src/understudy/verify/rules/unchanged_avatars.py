@@ -30,7 +30,12 @@ from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import update
-from understudy.verify.rules.unchanged import TEST_ACCOUNTS, attempts_since, writes_since
+from understudy.verify.rules.unchanged import (
+    TEST_ACCOUNTS,
+    attempts_since,
+    latest_attempts,
+    writes_since,
+)
 from understudy.verify.value_texts import as_json
 
 SELECTING: Final = frozenset({SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR})
@@ -111,7 +116,8 @@ def only_deleted_avatars_vanish(exchange: Exchange, history: History) -> CheckRe
         for image in ids_in(before)
         if image not in listed and str(image).casefold() not in deleted
     ]
-    return expect(not vanished, "every avatar that was not deleted", vanished, before)
+    steps = (before, *latest_attempts(before, history))
+    return expect(not vanished, "every avatar that was not deleted", vanished, *steps)
 
 
 @check("avatar-patch-partial", on=[LIST_AVATARS], when=[holds_avatars, was_listed_before])
@@ -124,8 +130,9 @@ def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> Che
         for write in writes_since(before, history)
         if write.operation == UPDATE_AVATAR and write.identity.account == account
     }
-    changed = {image for image in _changed(before, exchange) if image not in updated}
-    return expect(not changed, "avatars that were not updated as before", sorted(changed), before)
+    changed = sorted(_changed(before, exchange) - updated)
+    steps = (before, *latest_attempts(before, history))
+    return expect(not changed, "avatars that were not updated as before", changed, *steps)
 
 
 @check(
@@ -137,8 +144,8 @@ def other_account_changes_no_avatar(exchange: Exchange, history: History) -> Che
     """No request of another account changes the account's avatars, refused or not."""
     before = proven(list_before(exchange, history, is_for_same=False))
     changed = _changed(before, exchange) | ({*ids_in(before)} ^ {*ids_in(exchange)})
-    attempt = next(attempts_since(before, history))
-    return expect(not changed, "the account's avatars as before", sorted(changed), before, attempt)
+    steps = (before, *latest_attempts(before, history))
+    return expect(not changed, "the account's avatars as before", sorted(changed), *steps)
 
 
 def _changed(before: Exchange, exchange: Exchange) -> set[str]:
@@ -157,7 +164,8 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
     """What is selected for an e-mail address stays, whatever is done for another one."""
     before = proven(list_before(exchange, history, is_for_same=True))
     selected, now = selected_in(before), selected_in(exchange)
-    return expect(now == selected, f"{as_json(selected)} selected as before", now, before)
+    steps = (before, *latest_attempts(before, history))
+    return expect(now == selected, f"{as_json(selected)} selected as before", now, *steps)
 
 
 @probe(
