@@ -13,6 +13,7 @@ from understudy.errors import BadRequest, ContentTooLarge, Problem
 from understudy.mock.service.image_processing import (
     MAX_FRAMES,
     MAX_UPLOAD_BYTES,
+    REMEMBERED_SIZE,
     checked_upload,
     resize,
 )
@@ -185,3 +186,11 @@ def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch) -> No
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     with pytest.raises(BadRequest, match=r"pip install 'understudy\[heic\]'"):
         checked_upload(content, converts_newer=True)
+
+
+def test_only_small_pictures_are_remembered(monkeypatch) -> None:
+    small = checked_upload(picture("PNG"))
+    assert resize(small, 40) is resize(small, 40)
+    assert resize(small, REMEMBERED_SIZE + 1) is not resize(small, REMEMBERED_SIZE + 1)
+    monkeypatch.setattr("understudy.mock.service.image_processing.REMEMBERED_BYTES", 10)
+    assert resize(small, 40) is not resize(small, 40)

@@ -19,6 +19,9 @@ MAX_UPLOAD_BYTES = 10 * 1000 * 1000  # real deployments refuse more than 10 MB
 MAX_PIXELS = 40_000_000
 """Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
 
+REMEMBERED_BYTES, REMEMBERED_SIZE = 256 * 1024, 512
+"""Larger pictures are resized anew each time: those of every size would fill the memory."""
+
 MAX_FRAMES = 200
 LARGEST_SIZE = 2048  # pixels of a side; larger pictures are never served
 
@@ -148,7 +151,6 @@ def _looks_like(content: bytes) -> str:
     return "not a picture" if content[:64].isascii() else "of an unknown kind"
 
 
-@lru_cache(maxsize=256)
 def resize(image: Image, size: int, media_type: str | None = None) -> Image:
     """Returns a picture cropped to a square of this size in pixels; of an animation, the first frame.
 
@@ -159,7 +161,11 @@ def resize(image: Image, size: int, media_type: str | None = None) -> Image:
         size: Width and height in pixels.
         media_type: Type to convert to; None keeps that of the picture.
     """
-    wanted = media_type or image.media_type
+    is_small = len(image.content) <= REMEMBERED_BYTES and size <= REMEMBERED_SIZE
+    return (_remembered if is_small else _resized)(image, size, media_type or image.media_type)
+
+
+def _resized(image: Image, size: int, wanted: str) -> Image:
     try:
         with Pixels.open(BytesIO(image.content)) as picture:
             upright = _upright_in_colour(picture, wanted)
@@ -167,6 +173,9 @@ def resize(image: Image, size: int, media_type: str | None = None) -> Image:
     except UnidentifiedImageError:
         return image
     return Image(encoded(fitted, _FORMATS[wanted]), wanted)
+
+
+_remembered = lru_cache(maxsize=256)(_resized)
 
 
 def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
