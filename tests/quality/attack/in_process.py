@@ -67,7 +67,8 @@ async def attack(requests: int, seed: int, seconds: float = math.inf) -> Result:
             result.slowest_request = f"{number}: {request!r:.600}"
         if problem is not None:
             result.failures.append(f"seed {seed}, request {number}: {problem}: {request!r:.600}")
-        mock.world.faults.clear()  # what was injected answers 5xx, as it should
+        for world in mock.worlds:
+            world.faults.clear()  # what was injected answers 5xx, as it should
     return result
 
 
