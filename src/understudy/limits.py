@@ -71,6 +71,7 @@ SAMPLE_VALUES: Final = Limit("sample-values", 10_000, "values in a generated res
 SAMPLE_CHARACTERS: Final = Limit(
     "sample-characters", 1_000_000, "characters of a generated text", 500
 )
+COMPOSED_SCHEMAS: Final = Limit("composed-schemas", 100_000, "schemas that apply to one value")
 ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive", 413)
 ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)
 IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413)

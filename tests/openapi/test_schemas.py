@@ -223,3 +223,22 @@ def test_the_items_of_an_array_are_found_through_a_reference(read) -> None:
     items = compiler.items_schema(node)
     assert items is not None
     assert compiler.follow(items).pointer == "#/components/schemas/Text"
+
+
+def test_a_schema_that_is_composed_of_too_many_is_refused_before_it_is_compiled(read):
+    levels = [f"L{n}: {{allOf: [{', '.join(9 * [ref(n + 1)])}]}}" for n in range(12)]
+    document = read("components:\n  schemas:\n    " + "\n    ".join([*levels, "L12: {}"]), "3.1.0")
+    compiler = Schemas(document)
+    first = document.root.child("components", "schemas", "L0")
+    last = document.root.child("components", "schemas", "L10")
+    assert first is not None
+    assert last is not None
+    with pytest.raises(
+        StartupError, match=r"#/components/schemas/L0 is composed of [0-9,]{15,} sch"
+    ):
+        compiler.validator(first)
+    assert compiler.validator(last).is_valid(1)
+
+
+def ref(number: int) -> str:
+    return f"{{$ref: '#/components/schemas/L{number}'}}"

@@ -13,6 +13,8 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from understudy.errors import StartupError
+from understudy.limits import COMPOSED_SCHEMAS
+from understudy.openapi.composition import Composition
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 
 _URI = "urn:understudy:document"
@@ -47,12 +49,13 @@ class Schemas:
         content = _in_draft_7(document.raw) if document.is_30 else document.raw
         self._registry = jsonschema_rs.Registry([(_URI, content)], draft=draft)
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
+        self._composition = Composition(document.follow)
 
     def validator(self, schema: Node) -> jsonschema_rs.Validator:
         """Returns the validator of a schema; the same one for the same place.
 
         Raises:
-            StartupError: The schema is invalid; the text says where and why.
+            StartupError: The schema is invalid, or composed of too many; the text says where and why.
         """
         compiled = self._compiled.get(schema.pointer)
         if compiled is None:
@@ -60,6 +63,13 @@ class Schemas:
         return compiled
 
     def _compile(self, schema: Node) -> jsonschema_rs.Validator:
+        composed = self._composition.count(schema)
+        if composed > COMPOSED_SCHEMAS.most:
+            msg = (
+                f"{self._document.path}: {schema.pointer} is composed of {composed:,} schemas; "
+                f"{COMPOSED_SCHEMAS.exceeded().message} Nest allOf, anyOf and oneOf less."
+            )
+            raise StartupError(msg)
         reference = {"$ref": _URI + "#" + quote(schema.pointer[1:], safe="/~")}
         try:
             return self._validator(
