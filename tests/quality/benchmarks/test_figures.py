@@ -20,7 +20,7 @@ def figures(rate: float) -> Figures:
 
 
 def test_wrks_figures_are_read_in_seconds_and_milliseconds():
-    assert parsed(f"noise\n{LINE % (4000, 0)}\n") == Load(2000, 1.5, 9.0)
+    assert parsed(f"noise\n{LINE % (4000, 0)}\n") == Load(2000, 1.5, 9.0, 4000)
 
 
 def test_a_load_that_failed_is_no_figure():

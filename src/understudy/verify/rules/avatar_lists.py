@@ -210,6 +210,7 @@ def list_for_address_of_other(client: ProbeClient) -> None:
 def profile_of_selected_avatar(client: ProbeClient) -> None:
     """Selects an avatar for the primary address, changes its text, and looks at the profile."""
     path, primary = f"/me/avatars/{an_avatar(client)}", client.known.own_hashes[0]
+    client.recall("/me/profile", "owner")
     client.send("POST", f"{path}/email", "owner", json={"email_hash": primary})
     client.send("PATCH", path, "owner", json={"rating": "G", "alt_text": "An understudy's face"})
     avatars(client, primary)

@@ -218,7 +218,7 @@ def two_edits_at_once(client: ProbeClient) -> None:
 def edits_of_two_accounts_at_once(client: ProbeClient) -> None:
     """Lets two accounts update their profiles at the same moment, and reads both back."""
     changes = (
-        {"who": "owner", "json": {"company": "Understudy at once"}},
+        {"who": "owner", "json": {"company": "One of two at once"}},
         {"who": "other", "json": {"company": "Another at once"}},
     )
     client.send_together("PATCH", "/me/profile", "owner", *changes)
