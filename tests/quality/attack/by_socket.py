@@ -99,6 +99,7 @@ async def attack_by_socket(connections: int, seed: int) -> tuple[list[float], li
                             world.faults.clear()  # what was injected answers 5xx, as it should
             finally:
                 watching.cancel()
+                await asyncio.wait({watching})
                 stops[0]()
 
         def started(stop: Callable[[], None]) -> None:
@@ -164,9 +165,11 @@ async def _watch(port: int, waits: list[float], problems: list[str]) -> None:
     while True:
         started = perf_counter()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(request)
-        response = await reader.read()
-        writer.close()
+        try:
+            writer.write(request)
+            response = await reader.read()
+        finally:
+            writer.close()
         waits.append(perf_counter() - started)
         if not response.startswith(b"HTTP/1.1 200 "):
             problems.append(f"another client's request: {response[:100]!r}")
