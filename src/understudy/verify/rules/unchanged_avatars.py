@@ -161,7 +161,7 @@ def _changed(before: Exchange, exchange: Exchange) -> set[str]:
 
 @check("avatar-email-assign", on=[LIST_AVATARS], when=[shows_selection, selection_is_unchanged])
 def selection_for_other_addresses_stays(exchange: Exchange, history: History) -> CheckResult:
-    """What is selected for an e-mail address stays, whatever is done for another one."""
+    """An e-mail address keeps its selected avatar, whatever is done for another one."""
     before = proven(list_before(exchange, history, is_for_same=True))
     selected, now = selected_in(before), selected_in(exchange)
     steps = (before, *latest_attempts(before, history))
