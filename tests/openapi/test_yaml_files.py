@@ -135,3 +135,40 @@ def test_a_flat_list_of_too_many_values_is_refused(tmp_path: Path, monkeypatch) 
 
 def test_a_few_aliases_stand_for_what_their_anchor_holds(tmp_path: Path) -> None:
     assert read(tmp_path, "a: &a [1, 2]\nb: *a\n") == {"a": [1, 2], "b": [1, 2]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["a: é\r\nb: [no]\r\n", '{"a": "é",\r\n "b": ["no"]}'])
+def test_a_byte_order_mark_names_the_encoding(tmp_path: Path, encoding: str, text: str) -> None:
+    assert read(tmp_path, text.encode(encoding)) == {"a": "é", "b": ["no"]}
+
+
+def test_json_is_not_read_by_the_yaml_reader(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("understudy.openapi.yaml_files.yaml", None)
+    text = ' {"a": [1, 1.5, true, null, "no"], "b": 123456789012345678901234567890}'
+    assert read(tmp_path, text) == {
+        "a": [1, 1.5, True, None, "no"],
+        "b": 123456789012345678901234567890,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{a: 1, b: no}", {"a": 1, "b": "no"}),
+        ('{"a": 1, # why\n}', {"a": 1}),
+        ('{"a": NaN}', {"a": "NaN"}),
+    ],
+)
+def test_yaml_in_braces_is_read_as_yaml(tmp_path: Path, text: str, value: object) -> None:
+    assert read(tmp_path, text) == value
+
+
+def test_a_key_that_stands_twice_in_json_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match=r"file\.yaml:2:2 .*the key 'a' occurs twice"):
+        read(tmp_path, '{"a": 1,\n "a": 2}')
+
+
+def test_json_of_too_many_levels_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StartupError, match="yaml-depth"):
+        read(tmp_path, '{"a":' * 150 + "1" + "}" * 150)

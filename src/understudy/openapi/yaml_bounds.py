@@ -6,7 +6,7 @@ Its parser does neither, so its events are counted first where that can matter.
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -42,8 +42,29 @@ def expect_bounded(content: bytes, path: Path) -> None:
         counter.take(event)
         limit = counter.exceeded
         if limit is not None:
-            msg = f"{path} is beyond the limit {limit.name}: at most {limit.most:,} {limit.of}."
-            raise StartupError(msg)
+            raise beyond(limit, path)
+
+
+def beyond(limit: Limit, path: Path) -> StartupError:
+    """Returns the error of a file that is beyond a limit."""
+    return StartupError(
+        f"{path} is beyond the limit {limit.name}: at most {limit.most:,} {limit.of}."
+    )
+
+
+def is_nested_too_deeply(value: Any) -> bool:
+    """Tells whether a value that was read has more levels than a file may have."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(YAML_DEPTH.most + 1):
+        if not level:
+            return False
+        level = [
+            below
+            for container in level
+            for below in (container.values() if isinstance(container, dict) else container)
+            if isinstance(below, dict | list)
+        ]
+    return True
 
 
 class _Counter:
