@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.mock.engine.windows import WINDOW, Window, count
+from understudy.mock.engine.windows import WINDOW, Window, Windows, count
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -39,6 +39,32 @@ def test_it_allows_what_a_list_of_timestamps_allows(limit: int, steps: list[time
         assert verdict.allowed == oracle.takes(now, limit)
         assert verdict.remaining == limit - window.used
         assert now < verdict.reset <= now + WINDOW
+
+
+@given(
+    requests=st.lists(
+        st.tuples(st.sampled_from("abcdef"), st.timedeltas(timedelta(), timedelta(minutes=40))),
+        max_size=60,
+    )
+)
+def test_dropping_closed_windows_changes_no_decision_and_keeps_no_more_than_were_open(
+    requests: list[tuple[str, timedelta]],
+) -> None:
+    windows, kept_for_good, now, most = Windows(), dict[str, Window](), START, 0
+    for principal, step in requests:
+        now += step
+        verdict, window = count(windows.get(principal), now, 3)
+        expected, kept_for_good[principal] = count(kept_for_good.get(principal), now, 3)
+        assert verdict == expected
+        windows.keep(principal, window)
+        most = max(most, sum(not window.is_closed(now) for window in kept_for_good.values()))
+        assert len(windows) <= most
+        assert [w.opened for w in windows.values()] == sorted(w.opened for w in windows.values())
+
+
+def test_windows_of_before_the_time_was_set_back_make_room_too() -> None:
+    windows = Windows({"a": Window(START + timedelta(days=1), 1)})
+    assert windows.keep("b", Window(START, 1)) == ["a"]
 
 
 def test_a_window_opens_anew_at_the_very_end_of_the_hour() -> None:

@@ -88,7 +88,8 @@ def put_limit(call: Call, principal: str, *, body: Mapping[str, Any]) -> Handler
         world.limits[principal] = body["limit"]
     if "used" in body:
         for name in _windows(call, principal):
-            world.windows[name] = Window(world.clock.now(), body["used"])
+            dropped = world.windows.keep(name, Window(world.clock.now(), body["used"]))
+            world.note_windows((name, *dropped))
     world.note_change()
     return HandlerResponse(_as_json(world, principal))
 
@@ -103,6 +104,7 @@ def delete_limit(call: Call, principal: str) -> HandlerResponse:
     call.world.limits.pop(principal, None)
     for name in _windows(call, principal):
         call.world.windows.pop(name, None)
+        call.world.note_windows((name,))
     call.world.note_change()
     return HandlerResponse(status=204)
 
@@ -128,7 +130,7 @@ def _expect_principal(world: World, principal: str) -> None:
 
 def _as_json(world: World, name: str) -> dict[str, Any]:
     window = world.windows.get(name)
-    is_open = window is not None and world.clock.now() < window.opened + WINDOW
+    is_open = window is not None and not window.is_closed(world.clock.now())
     return {
         "principal": name,
         "limit": world.limits.get(name),

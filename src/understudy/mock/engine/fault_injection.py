@@ -154,7 +154,7 @@ def _fault(context: RequestContext, preferences: RequestPreferences) -> Injected
     for key, fault in tuple(world.faults.items()):
         if fault.fits(operation, person, headers):
             world.faults[key], injected = fault.draw(world.identifiers.seed)
-            world.note_use()
+            world.note_fault_use()
             if injected is not None:
                 context.fault = injected.fault
                 context.notes.append(f"the fault {injected.fault} was injected")

@@ -50,18 +50,18 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
         who: The principal that is counted.
         quota: Requests an hour that it is allowed.
     """
-    windows = context.world.windows
-    decision, windows[who] = count(windows.get(who), context.started, quota)
-    context.world.note_use()
+    world = context.world
+    decision, window = count(world.windows.get(who), context.started, quota)
+    world.note_windows((who, *world.windows.keep(who, window)))
     context.extra_headers = decision.headers
     return decision
 
 
 def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:
     """Counts on, and says once a window that the service would respond with 429 from here on."""
-    windows = context.world.windows
-    window = windows[who]
-    windows[who] = window._replace(used=window.used + 1)
+    world = context.world
+    window = world.windows[who]
+    world.windows[who] = window._replace(used=window.used + 1)
     if window.used > decision.limit:
         return
     context.notes.append(f"the service would respond with 429 from here on: {_used_up(decision)}")

@@ -4,10 +4,14 @@ The interface gives the numbers and leaves the window open (Limits, 4): here it 
 request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and not a slope.
 """
 
+from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
+
+_DROPPED_AT_ONCE = 2
+"""More than one, so that closed windows grow fewer while others open."""
 
 
 class Window(NamedTuple):
@@ -15,6 +19,42 @@ class Window(NamedTuple):
 
     opened: datetime
     used: int
+
+    def is_closed(self, now: datetime) -> bool:
+        """Tells whether it counts no request of now any more.
+
+        One that opened an hour ahead is of before the time was set back; a moment ahead, of another
+        request that arrived later and was counted first.
+        """
+        return abs(now - self.opened) >= WINDOW
+
+
+class Windows(OrderedDict[str, Window]):
+    """Principal to window, in the order they opened; closed ones make room while others open.
+
+    Each that opens drops two closed ones at most, so no request pays for thousands, and there are
+    never more than were open at once.
+    """
+
+    def keep(self, principal: str, window: Window) -> list[str]:
+        """Keeps a window, as it is now.
+
+        Returns:
+            The principals whose windows were dropped.
+        """
+        before = self.get(principal)
+        self[principal] = window
+        if before is not None and before.opened == window.opened:
+            return []
+        self.move_to_end(principal)
+        dropped = []
+        for _ in range(_DROPPED_AT_ONCE):
+            oldest, closed = next(iter(self.items()))
+            if not closed.is_closed(window.opened):
+                break
+            del self[oldest]
+            dropped.append(oldest)
+        return dropped
 
 
 class QuotaDecision(NamedTuple):
@@ -46,9 +86,7 @@ def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecisi
     Returns:
         The decision, and the new window.
     """
-    # one that opened an hour ahead is of before the time was set back; a moment ahead, of another
-    # request that arrived later and was counted first
-    if window is None or abs(now - window.opened) >= WINDOW:
+    if window is None or window.is_closed(now):
         window = Window(now, 0)
     allowed = window.used < limit
     if allowed:

@@ -155,6 +155,10 @@ class Worlds:
             raise NotFound(msg)
         return world
 
+    def __contains__(self, name: str) -> bool:
+        """Tells whether there is a world of this name."""
+        return name in self._worlds
+
     def __iter__(self) -> Iterator[World]:
         """Yields every world, the default one first."""
         self._sweep()

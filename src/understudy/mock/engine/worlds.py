@@ -4,7 +4,7 @@ Records are frozen and a change is a value, so dropping or copying a world costs
 it and not what it holds. Copying the records themselves would take milliseconds and megabytes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -16,7 +16,7 @@ from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.weights import Weight
-from understudy.mock.engine.windows import Window
+from understudy.mock.engine.windows import Window, Windows
 
 Record = TypeVar("Record")
 
@@ -81,10 +81,13 @@ class WorldStore(Protocol):
         """Takes one change; it lasts once ``commit`` has returned."""
 
     def settings_changed(self, world: "World") -> None:
-        """Takes the world's new clock, choices, windows, limits and faults."""
+        """Takes the world's new clock, choices, limits and faults."""
 
-    def uses_counted(self, world: "World") -> None:
-        """Takes what requests have used of windows and faults; no request is refused for its loss."""
+    def fault_used(self, world: "World") -> None:
+        """Takes what requests have used of faults; no request is refused for its loss."""
+
+    def windows_changed(self, world: "World", principals: Iterable[str]) -> None:
+        """Takes the windows of these principals; no request is refused for their loss."""
 
     def world_created(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
@@ -128,7 +131,7 @@ class World:
     clock: Clock = field(default_factory=Clock)
     identifiers: Identifiers = field(default_factory=Identifiers)
     choices: Mapping[str, str] = field(default_factory=dict)
-    windows: dict[str, Window] = field(default_factory=dict)
+    windows: Windows = field(default_factory=Windows)
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal[Any] = field(default_factory=Journal)
@@ -231,10 +234,15 @@ class World:
         if self.store is not None:
             self.store.settings_changed(self)
 
-    def note_use(self) -> None:
-        """Tells the store that a request has used some of a rate limit or of a fault."""
+    def note_fault_use(self) -> None:
+        """Tells the store that a request has used some of a fault."""
         if self.store is not None:
-            self.store.uses_counted(self)
+            self.store.fault_used(self)
+
+    def note_windows(self, principals: Iterable[str]) -> None:
+        """Tells the store that the windows of these principals have changed."""
+        if self.store is not None:
+            self.store.windows_changed(self, principals)
 
     def _expect_lasting(self) -> None:
         if self.is_ended:
@@ -274,7 +282,7 @@ class World:
         self.clock.setting = snapshot.clock
         self.identifiers = Identifiers(snapshot.seed, snapshot.issued)
         self.choices = snapshot.choices
-        self.windows = dict(snapshot.windows)
+        self.windows = Windows(snapshot.windows)
         self.limits = dict(snapshot.limits)
         self.faults = dict(snapshot.faults)
         if self.store is not None:

@@ -23,12 +23,21 @@ from understudy.mock.engine.worlds import (
     Snapshot,
     World,
 )
-from understudy.mock.store.state_file import BrokenRow, open_database, set_aside
-from understudy.mock.store.state_rows import Blobs, Rows
+from understudy.mock.store.pending_changes import PendingChanges, Statement
+from understudy.mock.store.state_file import (
+    MARK_VERSION,
+    BrokenRow,
+    is_of_older_version,
+    open_database,
+    set_aside,
+)
+from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows
 
 _log = logging.getLogger(__name__)
 
 _WORLDS = "SELECT name, idle, beginning, baseline, settings FROM worlds"
+_PUT = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)"
+_REMOVE = "DELETE FROM records WHERE world = ? AND collection = ? AND key = ?"
 
 
 class SqliteStore:
@@ -56,10 +65,7 @@ class SqliteStore:
         self._is_repair = is_repair
         self._rows = Rows(collections, fixtures)
         self._worlds: Worlds | None = None
-        self._statements: list[tuple[str, tuple[Any, ...]]] = []
-        self._touched: set[str] = set()
-        self._changed_settings: dict[str, World] = {}
-        self._is_only_counted = True
+        self._pending = PendingChanges()
         self._issued: dict[str, int] = {}
         self._database = open_database(directory, is_repair=is_repair)
 
@@ -85,6 +91,12 @@ class SqliteStore:
         self._worlds = worlds
         if not self._database.execute("SELECT 1 FROM worlds WHERE name = ?", (DEFAULT,)).fetchone():
             self.world_created(worlds.default, worlds.beginning(), None)
+            self.commit(worlds.default)
+        if is_of_older_version(self._database):
+            for world in worlds:
+                self.windows_changed(world, world.windows)
+                self.settings_changed(world)
+            self._pending.add_for_all(MARK_VERSION)
             self.commit(worlds.default)
 
     def _read(self, worlds: Worlds) -> list[BrokenRow]:
@@ -153,47 +165,50 @@ class SqliteStore:
         record = None
         if change.record is not None:
             record = self._rows.record(change.collection, change.record)
-        values = (world.name, change.collection, change.key, record)
-        self._add(world, "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)", *values)
+        self._pending.add(world, _PUT, world.name, change.collection, change.key, record)
 
     def settings_changed(self, world: World) -> None:
-        """Takes the world's clock, choices, windows, limits and faults."""
-        self.uses_counted(world)
-        self._is_only_counted = False
+        """Takes the world's clock, choices, limits and faults."""
+        self._pending.note_settings(world, is_only_counted=False)
 
-    def uses_counted(self, world: World) -> None:
-        """Takes what requests have used of windows and faults; a full disk stops none of them."""
-        self._changed_settings[world.name] = world
+    def fault_used(self, world: World) -> None:
+        """Takes what requests have used of faults; a full disk stops none of them."""
+        self._pending.note_settings(world, is_only_counted=True)
+
+    def windows_changed(self, world: World, principals: Iterable[str]) -> None:
+        """Takes the windows of these principals; a full disk stops no request that is counted."""
+        self._pending.note_windows(world, principals)
 
     def world_created(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
         """Takes a new world."""
         seconds = None if idle is None else idle.total_seconds()
         insert = "INSERT OR REPLACE INTO worlds (name, idle, beginning) VALUES (?, ?, ?)"
-        self._add(world, insert, world.name, seconds, self._rows.snapshot(beginning))
+        self._pending.add(world, insert, world.name, seconds, self._rows.snapshot(beginning))
         self.world_replaced(world)
 
     def world_replaced(self, world: World) -> None:
         """Takes all that a world is now, instead of what it was."""
-        self._add(world, "DELETE FROM records WHERE world = ?", world.name)
+        self._pending.add(world, "DELETE FROM records WHERE world = ?", world.name)
         for change in world.changes():
             self.record_changed(world, change)
         update = "UPDATE worlds SET baseline = ? WHERE name = ?"
-        self._add(world, update, self._rows.baseline(world.baseline), world.name)
+        self._pending.add(world, update, self._rows.baseline(world.baseline), world.name)
+        self.windows_changed(world, world.windows)
         self.settings_changed(world)
 
     def world_removed(self, world: World) -> None:
         """Forgets a world."""
-        self._add(world, "DELETE FROM records WHERE world = ?", world.name)
-        self._add(world, "DELETE FROM worlds WHERE name = ?", world.name)
-        self._changed_settings.pop(world.name, None)
+        self._pending.add(world, "DELETE FROM records WHERE world = ?", world.name)
+        self._pending.add(world, "DELETE FROM worlds WHERE name = ?", world.name)
+        self._pending.drop(world.name)
 
     def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
         """Takes a named snapshot; None forgets it."""
         if snapshot is None:
-            self._statements.append(("DELETE FROM snapshots WHERE name = ?", (name,)))
+            self._pending.add_for_all("DELETE FROM snapshots WHERE name = ?", name)
             return
-        values = (name, self._rows.snapshot(snapshot))
-        self._statements.append(("INSERT OR REPLACE INTO snapshots VALUES (?, ?)", values))
+        insert = "INSERT OR REPLACE INTO snapshots VALUES (?, ?)"
+        self._pending.add_for_all(insert, name, self._rows.snapshot(snapshot))
 
     def baseline_replaced(self, fixtures: Baseline) -> None:
         """Replaces the fixtures that worlds without a baseline are based on."""
@@ -208,63 +223,64 @@ class SqliteStore:
         Raises:
             InsufficientStorage: It could not be written; everything is as it was before.
         """
-        if not world.is_ended and world.identifiers.count != self._issued.get(world.name):
-            self._changed_settings[world.name] = world
-        if not (self._statements or self._changed_settings):
+        if world.identifiers.count != self._issued.get(world.name):
+            self._pending.note_settings(world, is_only_counted=True)
+        if not self._pending:
             return
         try:
             self._write()
         except sqlite3.Error as error:
-            if self._is_only_counted and not self._statements:
+            if self._pending.is_only_counted:
                 return  # it is written with the next change
             self._undo()
             msg = f"The change could not be kept in --state {self._directory}: {error}."
             raise InsufficientStorage(msg, code="insufficient_storage") from error
         self._issued[world.name] = world.identifiers.count
-        self._forget()
-
-    def _add(self, world: World, statement: str, *values: Any) -> None:
-        self._touched.add(world.name)
-        self._statements.append((statement, values))
+        self._pending.clear()
 
     def _write(self) -> None:
         update = "UPDATE worlds SET settings = ? WHERE name = ?"
         settings = [
-            (update, (self._rows.settings(changed.snapshot()), changed.name))
-            for changed in self._changed_settings.values()
+            (update, (self._rows.settings(changed), changed.name))
+            for changed in self._pending.settings.values()
+        ]
+        windows = [
+            self._window_statement(world, principal)
+            for (_, principal), world in self._pending.windows.items()
         ]
         with self._database:
             self._database.execute("BEGIN")
-            for statement, values in (*self._statements, *settings):
+            for statement, values in (*self._pending.statements, *windows, *settings):
                 self._database.execute(statement, values)
+
+    def _window_statement(self, world: World, principal: str) -> Statement:
+        key = (world.name, WINDOWS.name, principal)
+        window = world.windows.get(principal)
+        if window is None:
+            return _REMOVE, key
+        return _PUT, (*key, self._rows.record(WINDOWS.name, window))
 
     def _undo(self) -> None:
         """Makes every world that was changed what the database says it is."""
-        touched = {*self._touched, *self._changed_settings}
-        self._forget()
+        touched = tuple(self._pending.worlds)
+        self._pending.clear()
         if self._worlds is None:
             return
-        rows = {row[0]: row for row in self._database.execute(_WORLDS).fetchall()}
-        worlds = {world.name: world for world in self._worlds}
         for name in touched:
-            if name not in rows:
+            row = self._database.execute(f"{_WORLDS} WHERE name = ?", (name,)).fetchone()
+            if row is None:
                 self._worlds.remove(name)
                 continue
-            if name in worlds:
-                _, _, _, baseline, settings = rows[name]
-                records, _ = self._records(name)
-                worlds[name].become(self._rows.decoded_world(baseline, records, settings))
+            records, _ = self._records(name)
+            if name in self._worlds:
+                _, _, _, baseline, settings = row
+                snapshot = self._rows.decoded_world(baseline, records, settings)
+                self._worlds.get(name).become(snapshot)
             else:
-                self._restore_world(self._worlds, rows[name], self._records(name)[0])
+                self._restore_world(self._worlds, row, records)
         kept = self._database.execute("SELECT name, kept FROM snapshots").fetchall()
         self._worlds.snapshots = {name: self._rows.decoded_snapshot(blob) for name, blob in kept}
-        self._forget()
-
-    def _forget(self) -> None:
-        self._statements.clear()
-        self._changed_settings.clear()
-        self._touched.clear()
-        self._is_only_counted = True
+        self._pending.clear()
 
     def close(self) -> None:
         """Closes the database, for another process to take."""

@@ -10,7 +10,11 @@ from typing import Any, NamedTuple
 from understudy.errors import StartupError
 
 FILE = "worlds.sqlite"
-VERSION = 2
+VERSION = 3
+_UPGRADED = 2
+"""The version that kept the rate-limit windows of a world in its settings."""
+
+MARK_VERSION = f"PRAGMA user_version = {VERSION}"
 
 _TABLES = {
     "worlds": "name TEXT PRIMARY KEY, idle REAL, beginning BLOB, baseline BLOB, settings BLOB",
@@ -72,6 +76,11 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
         return _connected(path)
 
 
+def is_of_older_version(database: sqlite3.Connection) -> bool:
+    """Tells whether the rate-limit windows are still to be moved into rows."""
+    return bool(database.execute("PRAGMA user_version").fetchone()[0] == _UPGRADED)
+
+
 def set_aside(database: sqlite3.Connection, directory: Path, broken: list[BrokenRow]) -> Path:
     """Moves rows that cannot be read into a file beside the database.
 
@@ -128,7 +137,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if version == 0 and tables:
         msg = f"it has the tables {', '.join(sorted(tables))}"
         raise sqlite3.DatabaseError(msg)
-    if version not in {0, VERSION}:
+    if version not in {0, _UPGRADED, VERSION}:
         msg = (
             f"{path} was written by another version of understudy ({version}); "
             "move it away, or give --state another directory."
@@ -137,4 +146,5 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     for name, columns in _TABLES.items():
         database.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns}) WITHOUT ROWID")
         database.execute(f"SELECT * FROM {name} LIMIT 1").fetchone()
-    database.execute(f"PRAGMA user_version = {VERSION}")
+    if version == 0:
+        database.execute(MARK_VERSION)

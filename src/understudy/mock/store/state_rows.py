@@ -9,22 +9,30 @@ from msgspec import Struct
 from understudy.mock.engine.clock import ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.windows import Window
-from understudy.mock.engine.worlds import Baseline, Collection, Snapshot
+from understudy.mock.engine.worlds import Baseline, Collection, Snapshot, World
 
 Blobs = dict[str, dict[str, bytes | None]]
 """Collection name to key to record as MessagePack; None for one that was removed."""
 
 
+WINDOWS: Collection[Window] = Collection("windows", Window)
+"""Rate-limit windows: rows among the records, so that a counted request writes one row."""
+
+
 class WorldSettings(Struct):
-    """The state of a world beside its records."""
+    """The state of a world beside its records.
+
+    Attributes:
+        windows: Those of a snapshot, and of a world that version 2 wrote; else they are rows.
+    """
 
     clock: ClockSetting | None
     seed: int
     issued: int
     choices: dict[str, str]
-    windows: dict[str, Window]
     limits: dict[str, int]
     faults: dict[str, Fault]
+    windows: dict[str, Window] = {}
 
 
 class StoredSnapshot(Struct):
@@ -48,7 +56,8 @@ class Rows:
 
     def __init__(self, collections: Iterable[Collection[Any]], fixtures: Baseline) -> None:
         self.fixtures = fixtures
-        self._decoders = {c.name: msgspec.msgpack.Decoder(c.type) for c in collections}
+        kinds = (*collections, WINDOWS)
+        self._decoders = {c.name: msgspec.msgpack.Decoder(c.type) for c in kinds}
         self._encode = msgspec.msgpack.Encoder().encode
 
     def record(self, collection: str, record: Any) -> bytes:
@@ -73,24 +82,37 @@ class Rows:
             raise ValueError(msg)
         return decoder.decode(blob)
 
-    def settings(self, snapshot: Snapshot) -> bytes:
-        """Encodes what a world is beside its records.
+    def settings(self, world: World) -> bytes:
+        """Encodes what a world is beside its records and windows.
 
         Raises:
             ValueError: It could not be read back.
         """
-        settings = _settings(snapshot)
-        # windows are counted by the engine alone, and there may be thousands of them
-        checked = self._encode(msgspec.structs.replace(settings, windows={}))
-        msgspec.msgpack.decode(checked, type=WorldSettings)
-        return self._encode(settings)
+        settings = WorldSettings(
+            world.clock.setting,
+            world.identifiers.seed,
+            world.identifiers.count,
+            dict(world.choices),
+            world.limits,
+            world.faults,
+        )
+        blob = self._encode(settings)
+        msgspec.msgpack.decode(blob, type=WorldSettings)
+        return blob
 
     def snapshot(self, snapshot: Snapshot) -> bytes:
         """Encodes a snapshot."""
-        stored = StoredSnapshot(
-            self._own(snapshot.baseline), self._blobs(snapshot.overlay), _settings(snapshot)
+        settings = WorldSettings(
+            snapshot.clock,
+            snapshot.seed,
+            snapshot.issued,
+            dict(snapshot.choices),
+            dict(snapshot.limits),
+            dict(snapshot.faults),
+            dict(snapshot.windows),
         )
-        return self._encode(stored)
+        own, overlay = self._own(snapshot.baseline), self._blobs(snapshot.overlay)
+        return self._encode(StoredSnapshot(own, overlay, settings))
 
     def decoded_snapshot(self, blob: bytes) -> Snapshot:
         """Decodes a snapshot.
@@ -98,7 +120,8 @@ class Rows:
         Raises:
             ValueError: The row is invalid.
         """
-        return self._as_snapshot(msgspec.msgpack.decode(blob, type=StoredSnapshot))
+        stored = msgspec.msgpack.decode(blob, type=StoredSnapshot)
+        return self._as_snapshot(stored.baseline, self._records(stored.overlay), stored.settings)
 
     def baseline(self, baseline: Baseline) -> bytes | None:
         """Encodes a baseline; None for that of the fixtures."""
@@ -113,7 +136,11 @@ class Rows:
         """
         own = None if baseline is None else msgspec.msgpack.decode(baseline, type=Blobs)
         decoded = msgspec.msgpack.decode(settings, type=WorldSettings)
-        return self._as_snapshot(StoredSnapshot(own, overlay, decoded))
+        records = self._records(overlay)
+        windows: dict[str, Window] = records.pop(WINDOWS.name, {})
+        in_order = sorted(windows.items(), key=lambda item: item[1].opened)
+        decoded.windows.update(in_order)
+        return self._as_snapshot(own, records, decoded)
 
     def _own(self, baseline: Baseline) -> Blobs | None:
         return None if baseline is self.fixtures else self._blobs(baseline)
@@ -127,11 +154,12 @@ class Rows:
             for collection, members in records.items()
         }
 
-    def _as_snapshot(self, stored: StoredSnapshot) -> Snapshot:
-        settings = stored.settings
+    def _as_snapshot(
+        self, own: Blobs | None, overlay: dict[str, dict[str, Any]], settings: WorldSettings
+    ) -> Snapshot:
         return Snapshot(
-            baseline=self.fixtures if stored.baseline is None else self._records(stored.baseline),
-            overlay=self._records(stored.overlay),
+            baseline=self.fixtures if own is None else self._records(own),
+            overlay=overlay,
             clock=settings.clock,
             seed=settings.seed,
             issued=settings.issued,
@@ -149,15 +177,3 @@ class Rows:
             }
             for collection, members in blobs.items()
         }
-
-
-def _settings(snapshot: Snapshot) -> WorldSettings:
-    return WorldSettings(
-        snapshot.clock,
-        snapshot.seed,
-        snapshot.issued,
-        dict(snapshot.choices),
-        dict(snapshot.windows),
-        dict(snapshot.limits),
-        dict(snapshot.faults),
-    )
