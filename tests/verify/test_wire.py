@@ -1,5 +1,6 @@
 """Over real sockets: a response that never ends is cut, whatever part of it does not."""
 
+import threading
 from datetime import timedelta
 
 import httpx
@@ -12,6 +13,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import machine_clock
 from understudy.deployments.exchange import Request
 from understudy.deployments.ledger import Ledger
+from understudy.deployments.receiving import received
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.transport import DeploymentTransport
 from understudy.verify.gateway import Gateway
@@ -55,6 +57,17 @@ def test_the_next_answer_has_a_patience_of_its_own():
         httpx.Client(transport=DeploymentTransport(SOON)) as client,
     ):
         assert [client.get(f"{addresses.site}/v3").status_code for _ in range(3)] == [200] * 3
+
+
+def test_one_thread_watches_all_the_responses_of_a_transport_and_ends_with_it():
+    before = set(threading.enumerate())
+    with broken.html() as addresses, DeploymentTransport() as wire:
+        watching = set()
+        for _ in range(3):
+            received(wire, Request("GET", f"{addresses.site}/v3"))
+            watching |= {thread for thread in threading.enumerate() if thread.name == "watchdog"}
+    assert len(watching - before) == 1
+    assert not any(thread.is_alive() for thread in watching - before)
 
 
 def test_what_the_client_cannot_send_is_not_blamed_on_the_deployment():

@@ -5,13 +5,14 @@ When the total timeout ends, the connection is shut down, which ends the read th
 """
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import httpx
+
+from understudy.deployments.watchdog import Watch, Watchdog
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""
@@ -26,8 +27,8 @@ class DeploymentTransport(httpx.HTTPTransport):
 
     def __init__(self, timeout: timedelta = TOTAL_TIMEOUT) -> None:
         super().__init__()
-        self._timeout = timeout
         self._streams: list[Any] = []
+        self._watchdog = Watchdog(timeout.total_seconds(), self._cut)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request, and returns a response whose body is cut when the timeout ends.
@@ -35,54 +36,35 @@ class DeploymentTransport(httpx.HTTPTransport):
         Raises:
             httpx.HTTPError: No response was received, or not in time.
         """
-        watch = Watchdog(self._timeout, self._streams)
+        watch = self._watchdog.begin()
         request.extensions["trace"] = self._trace
         try:
             response = super().handle_request(request)
         except httpx.HTTPError as error:
-            watch.end()
+            self._watchdog.end(watch)
             raise watch.reason(error) from error
         return httpx.Response(
-            response.status_code, headers=response.headers, stream=WatchedStream(response, watch)
+            response.status_code,
+            headers=response.headers,
+            stream=WatchedStream(response, self._watchdog, watch),
         )
+
+    def __exit__(self, *_exception: object) -> None:
+        """Closes; the inherited way would close the connections alone."""
+        self.close()
+
+    def close(self) -> None:
+        """Closes every connection, and ends the thread that watches them."""
+        super().close()
+        self._watchdog.close()
 
     def _trace(self, name: str, info: dict[str, Any]) -> None:
         if name in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
-            # in place, as the current watchdog refers to this list
-            self._streams[:] = [stream for stream in self._streams if _is_open(stream)]
+            self._streams = [stream for stream in self._streams if _is_open(stream)]
             self._streams.append(info["return_value"])
 
-
-class Watchdog:
-    """Shuts down every connection when the timeout ends; a run awaits one response at a time.
-
-    Attributes:
-        is_cut: True if the timeout ended.
-    """
-
-    def __init__(self, timeout: timedelta, streams: list[Any]) -> None:
-        self._seconds = timeout.total_seconds()
-        self._streams = streams
-        self.is_cut = False
-        self._timer = threading.Timer(self._seconds, self._cut)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def end(self) -> None:
-        """Cancels the timer."""
-        self._timer.cancel()
-
-    def reason(self, error: httpx.HTTPError) -> httpx.HTTPError:
-        """Returns the error that explains a broken connection."""
-        return self.slowness if self.is_cut else error
-
-    @property
-    def slowness(self) -> httpx.ReadTimeout:
-        """The error of a response that was cut."""
-        return httpx.ReadTimeout(f"the response took longer than {self._seconds:g} s and was cut")
-
     def _cut(self) -> None:
-        self.is_cut = True
+        """Shuts down every connection; a run awaits one response at a time."""
         for stream in self._streams:
             with suppress(OSError):
                 stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
@@ -91,8 +73,9 @@ class Watchdog:
 class WatchedStream(httpx.SyncByteStream):
     """A response body whose connection is watched until its end."""
 
-    def __init__(self, response: httpx.Response, watch: Watchdog) -> None:
+    def __init__(self, response: httpx.Response, watchdog: Watchdog, watch: Watch) -> None:
         self._response = response
+        self._watchdog = watchdog
         self._watch = watch
 
     def __iter__(self) -> Iterator[bytes]:
@@ -110,7 +93,7 @@ class WatchedStream(httpx.SyncByteStream):
 
     def close(self) -> None:
         """Closes the connection."""
-        self._watch.end()
+        self._watchdog.end(self._watch)
         self._response.close()
 
 
