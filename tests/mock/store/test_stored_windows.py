@@ -1,0 +1,85 @@
+"""What is used of rate limits is a row for each window, which lasts as long as the window."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.mock.admin.conftest import START, Driver
+from tests.mock.store.conftest import end_store, written
+
+from understudy.mock.engine.windows import Window
+from understudy.mock.store.state_file import FILE
+
+
+def test_a_counted_request_writes_as_much_beside_10_000_windows_as_beside_none(
+    started, tmp_path: Path
+) -> None:
+    driver = started()
+    world = driver.mock.world
+    world.windows.update({f"address {n}": Window(world.clock.now(), 1) for n in range(10_000)})
+    world.note_windows(world.windows)
+    driver.get("/v3/profiles/ada")
+    log = tmp_path / f"{FILE}-wal"
+    before = log.stat().st_size
+    driver.get("/v3/profiles/ada")
+    page = 24 + 4096  # with its header in the log
+    assert before > 100 * page
+    assert 0 < log.stat().st_size - before <= 2 * page
+    assert len(started().mock.world.windows) == 10_001
+
+
+def test_closed_windows_leave_the_database_while_others_open(started) -> None:
+    driver = started()
+    for address in ("10.0.0.1", "10.0.0.2"):
+        driver.get("/v3/profiles/ada", client=(address, 1))
+    driver.admin("POST", "/clock/advance", {"seconds": 3600})
+    driver.get("/v3/profiles/ada", client=("10.0.0.3", 1))
+    assert list(started().mock.world.windows) == ["address 10.0.0.3"]
+
+
+def test_windows_come_back_in_the_order_they_opened(started) -> None:
+    driver, hosts = started(), ("10.0.0.9", "10.0.0.1", "10.0.0.5")
+    for host in hosts:
+        driver.get("/v3/profiles/ada", client=(host, 1))
+        driver.admin("POST", "/clock/advance", {"seconds": 1})
+    assert list(started().mock.world.windows) == [f"address {host}" for host in hosts]
+
+
+def test_what_counts_in_a_world_that_has_ended_is_no_row_of_its_successor(started) -> None:
+    driver = started()
+    driver.admin("POST", "/worlds", {"name": "w"})
+    ended = driver.mock.worlds.get("w")
+    driver.admin("DELETE", "/worlds/w")
+    driver.admin("POST", "/worlds", {"name": "w"})
+    ended.note_windows(("ada", *ended.windows.keep("ada", Window(START, 5))))
+    ended.note_fault_use()
+    driver.admin("POST", "/snapshots", {"name": "commits"})
+    assert started().mock.worlds.get("w").windows == {}
+
+
+def test_a_database_of_version_2_is_upgraded_with_its_windows(started, tmp_path: Path) -> None:
+    driver = started()
+    driver.get("/v3/profiles/ada")
+    settings = as_version_2(driver)
+    end_store(driver)
+    written(tmp_path, "DELETE FROM records WHERE collection = 'windows'")
+    written(tmp_path, "UPDATE worlds SET settings = ?", settings)
+    written(tmp_path, "PRAGMA user_version = 2")
+    upgraded = started()
+    upgraded.get("/v3/profiles/ada")
+    again = started().get("/v3/profiles/ada")
+    assert again.headers["x-ratelimit-remaining"] == "97"
+
+
+def as_version_2(driver: Driver) -> bytes:
+    """Returns the settings of the world as version 2 wrote them: windows among them."""
+    windows = {name: tuple(window) for name, window in driver.mock.world.windows.items()}
+    settings: dict[str, Any] = {
+        "clock": None,
+        "seed": 1,
+        "issued": 0,
+        "choices": {},
+        "limits": {},
+        "faults": {},
+    }
+    return msgspec.msgpack.encode({**settings, "windows": windows})
