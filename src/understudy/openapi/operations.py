@@ -53,10 +53,18 @@ class MediaType:
     """A body in one media type: its schema and its examples, in the document's order.
 
     The media type itself is the key it is found by: in lower case, and without options.
+
+    Attributes:
+        schema: Of the whole body; None if the document declares none.
+        examples: Name to value; one without a name is called ``example``.
+        declared_as: The media type as the document writes it, with its options.
+        item_schema: Of each item of a sequence, such as an event or a line (OpenAPI 3.2.0, 4.14.3).
     """
 
     schema: Node | None
     examples: Mapping[str, Any]
+    declared_as: str = ""
+    item_schema: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +278,12 @@ def _content(document: Document, owner: Node) -> dict[str, MediaType]:
     for name, node in document.expect(content, dict).children():
         media = document.expect(node, dict)
         without_options = str(name).partition(";")[0].strip().lower()
-        media_types[without_options] = MediaType(media.child("schema"), _examples(document, media))
+        media_types[without_options] = MediaType(
+            media.child("schema"),
+            _examples(document, media),
+            str(name).strip(),
+            media.child("itemSchema"),
+        )
     return media_types
 
 

@@ -47,13 +47,17 @@ INTEGER = {"type": "integer"}
         ({"404": {}, "201": content("application/json", example=[1])}, HandlerResponse([1], 201)),
         ({"2XX": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
         ({"default": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
-        ({"404": {}}, HandlerResponse(None, 200)),
+        ({"404": {}}, HandlerResponse(None, 404)),
+        ({"201": {}, "200": {}}, HandlerResponse(None, 200)),
+        ({"404": {}, "301": {}}, HandlerResponse(None, 301, headers=(("location", "/"),))),
+        ({"5XX": {}, "101": {}}, HandlerResponse(None, 500)),
+        ({}, HandlerResponse(None, 200)),
         ({"200": content("application/json")}, HandlerResponse({}, 200)),
         (
             {"200": content("text/plain", example="words")},
             HandlerResponse(b"words", 200, "text/plain"),
         ),
-        ({"200": content("text/csv", schema=INTEGER)}, HandlerResponse(b"1", 200, "text/csv")),
+        ({"200": content("text/csv", schema=INTEGER)}, HandlerResponse(b"1\r\n", 200, "text/csv")),
         ({"200": content("a/b+json", example={})}, HandlerResponse({}, 200, "a/b+json")),
         (
             {"200": content("application/json", examples={"a": {"value": "no"}}, schema=INTEGER)},
@@ -65,10 +69,10 @@ INTEGER = {"type": "integer"}
                     "application/json", example=None, schema={**INTEGER, "nullable": True}
                 )
             },
-            HandlerResponse(None, 200),
+            HandlerResponse(b"null", 200),
         ),
     ],
-    ids=range(11),
+    ids=range(15),
 )
 def test_an_operation_is_answered_by_its_first_success(
     responses, expected: HandlerResponse

@@ -125,7 +125,14 @@ def call_handler(
     if binding.handler is None:
         seed = context.world.identifiers.seed
         context.notes.append(GENERATED_NOTE)
-        generated = sample_response(endpoint.operation, endpoint.schemas, seed, context.arguments)
+        generated = sample_response(
+            endpoint.operation,
+            endpoint.schemas,
+            seed,
+            context.arguments,
+            accept=context.headers.get(b"accept", b"").decode("latin-1"),
+            notes=context.notes,
+        )
         return generated._replace(headers=(*generated.headers, GENERATED))
     authorization = context.headers.get(b"authorization")
     call = Call(

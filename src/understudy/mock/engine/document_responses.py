@@ -6,14 +6,14 @@ are seeded by their place in the document, so the same document gives the same r
 
 import re
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any, Final
-
-import orjson
 
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import BODY
+from understudy.mock.engine.sample_bodies import written_body
+from understudy.mock.engine.sample_headers import LOCATION, sample_headers
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.operations import (
     PATH_PARAMETER,
     DeclaredResponse,
@@ -23,7 +23,6 @@ from understudy.openapi.operations import (
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
-JSON = "application/json"
 SLUG = "slug"
 _NOT_IN_SLUGS = re.compile("[^a-z0-9]+")
 
@@ -32,14 +31,26 @@ NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 _IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
 """The end of the name of a path parameter that gives the ``id`` of what it leads to."""
 
+_WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
+"""Statuses whose responses have no content (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
+
+_STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "default": 200}
+_REDIRECTS = range(300, 400)
+_FIRST_FINAL = 200
+
 
 def sample_response(
     operation: Operation,
     schemas: Schemas,
     seed: int,
     arguments: Mapping[str, Any] = NO_ARGUMENTS,
+    *,
+    accept: str = "",
+    notes: list[str] | None = None,
 ) -> HandlerResponse:
-    """Returns the first success that the document declares, by example or by schema.
+    """Returns the response that a document promises first, by example or by schema.
+
+    That is the lowest success, or else the default, a redirect, or whatever is documented first.
 
     Args:
         operation: The operation that was called.
@@ -47,16 +58,13 @@ def sample_response(
         seed: Seed of generated values.
         arguments: What was sent: parameters by name, and the body. Members of the same names in a
             generated object have these values, as a client reads back what it wrote.
+        accept: The Accept header, which chooses among the declared media types.
+        notes: Gets a remark on each example that is passed over.
     """
-    response = declared_response(operation, schemas, seed)
+    status, response = _first_response(operation)
     if response is None:
-        return HandlerResponse(None, 200)
-    _, declared = _declared(operation, None)
-    media = declared.content.get(response.media_type) if declared else None
-    if media is None or media.schema is None or _is_example(response.body, media):
-        return response
-    body = _echoed(response.body, media.schema, schemas, operation, arguments)
-    return response._replace(body=body)
+        return HandlerResponse(None, status)
+    return _Sampling(operation, schemas, seed, accept, notes).response(status, response, arguments)
 
 
 def declared_response(
@@ -74,39 +82,132 @@ def declared_response(
         operation: The operation that was called.
         schemas: The document's validators.
         seed: Seed of generated values.
-        status: The status to respond with; None: the first success.
+        status: The status to respond with; None: the one that the document promises first.
         example: Name of the example to respond with.
         is_made_up: Whether to generate the body from the schema even where there are examples.
 
     Returns:
         None where the document declares no such status or example.
     """
-    number, response = _declared(operation, status)
+    if status is None:
+        status, response = _first_response(operation)
+    else:
+        response = operation.response(status)
     if response is None:
         return None
-    if not response.content:
-        return HandlerResponse(None, number) if example is None else None
-    media_type = JSON if JSON in response.content else next(iter(response.content))
-    media = response.content[media_type]
+    sampling = _Sampling(operation, schemas, seed)
     if example is not None:
-        value = media.examples.get(example)
-        return (
-            None
-            if value is None
-            else HandlerResponse(_encoded(value, media_type), number, media_type)
-        )
-    body = _body(media, schemas, seed, is_made_up=is_made_up)
-    return HandlerResponse(_encoded(body, media_type), number, media_type)
+        return sampling.example(status, response, example)
+    return sampling.response(status, response, NO_ARGUMENTS, is_made_up=is_made_up)
 
 
-def _declared(operation: Operation, status: int | None) -> tuple[int, DeclaredResponse | None]:
-    if status is not None:
-        return status, operation.response(status)
-    success, response = next(
-        ((s, r) for s, r in operation.responses.items() if s.startswith("2")),
-        ("default", operation.responses.get("default")),
-    )
-    return int(success) if success.isdecimal() else 200, response
+def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]:
+    """Returns the response that a document promises first, and its status."""
+    declared = operation.responses
+    numbers = sorted(int(status) for status in declared if status.isdecimal())
+    redirects = sorted(set(numbers) & {*_REDIRECTS} - _WITHOUT_CONTENT)
+    order = [
+        *(str(number) for number in numbers if number // 100 == 2),  # noqa: PLR2004 - RFC 9110, 15.3
+        *("2XX", "default"),
+        *map(str, redirects),
+        "3XX",
+        *(status for status in declared if not status.startswith("1")),
+    ]
+    key = next((status for status in order if status in declared), None)
+    if key is None:
+        return _FIRST_FINAL, None
+    return int(key) if key.isdecimal() else _STATUS_OF_RANGE.get(key, _FIRST_FINAL), declared[key]
+
+
+class _Sampling:
+    """Makes responses of one operation."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        schemas: Schemas,
+        seed: int,
+        accept: str = "",
+        notes: list[str] | None = None,
+    ) -> None:
+        self._operation = operation
+        self._schemas = schemas
+        self._seed = seed
+        self._accept = accept
+        self._notes = [] if notes is None else notes
+
+    def response(
+        self,
+        status: int,
+        declared: DeclaredResponse,
+        arguments: Mapping[str, Any],
+        *,
+        is_made_up: bool = False,
+    ) -> HandlerResponse:
+        """Returns a status with the headers and the content that are declared for it."""
+        headers = sample_headers(declared, self._schemas, self._seed)
+        if status in _REDIRECTS and LOCATION not in dict(headers):
+            headers = (*headers, (LOCATION, "/"))
+        if not declared.content or status in _WITHOUT_CONTENT:
+            return HandlerResponse(None, status, headers=headers)
+        key = self._media_type(declared)
+        media = declared.content[key]
+        media_type = concrete(key, self._accept)
+        example = None if is_made_up else self._example(media, media_type)
+        if example is not None:
+            value = example.value
+        elif media.schema is None and media.item_schema is None:
+            value = {} if is_json(media_type) else _text_of_nothing(media_type)
+        else:
+            value = self._made_up(media, arguments)
+        return self._sent(value, media_type, media, status)._replace(headers=headers)
+
+    def example(self, status: int, declared: DeclaredResponse, name: str) -> HandlerResponse | None:
+        """Returns a status with an example by its name; None where the document has none."""
+        for key, media in declared.content.items():
+            if name in media.examples:
+                media_type = concrete(key, self._accept)
+                return self._sent(media.examples[name], media_type, media, status)
+        return None
+
+    def _media_type(self, declared: DeclaredResponse) -> str:
+        """Returns the declared media type that the client likes best, or the likeliest if none."""
+        chosen = negotiated(declared.content, self._accept)
+        return chosen or negotiated(declared.content, "") or next(iter(declared.content))
+
+    def _sent(self, value: Any, media_type: str, media: MediaType, status: int) -> HandlerResponse:
+        body = written_body(value, media_type, media.schema, self._schemas)
+        if body is None:
+            body = b"null"  # the content, and not the lack of one
+        is_named = "*" not in media.declared_as and media.declared_as
+        return HandlerResponse(body, status, media.declared_as if is_named else media_type)
+
+    def _example(self, media: MediaType, media_type: str) -> Node | None:
+        """Returns the first example that fits its schema; a text in another notation always does."""
+        takes = None if media.schema is None else self._schemas.validator(media.schema).is_valid
+        for name, value in media.examples.items():
+            is_notation = isinstance(value, str) and not is_json(media_type)
+            if takes is None or is_notation or takes(value):
+                return Node(name, value)
+            method, path = self._operation.method, self._operation.path
+            self._notes.append(
+                f"the {media_type} example {name!r} of {method} {path} breaks its schema, and a "
+                "generated body is sent; `understudy lint` says where"
+            )
+        return None
+
+    def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
+        sampler = Sampler(self._schemas, self._seed)
+        if media.schema is None:
+            assert media.item_schema is not None
+            return [sampler.value(media.item_schema)]
+        value = sampler.value(media.schema)
+        return _echoed(value, media.schema, self._schemas, self._operation, arguments)
+
+
+def _text_of_nothing(media_type: str) -> Any:
+    """Returns the content of a type that the document says no more of."""
+    return "understudy" if is_text(media_type) else {}
 
 
 def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
@@ -119,20 +220,6 @@ def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
         seed: Same seed, same members.
     """
     return _Completion(schemas, seed).completed(body, schema)
-
-
-def _body(media: MediaType, schemas: Schemas, seed: int, *, is_made_up: bool) -> Any:
-    examples = () if is_made_up and media.schema is not None else media.examples.values()
-    if media.schema is None:
-        return next(iter(examples), {})
-    takes = schemas.validator(media.schema).is_valid
-    fitting = (example for example in examples if takes(example))
-    made = (Sampler(schemas, seed).value(schema) for schema in (media.schema,))
-    return next(chain(fitting, made))
-
-
-def _is_example(body: Any, media: MediaType) -> bool:
-    return any(body is example for example in media.examples.values())
 
 
 def _echoed(
@@ -152,13 +239,6 @@ def _echoed(
         changed = {**body, name: sent[name]}
         body = changed if accepts(changed) else body
     return body
-
-
-def _encoded(body: Any, media_type: str) -> Any:
-    """Returns bytes for a type that is not JSON, where only JSON's dicts and lists stay values."""
-    if media_type == JSON or media_type.endswith("+json"):
-        return body
-    return body.encode() if isinstance(body, str) else orjson.dumps(body)
 
 
 class _Completion:

@@ -191,7 +191,8 @@ def _replacement(
             raise MockRefusal(400, "No such example", msg)
         return _error(context, endpoint, status)
     headers = _quota_headers(context, endpoint, declared.status)
-    return declared._replace(headers=(*declared.headers, *headers))
+    sampled = (it for it in declared.headers if it[0] not in dict(headers))
+    return declared._replace(headers=(*sampled, *headers))
 
 
 def _has_example(endpoint: Endpoint, status: int | None) -> bool:
@@ -200,12 +201,14 @@ def _has_example(endpoint: Endpoint, status: int | None) -> bool:
 
 
 def _error(context: RequestContext, endpoint: Endpoint, status: int) -> HandlerResponse:
-    """Returns a status in the API's own error shape, with the headers that go with it."""
+    """Returns a status in the error shape that is declared for it, with the headers that go with it."""
     if status < FIRST_ERROR:
         return HandlerResponse(None, status)
     problem = Problem(f"Answered {status} on demand.", code="on_demand")
     headers = _quota_headers(context, endpoint, status)
-    return endpoint.api.error_response(problem)._replace(status=status, headers=headers)
+    response = endpoint.api.error_response(problem)._replace(status=status, headers=headers)
+    seed = context.world.identifiers.seed
+    return endpoint.errors.response(response, problem, seed)._replace(status=status)
 
 
 def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> Headers:

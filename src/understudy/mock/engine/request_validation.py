@@ -102,6 +102,9 @@ def _negotiate(context: RequestContext, endpoint: Endpoint) -> None:
     accept = context.headers.get(b"accept")
     if not accept or b"*/*" in accept or not endpoint.validator.media_types:
         return
+    declared = endpoint.operation.responses
+    if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:
+        return  # what another service does here only its document can say
     offered = endpoint.validator.media_types
     for part in accept.decode("latin-1").lower().split(","):
         media_range, *options = (piece.strip() for piece in part.split(";"))

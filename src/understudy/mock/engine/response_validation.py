@@ -52,7 +52,7 @@ class ResponseValidator:
             return f"status {response.status} is not in the document"
         if response.body is None or not declared.content:
             return None
-        media = declared.content.get(response.media_type)
+        media = declared.content.get(_without_options(response.media_type))
         if media is None:
             return self._undeclared_type(declared, response.media_type)
         if isinstance(response.body, bytes) or media.schema is None:
@@ -62,7 +62,7 @@ class ResponseValidator:
     def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
         """Returns a response with the required members that it lacks, generated."""
         declared = self._operation.response(response.status)
-        media = declared and declared.content.get(response.media_type)
+        media = declared and declared.content.get(_without_options(response.media_type))
         if not media or media.schema is None:
             return response
         body = response.body.value if isinstance(response.body, SharedBody) else response.body
@@ -87,6 +87,10 @@ def _fault(body: Any, validator: Validator) -> str | None:
         return first_error(validator, body.value)
     body.valid_by = validator
     return None
+
+
+def _without_options(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower() if ";" in media_type else media_type
 
 
 def _is_success(status: int) -> bool:

@@ -1,0 +1,128 @@
+"""Writes values as XML in the way that their schemas say (OpenAPI 3.0.3, XML Object)."""
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from understudy.openapi.loader import Node
+from understudy.openapi.schemas import Schemas
+
+_SCHEMAS = "#/components/schemas/"
+_ROOT = "root"
+_ITEM = "item"
+
+
+class XmlWriter:
+    """Writes XML for the schemas of one document.
+
+    Args:
+        schemas: The document's validators.
+    """
+
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+
+    def write(self, value: Any, schema: Node | None) -> bytes:
+        """Returns a value as an XML document in UTF-8.
+
+        Args:
+            value: As JSON has it.
+            schema: Its schema, whose ``xml`` members name elements and attributes.
+        """
+        root = Xml.Element(self._tag(schema, _root_name(schema)))
+        self._declare_namespace(root, schema)
+        if isinstance(value, list):
+            self._append_items(root, value, schema, _ITEM)
+        else:
+            self._fill(root, value, schema)
+        content: bytes = Xml.tostring(root, encoding="UTF-8", xml_declaration=True)
+        return content
+
+    def _fill(self, element: Xml.Element, value: Any, schema: Node | None) -> None:
+        if not isinstance(value, dict):
+            element.text = _text(value)
+            return
+        for name, member in value.items():
+            below = None if schema is None else member_schema(self._schemas, schema, name)
+            self._append(element, name, member, below)
+
+    def _append(self, parent: Xml.Element, name: str, value: Any, schema: Node | None) -> None:
+        xml = self._xml(schema)
+        if isinstance(value, list):
+            if xml.get("wrapped"):
+                parent = self._element(parent, name, schema)
+            self._append_items(parent, value, schema, name)
+        elif xml.get("attribute"):
+            self._declare_namespace(parent, schema)
+            parent.set(self._tag(schema, name), _text(value))
+        else:
+            self._fill(self._element(parent, name, schema), value, schema)
+
+    def _append_items(
+        self, parent: Xml.Element, values: list[Any], schema: Node | None, name: str
+    ) -> None:
+        items = None if schema is None else self._schemas.follow(schema).child("items")
+        for value in values:
+            element = self._element(parent, name, items)
+            if isinstance(value, list):
+                self._append_items(element, value, items, _ITEM)
+            else:
+                self._fill(element, value, items)
+
+    def _element(self, parent: Xml.Element, name: str, schema: Node | None) -> Xml.Element:
+        element = Xml.SubElement(parent, self._tag(schema, name))
+        self._declare_namespace(element, schema)
+        return element
+
+    def _tag(self, schema: Node | None, name: str) -> str:
+        xml = self._xml(schema)
+        tag = str(xml.get("name", name))
+        return f"{xml['prefix']}:{tag}" if xml.get("prefix") else tag
+
+    def _declare_namespace(self, element: Xml.Element, schema: Node | None) -> None:
+        xml = self._xml(schema)
+        if xml.get("namespace"):
+            prefix = xml.get("prefix")
+            element.set(f"xmlns:{prefix}" if prefix else "xmlns", str(xml["namespace"]))
+
+    def _xml(self, schema: Node | None) -> Mapping[str, Any]:
+        """Returns the XML Object of a schema, or of a part of it (``allOf``)."""
+        return {} if schema is None else xml_object(self._schemas, schema)
+
+
+def xml_object(schemas: Schemas, schema: Node) -> Mapping[str, Any]:
+    """Returns the XML Object of a schema, through references and ``allOf``; empty if it has none."""
+    node = schemas.follow(schema)
+    xml = node.child("xml")
+    if xml is not None and isinstance(xml.value, dict):
+        return xml.value
+    parts = (node.child("allOf") or Node("", [])).children()
+    return next((known for _, part in parts if (known := xml_object(schemas, part))), {})
+
+
+def member_schema(schemas: Schemas, schema: Node, name: str) -> Node | None:
+    """Returns the schema of a member in an object or in any of its alternatives."""
+    member = schemas.property_schema(schema, name)
+    if member is not None:
+        return member
+    node = schemas.follow(schema)
+    for keyword in ("allOf", "oneOf", "anyOf"):
+        for _, part in (node.child(keyword) or Node("", [])).children():
+            member = member_schema(schemas, part, name)
+            if member is not None:
+                return member
+    return None
+
+
+def _root_name(schema: Node | None) -> str:
+    """Returns the name of a component, which the root element has where ``xml`` gives it none."""
+    reference = schema.value.get("$ref") if schema and isinstance(schema.value, dict) else None
+    if isinstance(reference, str) and reference.startswith(_SCHEMAS):
+        return reference.removeprefix(_SCHEMAS)
+    return _ROOT
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
