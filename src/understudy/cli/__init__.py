@@ -16,6 +16,7 @@ from understudy.cli.explain import explain
 from understudy.cli.export import export
 from understudy.cli.fixtures import fixtures
 from understudy.cli.generate import generate
+from understudy.cli.infer import infer
 from understudy.cli.journal import journal
 from understudy.cli.rules import rules
 from understudy.cli.serve import serve
@@ -69,7 +70,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, generate, rules, fixtures),
+    *(serve, verify, generate, infer, rules, fixtures),
     *(journal, explain, exercised, export, exec_, cleanup),
 )
 for command in COMMANDS:

@@ -1,0 +1,116 @@
+"""``understudy infer``: shows which state the mock infers from a document."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+WIDTH = 78
+"""Columns of the reasons."""
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("document", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--state-model",
+    type=click.Path(path_type=Path),
+    metavar="YAML",
+    help="State-model file that corrects what is inferred.",
+)
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path),
+    metavar="YAML",
+    help="Write what is inferred as a state-model file, to edit and pass to --state-model.",
+)
+@click.option("--json", "is_json", is_flag=True, help="Print the model as JSON.")
+def infer(document: Path, state_model: Path | None, write: Path | None, *, is_json: bool) -> None:
+    """Show which state the mock infers from a document.
+
+    Operations of a collection share their state: what is created is read, listed, changed, and gone
+    after deletion. What is not sure stays stateless.
+    """
+    # Documents take 0.1 s to import, which other commands need not wait for.
+    from understudy.cli.writing import expect_writable
+    from understudy.openapi.loader import load
+    from understudy.openapi.resources.finder import infer_resources
+    from understudy.openapi.resources.state_models import state_model_text
+
+    if write is not None:
+        expect_writable(write, "--write")
+    model = infer_resources(load(document), state_model)
+    if write is not None:
+        write.write_text(state_model_text(model), encoding="utf-8")
+    if is_json:
+        content = {
+            "collections": [_as_json(it) for it in model.collections],
+            "singletons": [_as_json(it) for it in model.singletons],
+            "stateless": [_as_json(it) for it in model.uncertain],
+        }
+        click.echo(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        return
+    for line in _lines(model):
+        click.echo(line)
+
+
+def _as_json(resource: Any) -> dict[str, Any]:
+    return {
+        "path": resource.path,
+        "item": getattr(resource, "item_path", None),
+        "identifier": getattr(resource, "identifier", None),
+        "confidence": resource.confidence,
+        "reasons": list(resource.reasons),
+        "operations": [
+            {
+                "role": it.role,
+                "method": it.operation.method,
+                "path": it.operation.path,
+                "request": list(it.request_path),
+                "response": None if it.response_path is None else list(it.response_path),
+                **({"changes": dict(it.changes)} if it.changes else {}),
+            }
+            for it in resource.operations
+        ],
+        "parents": [
+            {"parameter": it.parameter, "collection": it.collection} for it in resource.parents
+        ],
+        "references": dict(getattr(resource, "references", {})),
+        "unique": list(getattr(resource, "unique", ())),
+    }
+
+
+def _lines(model: Any) -> list[str]:
+    """Returns the model as a table: what has state, how sure that is, and why."""
+    counted = sum(len(it.operations) for it in model.resources)
+    lines = [
+        f"{len(model.collections)} collections and {len(model.singletons)} single resources, "
+        f"with {counted} operations, have state."
+    ]
+    for resource in model.resources:
+        lines += _resource(resource)
+    if model.uncertain:
+        lines += ["", "Stateless, as too little speaks for a state (--state-model FILE states it):"]
+    for resource in model.uncertain:
+        lines += _resource(resource)
+    return lines
+
+
+def _resource(resource: Any) -> list[str]:
+    import textwrap
+
+    identifier = getattr(resource, "identifier", None)
+    by = f", by {identifier}" if identifier else ""
+    lines = ["", f"{resource.confidence:>4.0%}  {click.style(resource.path, bold=True)}{by}"]
+    for it in resource.operations:
+        changes = ", ".join(f"{name}: {value}" for name, value in it.changes.items())
+        suffix = f"  ({changes})" if changes else ""
+        lines.append(f"      {it.role:<8} {it.operation.method:<6} {it.operation.path}{suffix}")
+    for parent in resource.parents:
+        target = f"items of {parent.collection}" if parent.collection else "separate items"
+        lines.append(f"      {'parent':<8} {{{parent.parameter}}}  {target}")
+    for member, path in getattr(resource, "references", {}).items():
+        lines.append(f"      {'refers':<8} {member}  to items of {path}")
+    lines += [f"      {'unique':<8} {member}" for member in getattr(resource, "unique", ())]
+    why = textwrap.wrap("; ".join(resource.reasons), WIDTH - 6)
+    return lines + [click.style(f"      {line}", dim=True) for line in why]

@@ -1,0 +1,182 @@
+"""Defines what is inferred of a document: collections of items, single resources, and how sure it is.
+
+The model names operations of the document and places in its bodies, and nothing of how they are
+served or judged: the mock gives it state, and verify and generate draw sequences from it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from understudy.openapi.loader import Node
+from understudy.openapi.operations import PATH_PARAMETER, Operation
+
+Role = Literal["list", "create", "read", "replace", "update", "delete", "action"]
+"""The role of an operation: its effect on the items of a collection, or on a single resource."""
+
+ROLES: Final[tuple[Role, ...]] = (
+    *("list", "create", "read", "replace", "update", "delete", "action"),
+)
+
+CONFIDENT: Final = 0.7
+"""The least confidence, of at most 1, with which an entry is acted upon."""
+
+Steps = tuple[str, ...]
+"""Member names from the top of a body to a place in it; empty for the whole body."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceOperation:
+    """An operation in its role.
+
+    Attributes:
+        role: What it does.
+        operation: What the document says of it.
+        request_path: The place of the item in the request body.
+        response_path: The place of the item, or of the list of items, in the body of the success;
+            None where that body has no item.
+        changes: Member names and the values that an action gives them.
+    """
+
+    role: Role
+    operation: Operation
+    request_path: Steps = ()
+    response_path: Steps | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The method in upper case and the path template, which identify the operation."""
+        return self.operation.method, self.operation.path
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceParent:
+    """One parameter in the path of a collection.
+
+    Attributes:
+        parameter: Its name in the path.
+        collection: The path of the collection whose items it identifies; None where that is not
+            known, and the parameter only separates items.
+    """
+
+    parameter: str
+    collection: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceCollection:
+    """Items that are created, read and deleted by their identifier.
+
+    Attributes:
+        path: The path template of the collection.
+        item_path: The path template of an item; None where items have no address of their own.
+        identifier: The member of an item that identifies it; None where only the path does.
+        schema: The schema of an item, as it is read; None where the document has none.
+        operations: The operations in their roles, in the order of the document.
+        parents: The parameters of the collection's path, outermost first.
+        references: Member to the path of the collection whose items it identifies.
+        unique: The members that a second item with the same value is a conflict for.
+        confidence: How sure it is, from 0 to 1.
+        reasons: What speaks for and against it.
+    """
+
+    path: str
+    item_path: str | None
+    identifier: str | None
+    schema: Node | None
+    operations: tuple[ResourceOperation, ...]
+    parents: tuple[ResourceParent, ...] = ()
+    references: Mapping[str, str] = field(default_factory=dict)
+    unique: tuple[str, ...] = ()
+    confidence: float = 1.0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The last literal segment of the path, such as ``pets``."""
+        literal = [part for part in self.path.split("/") if part and "{" not in part]
+        return literal[-1].removesuffix(".json") if literal else self.path
+
+    @property
+    def parameter(self) -> str | None:
+        """The path parameter that identifies an item."""
+        return PATH_PARAMETER.findall(self.item_path)[-1] if self.item_path else None
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the confidence suffices to act upon it."""
+        return self.confidence >= CONFIDENT
+
+    def operation(self, role: Role) -> ResourceOperation | None:
+        """Returns the first operation in a role, or None."""
+        return next((it for it in self.operations if it.role == role), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSingleton:
+    """A resource that exists once, at its path: it is read and changed, and never created.
+
+    Attributes:
+        path: Its path template.
+        schema: Its schema, as it is read; None where the document has none.
+        operations: Its operations: ``read``, ``replace``, ``update``, ``delete``.
+        parents: The parameters of its path, outermost first.
+        confidence: How sure it is, from 0 to 1.
+        reasons: What speaks for and against it.
+    """
+
+    path: str
+    schema: Node | None
+    operations: tuple[ResourceOperation, ...]
+    parents: tuple[ResourceParent, ...] = ()
+    confidence: float = 1.0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """True if the confidence suffices to act upon it."""
+        return self.confidence >= CONFIDENT
+
+    def operation(self, role: Role) -> ResourceOperation | None:
+        """Returns the first operation in a role, or None."""
+        return next((it for it in self.operations if it.role == role), None)
+
+
+Resource = ResourceCollection | ResourceSingleton
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceModel:
+    """The resources of a document, as inferred or as stated in a file.
+
+    Attributes:
+        collections: Those that are certain.
+        singletons: Those that are certain.
+        uncertain: What stays stateless, as too little speaks for it.
+    """
+
+    collections: tuple[ResourceCollection, ...] = ()
+    singletons: tuple[ResourceSingleton, ...] = ()
+    uncertain: tuple[Resource, ...] = ()
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """All that is acted upon."""
+        return self.collections + self.singletons
+
+    def collection(self, path: str) -> ResourceCollection | None:
+        """Returns the collection at a path template, or None."""
+        return next((it for it in self.collections if it.path == path), None)
+
+    def children(self, path: str) -> Iterator[Resource]:
+        """Yields what has the items of a collection as its nearest parent."""
+        for resource in self.resources:
+            if resource.parents and resource.parents[-1].collection == path:
+                yield resource
+
+    def roles(self) -> Iterator[tuple[Resource, ResourceOperation]]:
+        """Yields every operation that is acted upon, with what it belongs to."""
+        for resource in self.resources:
+            for operation in resource.operations:
+                yield resource, operation

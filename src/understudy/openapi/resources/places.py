@@ -1,0 +1,122 @@
+"""Groups the operations of a document by the collection that their paths are about."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from understudy.openapi.operations import Operation, path_shape
+from understudy.openapi.resources.names import canonical, is_plural, singular
+
+_ITEM: Final = re.compile(r"(?P<collection>.*)/\{[^{}/]*\}(?:\.json)?/?")
+"""A path whose last segment is one parameter: it leads to an item of what is above it."""
+
+_ACTION: Final = re.compile(r"(?P<item>.*/\{[^{}/]+\})(?:/|:)(?P<verb>[A-Za-z][\w-]*)(?:\.json)?/?")
+"""A path that ends with a word below an item."""
+
+_CREATING: Final = frozenset({"create", "add", "new", "insert"})
+_LISTING: Final = frozenset({"list", "all", "search", "query", "find"})
+
+
+def collection_key(path: str) -> str:
+    """Returns a path by which the operations of one collection compare equal.
+
+    Names of parameters, a slash at the end and ``.json`` do not count.
+    """
+    return path_shape(path).removesuffix("/").removesuffix(".json")
+
+
+def item_collection(path: str) -> str | None:
+    """Returns the key of the collection that a path leads to an item of, or None."""
+    match = _ITEM.fullmatch(path)
+    return collection_key(match["collection"]) if match and match["collection"] else None
+
+
+def action_of(path: str) -> tuple[str, str] | None:
+    """Returns the key of the item that a path is an action on, and the verb; None for other paths."""
+    match = _ACTION.fullmatch(path)
+    return (collection_key(match["item"]), match["verb"]) if match else None
+
+
+@dataclass(slots=True)
+class PathGroup:
+    """The operations of what may be one collection.
+
+    Attributes:
+        key: The path of the collection, as ``collection_key`` has it.
+        own: Operations at the path of the collection.
+        items: Operations at the path of an item.
+        actions: Operations below the path of an item, with their last segment.
+        searches: GET operations at paths below the collection, such as ``/pets/findByStatus``.
+    """
+
+    key: str
+    own: list[Operation] = field(default_factory=list)
+    items: list[Operation] = field(default_factory=list)
+    actions: list[tuple[str, Operation]] = field(default_factory=list)
+    searches: list[Operation] = field(default_factory=list)
+
+    def find(self, method: str) -> Operation | None:
+        """Returns the operation of a method at the path of the collection, or None."""
+        return next((it for it in self.own if it.method == method), None)
+
+    def find_item(self, method: str) -> Operation | None:
+        """Returns the operation of a method at the path of an item, or None."""
+        return next((it for it in self.items if it.method == method), None)
+
+
+def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
+    """Returns every place that has an item path, or that may list and create, by its key."""
+    by_key: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_key.setdefault(collection_key(operation.path), []).append(operation)
+    grouped: dict[str, PathGroup] = {}
+    for operation in operations:
+        key = item_collection(operation.path)
+        if key is not None:
+            grouped.setdefault(key, PathGroup(key)).items.append(operation)
+    for key, listed in by_key.items():
+        methods = {operation.method for operation in listed}
+        if {"GET", "POST"} <= methods and not key.endswith("{}"):
+            grouped.setdefault(key, PathGroup(key))
+    for place in grouped.values():
+        _add_own(place, by_key, grouped)
+    for operation in operations:
+        _add_action(operation, grouped)
+    return grouped
+
+
+def _add_own(
+    place: PathGroup, by_key: dict[str, list[Operation]], grouped: dict[str, PathGroup]
+) -> None:
+    """Adds what is at the collection's path, and what of it is elsewhere: ``/pet`` and ``/pets``."""
+    place.own += by_key.get(place.key, [])
+    above, _, last = place.key.rpartition("/")
+    if not last or "{" in last:
+        return
+    for key, operations in by_key.items():
+        head, _, other = key.rpartition("/")
+        is_twin = head == above and other != last and singular(other) == singular(last)
+        if is_twin and key not in grouped and is_plural(other) != is_plural(last):
+            place.own += [it for it in operations if place.find(it.method) is None]
+        if head == place.key:
+            word = canonical(other)
+            place.own += [
+                it
+                for it in operations
+                if (it.method == "POST" and word in _CREATING and place.find("POST") is None)
+                or (it.method == "GET" and word in _LISTING and place.find("GET") is None)
+            ]
+            place.searches += [it for it in operations if it.method == "GET" and "{" not in other]
+
+
+def _add_action(operation: Operation, grouped: dict[str, PathGroup]) -> None:
+    if operation.method not in {"POST", "PUT", "PATCH"}:
+        return
+    action = action_of(operation.path)
+    if action is None:
+        return
+    key = item_collection(action[0])
+    place = None if key is None else grouped.get(key)
+    if place is not None and collection_key(operation.path) not in grouped:
+        place.actions.append((action[1], operation))

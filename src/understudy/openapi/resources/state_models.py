@@ -1,0 +1,162 @@
+"""Reads and writes state-model files, which correct and complete what is inferred of a document.
+
+``state_model.schema.json`` beside this module is written by ``python -m
+understudy.openapi.resources.state_models``.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from understudy.errors import StartupError, nearest
+from understudy.openapi.resources.model import ResourceCollection, ResourceModel
+from understudy.openapi.yaml_files import read_yaml
+from understudy.record_schemas import record_schema, schema_text
+
+SCHEMA_FILE: Final = Path(__file__).with_name("state_model.schema.json")
+
+
+class CollectionEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """States what a collection is; what it leaves out is inferred.
+
+    Attributes:
+        stateless: Whether responses are made up from the document all the same.
+        item: The path template of an item, such as ``/pets/{petId}``.
+        identifier: The member of an item that identifies it.
+        list: The operation that lists items, as ``GET /pets``; the others likewise.
+        create: The operation that creates an item.
+        read: The operation that reads an item.
+        replace: The operation that replaces an item.
+        update: The operation that changes members of an item.
+        delete: The operation that deletes an item.
+        actions: Operations that change members without a body, and the values that they give:
+            ``POST /orders/{orderId}/cancel: {status: cancelled}``.
+        unique: Members that a second item with the same value is a conflict for.
+        references: Member to the path of the collection whose items it identifies.
+    """
+
+    stateless: bool = False
+    item: str | None = None
+    identifier: str | None = None
+    list: str | None = None
+    create: str | None = None
+    read: str | None = None
+    replace: str | None = None
+    update: str | None = None
+    delete: str | None = None
+    actions: dict[str, dict[str, Any]] | None = None
+    unique: tuple[str, ...] | None = None
+    references: dict[str, str] | None = None
+
+
+class SingletonEntry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """States whether a single resource has state.
+
+    Attributes:
+        stateless: Whether responses are made up from the document all the same.
+    """
+
+    stateless: bool = False
+
+
+class StateModel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A state-model file: the collections and single resources of a document.
+
+    Attributes:
+        collections: By the path template of the collection, such as ``/pets``.
+        singletons: By path template, such as ``/me/settings``.
+    """
+
+    collections: dict[str, CollectionEntry] = {}
+    singletons: dict[str, SingletonEntry] = {}
+
+
+def load_state_model(path: Path) -> StateModel:
+    """Reads a state-model file.
+
+    Args:
+        path: A YAML or JSON file.
+
+    Raises:
+        StartupError: It cannot be read, or has a key or a value that is not known.
+    """
+    content = read_yaml(path)
+    try:
+        return msgspec.convert(content or {}, StateModel)
+    except msgspec.ValidationError as error:
+        msg = f"{path}: {_described(str(error))}"
+        raise StartupError(msg) from error
+
+
+def _described(text: str) -> str:
+    """Returns a message of msgspec with the key that was probably meant."""
+    unknown = re.search(r"unknown field `([^`]+)`", text)
+    if unknown is None:
+        return f"{text}; {SCHEMA_FILE.name} describes the file."
+    kind: type[Struct] = StateModel
+    if "`$." in text:
+        kind = SingletonEntry if "$.singletons" in text else CollectionEntry
+    known = kind.__struct_fields__
+    hint = nearest(unknown[1], known) or f"; there are {', '.join(known)}."
+    return f"{text}{hint}"
+
+
+def state_model_of(model: ResourceModel) -> StateModel:
+    """Returns a model as a state-model file states it; what is uncertain is stated as stateless."""
+    uncertain = [it for it in model.uncertain if isinstance(it, ResourceCollection)]
+    others = [it.path for it in model.uncertain if not isinstance(it, ResourceCollection)]
+    return StateModel(
+        {it.path: _entry(it, stateless=False) for it in model.collections}
+        | {it.path: _entry(it, stateless=True) for it in uncertain},
+        {it.path: SingletonEntry() for it in model.singletons}
+        | {path: SingletonEntry(stateless=True) for path in others},
+    )
+
+
+def _entry(collection: ResourceCollection, *, stateless: bool) -> CollectionEntry:
+    operations: dict[str, Any] = {}
+    actions: dict[str, dict[str, Any]] = {}
+    for it in collection.operations:
+        name = " ".join(it.key)
+        if it.role == "action":
+            actions[name] = dict(it.changes)
+        else:
+            operations.setdefault(it.role, name)
+    return CollectionEntry(
+        stateless=stateless,
+        item=collection.item_path,
+        identifier=collection.identifier,
+        actions=actions or None,
+        unique=collection.unique or None,
+        references=dict(collection.references) or None,
+        **operations,
+    )
+
+
+def state_model_text(model: ResourceModel) -> str:
+    """Returns the text of a state-model file for a model, with the reasons as comments."""
+    content: Mapping[str, Any] = msgspec.to_builtins(state_model_of(model))
+    lines = ["# What understudy infers of the state; what an entry leaves out is inferred."]
+    reasons = {it.path: it for it in (*model.resources, *model.uncertain)}
+    for section, entries in content.items():
+        lines.append(f"{section}:")
+        for path, entry in entries.items():
+            resource = reasons[path]
+            lines.append(f"  # {resource.confidence:.0%}: {'; '.join(resource.reasons)}")
+            text = yaml.safe_dump({path: entry}, sort_keys=False, allow_unicode=True, width=100)
+            lines += [f"  {line}" for line in text.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def state_model_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (2020-12) of state-model files."""
+    return record_schema(StateModel, "A state-model file of understudy")
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(schema_text(state_model_schema()))
