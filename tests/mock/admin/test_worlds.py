@@ -156,6 +156,30 @@ def test_an_idle_world_ends_by_itself(driver: Driver, monkeypatch, time) -> None
     assert driver.get("/__world/brief/v3/profiles/ada").status_code == 404
 
 
+def test_worlds_are_listed_in_pages_that_lead_to_one_another(driver: Driver) -> None:
+    for _ in range(5):
+        driver.admin("POST", "/worlds")
+    first = driver.get("/__admin/worlds?limit=2")
+    driver.admin("DELETE", "/worlds/w1")
+    driver.admin("DELETE", "/worlds/w2")
+    second = driver.get(first.links["next"]["url"])
+    third = driver.get(second.links["next"]["url"])
+    names = [[world["name"] for world in page.json()] for page in (first, second, third)]
+    assert names == [["default", "w1"], ["w3", "w4"], ["w5"]]
+    assert "next" not in third.links
+
+
+def test_a_list_of_worlds_is_at_most_a_page_and_looks_at_no_more(driver: Driver) -> None:
+    start = driver.mock.worlds.beginning()
+    for number in range(150):
+        driver.mock.worlds.create(f"n{number}", start, idle=timedelta(hours=1))
+    answer = driver.get("/__world/n7/__admin/worlds")
+    assert len(answer.json()) == 100
+    following = f"{SITE}/__world/n7/__admin/worlds?limit=100&after=99"
+    assert answer.links["next"]["url"] == following
+    assert len(driver.get(following).json()) == 51
+
+
 def test_an_unknown_world_is_told_with_the_nearest_name(driver: Driver) -> None:
     driver.admin("POST", "/worlds", {"name": "harbour"})
     answer = driver.get("/__world/harbor/v3/profiles/ada", headers={"Origin": "http://x.example"})

@@ -40,11 +40,12 @@ class ExercisedAdmin:
         """Method and path to handler."""
         return {("GET", "/exercised"): self.get_exercised}
 
-    def get_exercised(
+    async def get_exercised(
         self, call: Call, *, worlds: str = "this", threshold: float | None = None
     ) -> HandlerResponse:
         """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
-        seen = call.world.journal.exercised if worlds == "this" else self._worlds.exercised()
+        is_one = worlds == "this"
+        seen = call.world.journal.exercised if is_one else await self._worlds.exercised()
         operations = [_operation(declared, seen) for declared in self._declared]
         parts = [used for operation in operations for used in operation["parts"].values()]
         share = sum(parts) / len(parts) if parts else 0.0

@@ -1,6 +1,5 @@
 """Creates, lists, resets, saves and deletes worlds (``openapi/admin.yaml``)."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -9,16 +8,13 @@ from understudy.errors import BadRequest, StartupError
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.world_selection import COOKIE, HEADER, Worlds
+from understudy.mock.engine.world_names import COOKIE, HEADER
+from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import Snapshot, World
 from understudy.mock.fixtures.listing import listing
 from understudy.mock.fixtures.subset import with_people_only
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
-
-
-_LISTED_AT_ONCE = 100
-"""Worlds that are listed before other requests have their turn."""
 
 
 class WorldsAdmin:
@@ -50,14 +46,14 @@ class WorldsAdmin:
             ("POST", "/snapshots/{name}/restore"): self.restore_snapshot,
         }
 
-    async def list_worlds(self, call: Call) -> HandlerResponse:
-        """Lists the worlds (``GET /worlds``); others are served in between, as there may be many."""
-        listed = []
-        for number, world in enumerate(self._worlds):
-            if number % _LISTED_AT_ONCE == 0:
-                await asyncio.sleep(0)
-            listed.append(self._as_json(call, world))
-        return HandlerResponse(listed)
+    def list_worlds(self, call: Call, *, limit: int = 100, after: int = -1) -> HandlerResponse:
+        """Responds to ``GET /worlds``: a page, and a link to the next one (RFC 8288)."""
+        page = self._worlds.page(after, limit)
+        listed = [self._as_json(call, world) for world in page.worlds]
+        if page.last is None:
+            return HandlerResponse(listed)
+        following = f"{call.site_url}/__admin/worlds?limit={limit}&after={page.last}"
+        return HandlerResponse(listed, headers=(("link", f'<{following}>; rel="next"'),))
 
     def create_world(self, call: Call, *, body: Mapping[str, Any] | None = None) -> HandlerResponse:
         """Responds to ``POST /worlds``.
@@ -162,7 +158,7 @@ class WorldsAdmin:
             "now": written(world.clock.now()),
             "requests": world.journal.total,
             "faults": len(world.faults),
-            "changes": sum(1 for _ in world.changes()),
+            "changes": world.changed(),
             "idle_seconds": None if idle is None else idle.total_seconds(),
         }
 

@@ -1,23 +1,21 @@
-"""Keeps the worlds of one mock, and determines which one a request selects.
+"""Keeps the worlds of one mock, and determines which one a request selects."""
 
-A world's own base address is enough for a client that can be configured. A header, a cookie or a
-token that was minted in the world do for those that cannot, such as an unmodified page.
-"""
-
-import re
+import asyncio
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from operator import itemgetter
 from typing import NamedTuple
 
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 from understudy.limits import SNAPSHOTS, WORLDS
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
+from understudy.mock.engine.lifetimes import Lifetimes
+from understudy.mock.engine.world_names import COOKIE, is_world_name, selection
 from understudy.mock.engine.worlds import (
     DEFAULT,
-    MARK,
     PREFIX,
     Baseline,
     Snapshot,
@@ -25,68 +23,20 @@ from understudy.mock.engine.worlds import (
     WorldStore,
 )
 
-HEADER = b"x-mock-world"
-COOKIE = "mock_world"
-
-_SWEEPING = timedelta(seconds=1)
-"""The least time between two searches for expired worlds: there may be thousands."""
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_SUMMED_AT_ONCE = 1000
+"""Worlds whose journals are summed up before other requests have their turn."""
 
 
-class WorldSelection(NamedTuple):
-    """The world that a request selects.
+class WorldsPage(NamedTuple):
+    """Some of the worlds, in the order they were made.
 
     Attributes:
-        name: The name of the world; None: the request names none.
-        path: The path without the prefix of the world.
-        is_certain: Whether it names a world beyond doubt; a token may only look like a world's.
+        worlds: The worlds.
+        last: The number of the last of them, which the next page comes after; None: there is none.
     """
 
-    name: str | None
-    path: str
-    is_certain: bool = True
-
-
-def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
-    """Returns the world that a request names: in its path, else a header, a cookie or a token."""
-    if path.startswith(PREFIX):
-        name, slash, rest = path.removeprefix(PREFIX).partition("/")
-        return WorldSelection(name, slash + rest or "/")
-    named = headers.get(HEADER)
-    if named is not None:
-        return WorldSelection(named.decode("latin-1").strip(), path)
-    cookie = headers.get(b"cookie")
-    if cookie is not None and COOKIE.encode() in cookie:
-        return WorldSelection(_cookie(cookie.decode("latin-1")), path)
-    authorization = headers.get(b"authorization", b"")
-    if MARK.encode() in authorization:
-        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_certain=False)
-    return WorldSelection(None, path)
-
-
-def _cookie(text: str) -> str | None:
-    try:
-        cookie = SimpleCookie(text).get(COOKIE)
-    except CookieError:
-        return None
-    return cookie.value if cookie else None
-
-
-def _minted(authorization: str) -> str | None:
-    name = authorization.rpartition(" ")[2].partition(MARK)[0]
-    return name if _NAME.fullmatch(name) else None
-
-
-class _Lifetime(NamedTuple):
-    """The lifetime of a world without a request, and the time of its last request."""
-
-    idle: timedelta | None
-    touched: datetime
-
-    def is_over(self, now: datetime) -> bool:
-        """Tells whether its last request was too long ago."""
-        return self.idle is not None and now >= self.touched + self.idle
+    worlds: Sequence[World]
+    last: int | None
 
 
 class Worlds:
@@ -112,9 +62,10 @@ class Worlds:
         self._beginnings = {default.name: default.snapshot()}
         self._is_named = requires_name
         self._worlds = {default.name: default}
-        self._lifetimes: dict[str, _Lifetime] = {}
+        self._numbers = {default.name: 0}
+        self._in_order = [(0, default)]
+        self._lifetimes = Lifetimes()
         self._count = 0
-        self._swept = machine_time()
         self._ended: Counter[Exercised] = Counter()
 
     def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
@@ -136,8 +87,7 @@ class Worlds:
             world = self.get(name)
         except NotFound as absent:
             raise MockRefusal(404, "No such world", absent.message) from absent
-        if name in self._lifetimes:
-            self._lifetimes[name] = self._lifetimes[name]._replace(touched=machine_time())
+        self._lifetimes.touch(name, machine_time())
         return world, rest
 
     def get(self, name: str) -> World:
@@ -146,7 +96,7 @@ class Worlds:
         Raises:
             NotFound: It does not exist.
         """
-        if name in self._lifetimes and self._lifetimes[name].is_over(machine_time()):
+        if self._lifetimes.is_over(name, machine_time()):
             self._end(self._worlds[name])
         world = self._worlds.get(name)
         if world is None:
@@ -161,8 +111,25 @@ class Worlds:
 
     def __iter__(self) -> Iterator[World]:
         """Yields every world, the default one first."""
-        self._sweep()
-        return iter(tuple(self._worlds.values()))
+        return self._lasting(tuple(self._worlds.values()))
+
+    def page(self, after: int, limit: int) -> WorldsPage:
+        """Returns worlds in the order they were made, the default one first.
+
+        Args:
+            after: The number of the last world of the page before; -1: there is none.
+            limit: At most so many.
+        """
+        self._end_idle()
+        start = bisect_right(self._in_order, after, key=itemgetter(0))
+        numbered = self._in_order[start : start + limit]
+        is_last = start + limit >= len(self._in_order)
+        worlds = self._lasting([world for _, world in numbered])
+        return WorldsPage(list(worlds), None if is_last else numbered[-1][0])
+
+    def _lasting(self, worlds: Iterable[World]) -> Iterator[World]:
+        now = machine_time()
+        return (world for world in worlds if not self._lifetimes.is_over(world.name, now))
 
     def create(
         self,
@@ -182,12 +149,11 @@ class Worlds:
             BadRequest: The name cannot be part of a URL.
             Conflict: There is a world of that name.
         """
-        if machine_time() >= self._swept + _SWEEPING:
-            self._sweep()
+        self._end_idle()
         WORLDS.check(len(self._worlds) + 1)
         if name is None:
             name = self._free_name()
-        if not _NAME.fullmatch(name):
+        if not is_world_name(name):
             msg = f"name: {name!r} cannot be a world's; use up to 40 of a-z, 0-9 and -."
             raise BadRequest(msg)
         if name in self._worlds:
@@ -197,7 +163,10 @@ class Worlds:
         world.become(snapshot)
         self._worlds[name] = world
         self._beginnings[name] = snapshot
-        self._lifetimes[name] = _Lifetime(idle, machine_time())
+        self._numbers[name] = self._in_order[-1][0] + 1
+        self._in_order.append((self._numbers[name], world))
+        if idle is not None:
+            self._lifetimes.begin(name, idle, machine_time())
         if self.store is not None:
             world.store = self.store
             self.store.world_created(world, snapshot, idle)
@@ -269,27 +238,34 @@ class Worlds:
             raise NotFound(msg)
         return snapshot
 
-    def exercised(self) -> Counter[Exercised]:
-        """Returns what was exercised in all worlds, deleted ones included."""
-        return sum((world.journal.exercised for world in self), self._ended.copy())
+    async def exercised(self) -> Counter[Exercised]:
+        """Returns what was exercised in all worlds, deleted ones included.
+
+        Other requests have their turn in between, as there may be many worlds.
+        """
+        seen = self._ended.copy()
+        for number, world in enumerate(self):
+            if number % _SUMMED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+            seen.update(world.journal.exercised)
+        return seen
 
     def idle(self, world: World) -> timedelta | None:
         """Returns how long a world lives without a request; None: until it is deleted."""
-        lifetime = self._lifetimes.get(world.name)
-        return lifetime.idle if lifetime else None
+        return self._lifetimes.idle(world.name)
 
-    def _sweep(self) -> None:
-        """Deletes the worlds whose last request was too long ago."""
-        self._swept = machine_time()
-        for name, lifetime in tuple(self._lifetimes.items()):
-            if lifetime.is_over(self._swept):
-                self._end(self._worlds[name])
+    def _end_idle(self) -> None:
+        """Deletes worlds whose last request was too long ago: some, where there are thousands."""
+        for name in self._lifetimes.over(machine_time()):
+            self._end(self._worlds[name])
 
     def _end(self, world: World) -> None:
         self._ended += world.journal.exercised
         world.is_ended = True
         del self._worlds[world.name]
-        del self._lifetimes[world.name]
         del self._beginnings[world.name]
+        self._lifetimes.end(world.name)
+        number = self._numbers.pop(world.name)
+        del self._in_order[bisect_left(self._in_order, number, key=itemgetter(0))]
         if world.store is not None:
             world.store.world_removed(world)

@@ -49,7 +49,6 @@ Baseline = Mapping[str, Mapping[str, Any]]
 
 _EMPTY: Mapping[str, Any] = {}
 
-
 PREFIX = "/__world/"
 """Begins the base addresses of a world."""
 
@@ -175,8 +174,10 @@ class World:
         changed = self._overlay.get(collection.name, _EMPTY)
         return (record for record in changed.values() if record is not None)
 
-    def changed(self, collection: Collection[Any]) -> int:
-        """Returns how many records of a collection differ from the baseline."""
+    def changed(self, collection: Collection[Any] | None = None) -> int:
+        """Returns how many records differ from the baseline; None: of all collections."""
+        if collection is None:
+            return sum(map(len, self._overlay.values()))
         return len(self._overlay.get(collection.name, _EMPTY))
 
     def weight(self, collection: Collection[Record], weigh: Callable[[Record], int]) -> int:
