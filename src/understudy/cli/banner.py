@@ -116,15 +116,10 @@ def _fitting(lines: Sequence[str], rows: int) -> list[str]:
 
 
 def _origins(endpoints: Sequence[Endpoint]) -> str:
-    """Returns how many operations have a handler, and how many are answered from the document."""
+    """Returns how many operations have a bundled handler; others are answered from the document."""
     handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
-    made_up = len(endpoints) - handled
-    if not handled:
-        return f"{made_up} operation{'' if made_up == 1 else 's'}, made up from the document"
-    plural = "" if handled == 1 else "s"
-    if not made_up:
-        return f"{handled} operation{plural} by handlers"
-    return f"{handled} operation{plural} by handlers, {made_up} made up from the document"
+    plural = "" if len(endpoints) == 1 else "s"
+    return f"bundled handlers for {handled or 'none'} of {len(endpoints)} operation{plural}"
 
 
 def _line(what: str, text: str) -> str:

@@ -60,6 +60,13 @@ def _lower_case(
     help="File with the words that the deployment uses: scopes, QR types, header prefix, upload field.",
 )
 @click.option(
+    "--handlers",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    show_envvar=True,
+    help="Let bundled handlers respond to the operations of this interface, or only the document.",
+)
+@click.option(
     "--tokens",
     type=click.Choice(["any", "strict"]),
     show_envvar=True,

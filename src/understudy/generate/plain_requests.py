@@ -33,10 +33,18 @@ class PlainRequests:
         document: The document.
         site: The address that its operations are at.
         values: Makes values for the document's schemas.
+        own: The operations that the document shares with the interface.
     """
 
-    def __init__(self, document: Document, site: CaseSite, values: SchemaValues) -> None:
+    def __init__(
+        self,
+        document: Document,
+        site: CaseSite,
+        values: SchemaValues,
+        own: frozenset[str] = frozenset(),
+    ) -> None:
         self._document = document
+        self._own = own
         self._site: CaseSite = site
         self._values = values
 
@@ -153,11 +161,15 @@ class PlainRequests:
         return draft
 
     def bearer_access(self, operation: Operation) -> str:
-        """Returns ``required`` or ``optional`` for a bearer token, or an empty string if none is taken."""
-        named = {name for alternative in operation.security for name in alternative}
+        """Returns ``required`` or ``optional`` for a bearer token, or an empty string if none is taken.
+
+        A plain request sends the first alternative, so a token of another one changes nothing.
+        """
+        sent = operation.security[:1] if {} not in operation.security else operation.security
+        named = {name for alternative in sent for name in alternative}
         if not any(_is_bearer(self._scheme(name)) for name in named):
             return ""
-        is_lookup = key_of(operation.method, operation.path) == LOOKUP
+        is_lookup = LOOKUP in self._own and key_of(operation.method, operation.path) == LOOKUP
         return "optional" if {} in operation.security or is_lookup else "required"
 
     def _scheme(self, name: str) -> Mapping[str, Any]:

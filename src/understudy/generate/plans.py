@@ -34,6 +34,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
     key_of,
 )
+from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations, path_shape
 from understudy.openapi.schemas import Schemas
@@ -112,7 +113,8 @@ class Planner:
         self._site: CaseSite = site
         self._test_data = test_data
         self._values = SchemaValues(Schemas(document))
-        self._plain = PlainRequests(document, site, self._values)
+        self._own = interface_operations(document)
+        self._plain = PlainRequests(document, site, self._values, self._own)
         self._operations = operations(document)
 
     @property
@@ -150,10 +152,10 @@ class Planner:
     @cached_property
     def _upload(self) -> Operation | None:
         """The operation that creates an avatar; None if the document has none."""
-        if self._site == "authorization":
+        if UPLOAD_AVATAR not in self._own:
             return None
         named = ((key_of(each.method, each.path), each) for each in self._operations)
-        return next((operation for key, operation in named if key == UPLOAD_AVATAR), None)
+        return next(operation for key, operation in named if key == UPLOAD_AVATAR)
 
     def _set_up(self, operation: Operation) -> SetUp | None:
         key = key_of(operation.method, operation.path)
@@ -183,6 +185,8 @@ class Planner:
         key = key_of(operation.method, operation.path)
         if self._site == "authorization":
             return authorization_server.prose(key, self._test_data)
+        if key not in self._own:
+            return None
         names = tuple(p.name for p in operation.parameters if p.location == "path")
         avatar_id = self._test_data.image_id if self._upload is None else variable(AVATAR_ID)
         return resource_api.prose(key, names, self._test_data, avatar_id)

@@ -66,7 +66,7 @@ def definition_api(resource: Api) -> Api:
     return Api(
         document=Document(resource.document.path, raw),
         base_path=resource.base_path,
-        handlers={("GET", JSON_PATH): resource.handlers["GET", PATH]},
+        handlers={("GET", JSON_PATH): publish(resource.document, resource.base_path)},
         error_response=resource.error_response,
     )
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from understudy.errors import StartupError, nearest
 from understudy.interface.document_words import in_words, with_declared_scopes
+from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.mock.admin.handlers import handlers
@@ -81,6 +82,7 @@ class Mock:
         self._catalogue: Sequence[Rule] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
+        self._declared = load(self.document)
         self.vocabulary = settings.vocabulary
         self.world = World(
             "default",
@@ -110,19 +112,21 @@ class Mock:
         Raises:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
-        before = self.world.baseline
-        self.worlds.refit(before, self._fixtures_in_words())
+        before, declared = self.world.baseline, self._declared
+        self._declared = load(self.document)
         try:
+            self.worlds.refit(before, self._fixtures_in_words())
             self._build()
         except Exception:
+            self._declared = declared
             self.worlds.refit(self.world.baseline, before)
             raise
 
     def _fixtures_in_words(self) -> Baseline:
         """Loads the fixtures, with the words of the deployment beside them."""
         words = OWN_WORDS if self.vocabulary is None else load_vocabulary(self.vocabulary)
-        if self._settings.document is not None:
-            words = with_declared_scopes(words, load(self.document))
+        if self._settings.document is not None and interface_operations(self._declared):
+            words = with_declared_scopes(words, self._declared)
         return loading.load(self.fixtures, words)
 
     def _rules(self) -> Sequence[Rule]:
@@ -144,10 +148,10 @@ class Mock:
     def _build(self) -> None:
         own: ResponseValidation = "refuse" if self._settings.document is None else "warn"
         words = vocabulary_of(self.world)
-        document = load(self.document)
+        document = self._declared
         if self._settings.document is None:
             document = in_words(document, words)
-        resource = adapted(resource_api(document, words), self._settings.tokens)
+        resource = adapted(resource_api(document, words), document, self._settings)
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
         sign_in = (authserver, *self._user_info(words))
@@ -164,7 +168,8 @@ class Mock:
         self.endpoints = [
             endpoint
             for endpoint in endpoints(resource)
-            if shape(endpoint.operation.method, endpoint.operation.path) != published
+            if endpoint.binding.handler is None
+            or shape(endpoint.operation.method, endpoint.operation.path) != published
         ]
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)

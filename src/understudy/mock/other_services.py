@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from understudy.errors import Problem, StartupError
+from understudy.interface.operations import key_of
+from understudy.interface.recognition import COMPARED, interface_operations
 from understudy.mock.authserver.accounts import check_password, find_account
 from understudy.mock.engine.api import Api, takes_any_token
 from understudy.mock.engine.call import HandlerResponse, Principal
@@ -17,31 +19,36 @@ from understudy.mock.engine.listing import Listing
 from understudy.mock.engine.worlds import World
 from understudy.mock.service import resource_operations
 from understudy.mock.service.published import PATH, publish
-from understudy.mock.settings import TokenPolicy
+from understudy.mock.settings import Settings, TokenPolicy
 from understudy.mock.store.tokens import authenticate
 from understudy.openapi.loader import Document
-from understudy.openapi.operations import operations
+
+_NEWER = {key_of(*key) for key in (*resource_operations.HANDLERS, ("GET", PATH))} - COMPARED
+"""The handlers without an operation that the interface describes, but for its publication."""
 
 STRICT_HINT = "`understudy fixtures --list` shows tokens and passwords that are valid"
 
 
-def is_own_service(document: Document) -> bool:
-    """Tells whether a document has operations of the service that the handlers are written for."""
-    own = {shape(*key) for key in resource_operations.HANDLERS}
-    return any(shape(it.method, it.path) in own for it in operations(document))
+def is_own_service(api: Api) -> bool:
+    """Tells whether handlers respond to more than the request for the document itself."""
+    return bool(api.handlers.keys() - {("GET", PATH)})
 
 
-def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
+def adapted(api: Api, declared: Document, settings: Settings) -> Api:
     """Returns the resource API as the service of its document has it.
 
     Args:
         api: The resource API, as our own service has it.
-        tokens: Whether credentials are looked up among the fixtures; None: in our own service only.
+        declared: The document in force, as it was read.
+        settings: Whether handlers are bound, and which credentials are valid.
 
     Raises:
         StartupError: Any token is to be valid in our own service, where each speaks for a person.
     """
-    is_own = is_own_service(api.document)
+    tokens = settings.tokens
+    own = interface_operations(declared)
+    api = _bound(api, own if settings.handlers == "auto" else frozenset())
+    is_own = is_own_service(api)
     if is_own and tokens == "any":
         msg = (
             "--tokens any needs --document of another service: in this one a token speaks for a "
@@ -49,10 +56,18 @@ def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
         )
         raise StartupError(msg)
     if not is_own:
-        base_path = api.document.base_path
-        handlers = {("GET", PATH): publish(api.document, base_path)}
-        api = replace(
-            api, base_path=base_path, handlers=handlers, error_response=_error_of_all_violations
+        base_path = declared.base_path
+        is_taken = PATH in declared.raw.get("paths", {}) and not own
+        handlers = {} if is_taken else {("GET", PATH): publish(api.document, base_path)}
+        api = Api(
+            document=api.document,
+            base_path=base_path,
+            handlers=handlers,
+            error_response=_error_of_all_violations,
+            authenticate=api.authenticate,
+            explain_token=api.explain_token,
+            token_hint=api.token_hint,
+            policies=api.policies,
         )
     if tokens == "strict":
         return replace(
@@ -64,6 +79,24 @@ def adapted(api: Api, tokens: TokenPolicy | None) -> Api:
     if is_own:
         return api
     return replace(api, authenticate=takes_any_token, token_hint="Any token will do here.")
+
+
+def _bound(api: Api, own: frozenset[str]) -> Api:
+    """Returns an API with the handlers of some operations, and without the scopes of the others.
+
+    Handlers of operations that only newer definitions of the service have follow the others.
+
+    Args:
+        api: The resource API.
+        own: The operations that the document shares with the interface; empty to bind none.
+    """
+    bound = {key for key in api.handlers if own and key_of(*key) in own | _NEWER}
+    return replace(
+        api,
+        handlers={key: handler for key, handler in api.handlers.items() if key in bound},
+        scopes={key: scopes for key, scopes in api.scopes.items() if key in bound},
+        limited=api.limited & bound,
+    )
 
 
 def _error_of_all_violations(problem: Problem) -> HandlerResponse:
@@ -106,7 +139,7 @@ def beside(resource: Api, authorization: Sequence[Api], web: Api, administration
     if authorization:
         own = [_without(api, resource) for api in (*authorization, web)]
         return [resource, *own, administration]
-    is_own = is_own_service(resource.document)
+    is_own = is_own_service(resource)
     return [resource, *([web] if is_own else []), administration]
 
 

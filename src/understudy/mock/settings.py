@@ -8,6 +8,7 @@ from typing import Literal
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
 TokenPolicy = Literal["any", "strict"]
+HandlerPolicy = Literal["auto", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Settings:
         document: The document in force instead of the bundled one.
         vocabulary: The file of the words that the deployment uses instead of the interface's; None for
             the interface's own.
+        handlers: Whether the bundled handlers respond to the operations that the document shares with
+            the interface (``auto``), or every response is made from the document (``off``).
         tokens: Which credentials the operations of a document take: ``any``, or those of the fixtures;
             None is ``any`` under the document of another service.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
@@ -53,6 +56,7 @@ class Settings:
     single_port: bool = False
     document: Path | None = None
     vocabulary: Path | None = None
+    handlers: HandlerPolicy = "auto"
     tokens: TokenPolicy | None = None
     fixtures: Path | None = None
     reload: bool = False

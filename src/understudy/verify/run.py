@@ -11,8 +11,8 @@ from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
-from understudy.interface.operations import DOCUMENT as DEFINITION
-from understudy.interface.operations import RESOURCE, Routes, key_of
+from understudy.interface.operations import Routes
+from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, load_rules
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
@@ -226,10 +226,9 @@ def require_interface(document: Document) -> None:
     Raises:
         StartupError: None of its operations is one of the interface's.
     """
-    keys = [key_of(operation.method, operation.path) for operation in operations(document)]
-    if not set(keys) & (set(RESOURCE) - {DEFINITION}):
+    if not interface_operations(document):
         msg = (
-            f"{document.path}: 0 of its {len(keys)} operations are of this interface;"
+            f"{document.path}: 0 of its {len(operations(document))} operations are of this interface;"
             " use --cases to judge by the document alone."
         )
         raise StartupError(msg)

@@ -1,0 +1,119 @@
+"""Recognises the operations of a document that are the interface's, and not another service's.
+
+A path alone says little: many services have a ``/me/profile``. So the inputs and the members of
+responses are compared with the names that the interface gives them (interface, Resources and their
+fields; Endpoints). The mock binds its handlers by this, ``generate`` its prose, ``verify`` its rules.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    DELETE_AVATAR,
+    LIST_AVATARS,
+    LOOKUP,
+    OWN_PROFILE,
+    QR_CODE,
+    SET_AVATAR,
+    UPDATE_AVATAR,
+    UPDATE_PROFILE,
+    UPLOAD_AVATAR,
+    key_of,
+)
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import MediaType, Operation, operations, path_shape
+
+_PROFILE = frozenset(
+    {
+        *("hash", "display_name", "profile_url", "avatar_url", "avatar_alt_text", "location"),
+        *("description", "job_title", "company", "verified_accounts", "pronunciation", "pronouns"),
+    }
+)
+"""The required members of a profile."""
+
+_AVATAR = frozenset({"image_id", "image_url", "rating", "alt_text", "updated_date"})
+
+_NAMES: Final[Mapping[str, frozenset[str]]] = {
+    LOOKUP: _PROFILE,
+    QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
+    LIST_AVATARS: _AVATAR | {"selected_email_hash"},
+    UPLOAD_AVATAR: _AVATAR | {"selected_email_hash", "select_avatar"},
+    DELETE_AVATAR: frozenset(),
+    UPDATE_AVATAR: _AVATAR,
+    SET_AVATAR: frozenset({"email_hash"}),
+    OWN_PROFILE: _PROFILE,
+    UPDATE_PROFILE: _PROFILE,
+    ASSOCIATED_EMAIL: frozenset({"email_hash", "associated"}),
+}
+"""The names of the inputs of each operation and of the members of its responses."""
+
+COMPARED: Final = frozenset(_NAMES)
+"""The operations that are compared; not that which publishes the document."""
+
+_SHAPES = frozenset(key.partition(" ")[2] for key in _NAMES)
+
+_TELLING = frozenset(
+    {
+        *("hash", "profile_url", "avatar_alt_text", "verified_accounts", "pronunciation"),
+        *("utm_medium", "utm_campaign", "version", "image_id", "selected_email_hash"),
+        *("select_avatar", "email_hash", "associated"),
+    }
+)
+"""The names that other services hardly have at the same paths, unlike a name or a location."""
+
+_ENOUGH = 3
+"""The telling names that a document has at least: definitions in force leave out some."""
+
+
+def interface_operations(document: Document) -> frozenset[str]:
+    """Returns the names of the interface's operations that a document describes.
+
+    An operation without any names, such as one that only deletes, counts where others tell that the
+    document is the interface's; an operation whose names are all others does not.
+
+    Returns:
+        The operations, as ``key_of`` names them; empty for the document of another service.
+
+    Raises:
+        StartupError: A part of the document is not as OpenAPI has it.
+    """
+    if not _SHAPES & set(map(path_shape, document.raw.get("paths", {}))):
+        return frozenset()
+    similar = {
+        key: operation
+        for operation in operations(document)
+        if (key := key_of(operation.method, operation.path)) in _NAMES
+    }
+    declared = {key: _declared_names(document, operation) for key, operation in similar.items()}
+    shared = {key: declared[key] & _NAMES[key] for key in similar}
+    if len(_TELLING & frozenset().union(*shared.values())) < _ENOUGH:
+        return frozenset()
+    return frozenset(key for key in similar if shared[key] or not (declared[key] and _NAMES[key]))
+
+
+def _declared_names(document: Document, operation: Operation) -> frozenset[str]:
+    """Returns the names of the query, of the body and of the members of the success."""
+    names = {it.name for it in operation.parameters if it.location == "query"}
+    successes = [it for status, it in operation.responses.items() if status.startswith("2")]
+    contents = [response.content for response in successes]
+    if operation.request_body is not None:
+        contents.append(operation.request_body.content)
+    media_types = (media for content in contents for media in content.values())
+    return frozenset(names.union(*(_members(document, media) for media in media_types)))
+
+
+def _members(document: Document, media: MediaType) -> Iterator[str]:
+    """Yields the members of a body, or of the items of a list, through what is composed."""
+    pending: list[Node] = [] if media.schema is None else [media.schema]
+    visited: set[str] = set()
+    while pending:
+        schema = document.follow(pending.pop())
+        if schema.pointer in visited or not isinstance(schema.value, dict):
+            continue
+        visited.add(schema.pointer)
+        yield from map(str, schema.value.get("properties", ()))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            parts = schema.child(keyword)
+            pending += [part for _, part in parts.children()] if parts is not None else []
+        pending += [items] if (items := schema.child("items")) is not None else []
