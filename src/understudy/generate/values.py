@@ -3,7 +3,8 @@
 from typing import Any
 
 from understudy.openapi.loader import Node
-from understudy.openapi.sampler import PLAIN, Sampler
+from understudy.openapi.sample_styles import PLAIN
+from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
 MAX_DEPTH = 4
@@ -29,7 +30,7 @@ class SchemaValues:
     """
 
     def __init__(self, schemas: Schemas) -> None:
-        self.schemas = schemas
+        self.schemas = schemas.for_requests
         self._sampler = Sampler(schemas, seed=0, style=PLAIN)
 
     def keywords(self, schema: Node) -> dict[str, Any]:

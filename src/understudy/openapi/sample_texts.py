@@ -1,10 +1,8 @@
-"""Makes sample texts: by format, by the name of a member, or by pattern."""
+"""Makes sample texts: by format, or by the name of a member."""
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
-from random import Random  # noqa: TID251 - seeded by the caller
 from typing import Any
 
 from understudy.openapi.sample_words import SampleWords
@@ -12,16 +10,42 @@ from understudy.openapi.sample_words import SampleWords
 _Make = Callable[[Any], str]
 
 _BY_FORMAT: Mapping[str, _Make] = {
+    "base64": lambda _: "bm90ZQ==",
+    "base64url": lambda _: "bm90ZQ",
     "byte": lambda _: "bm90ZQ==",
+    "color": lambda _: "#26547c",
     "date": lambda fake: str(_day(fake)),
     "date-time": lambda fake: f"{_day(fake)}T09:30:00Z",
+    "decimal": lambda fake: f"{fake.whole_number(100)}.50",
+    "double": lambda fake: f"{fake.whole_number(100)}.5",
+    "duration": lambda fake: f"P{fake.whole_number(28)}D",
     "email": lambda fake: fake.safe_email(),
+    "float": lambda fake: f"{fake.whole_number(100)}.5",
     "hostname": lambda fake: fake.hostname(),
+    "http-date": lambda _: "Sat, 14 Mar 2026 09:26:53 GMT",
+    "idn-email": lambda fake: fake.safe_email(),
+    "idn-hostname": lambda fake: fake.hostname(),
+    "int32": lambda fake: str(fake.whole_number(1000)),
+    "int64": lambda fake: str(fake.whole_number(1000)),
     "ipv4": lambda fake: fake.ipv4(),
+    "ipv4-cidr": lambda _: "192.0.2.0/24",
     "ipv6": lambda fake: fake.ipv6(),
+    "ipv6-cidr": lambda _: "2001:db8::/32",
+    "iri": lambda fake: f"https://example.com/{fake.slug()}",
+    "iri-reference": lambda fake: f"/{fake.slug()}",
+    "json-pointer": lambda fake: f"/{fake.word()}",
+    "mac": lambda _: "02:00:5e:10:00:01",
+    "phone": lambda fake: fake.phone_number(),
+    "regex": lambda fake: f"^{fake.word()}$",
+    "relative-json-pointer": lambda fake: f"1/{fake.word()}",
+    "semver": lambda fake: f"1.{fake.whole_number(20)}.0",
+    "slug": lambda fake: fake.slug(),
     "time": lambda _: "09:30:00Z",
+    "ulid": lambda _: "01HRXN3Z5V6K8M2Q4T7W9Y0A1B",
     "uri": lambda fake: f"https://example.com/{fake.slug()}",
     "uri-reference": lambda fake: f"/{fake.slug()}",
+    "uri-template": lambda fake: f"https://example.com/{fake.word()}/{{id}}",
+    "url": lambda fake: f"https://example.com/{fake.slug()}",
     "uuid": lambda fake: fake.uuid4(),
 }
 
@@ -48,16 +72,42 @@ _BY_NAME: Mapping[str, _Make] = {
 
 
 PLAIN_FORMATS: Mapping[str, str] = {
+    "base64": "bm90ZQ==",
+    "base64url": "bm90ZQ",
     "byte": "bm90ZQ==",
+    "color": "#26547c",
     "date": "2026-03-14",
     "date-time": "2026-03-14T09:26:53Z",
+    "decimal": "1.5",
+    "double": "1.5",
+    "duration": "P1D",
     "email": "ada@example.com",
+    "float": "1.5",
     "hostname": "example.com",
+    "http-date": "Sat, 14 Mar 2026 09:26:53 GMT",
+    "idn-email": "ada@example.com",
+    "idn-hostname": "example.com",
+    "int32": "1",
+    "int64": "1",
     "ipv4": "192.0.2.1",
+    "ipv4-cidr": "192.0.2.0/24",
     "ipv6": "2001:db8::1",
+    "ipv6-cidr": "2001:db8::/32",
+    "iri": "https://example.com/a",
+    "iri-reference": "/a",
+    "json-pointer": "/a",
+    "mac": "02:00:5e:10:00:01",
+    "phone": "+12025550100",
+    "regex": "^a$",
+    "relative-json-pointer": "1/a",
+    "semver": "1.0.0",
+    "slug": "a-b",
     "time": "09:26:53Z",
+    "ulid": "01HRXN3Z5V6K8M2Q4T7W9Y0A1B",
     "uri": "https://example.com/a",
     "uri-reference": "/a",
+    "uri-template": "https://example.com/{id}",
+    "url": "https://example.com/a",
     "uuid": "3f2b6c1e-8d4a-4c7b-9e10-5a6b7c8d9e0f",
 }
 """Format to one text of it."""
@@ -84,30 +134,6 @@ def text_for(name: str, form: str, seed: str) -> str:
 def plain_text_for(_name: str, form: str, _seed: str) -> str:
     """Returns the plain text of a format, or the same text for all others."""
     return PLAIN_FORMATS.get(form, PLAIN_TEXT)
-
-
-def matching(pattern: str, seed: str) -> str:
-    """Returns a text that matches a pattern, unless the pattern looks around itself.
-
-    Raises:
-        ValueError: Python does not read the pattern as JavaScript does.
-    """
-    from rstr import Rstr  # noqa: PLC0415 - only where a pattern is
-
-    try:
-        text: str = Rstr(_Ordered(seed)).xeger(pattern)
-    except (re.error, KeyError) as error:
-        msg = f"no text can be made up for {pattern!r}"
-        raise ValueError(msg) from error
-    return text
-
-
-class _Ordered(Random):
-    """Chooses from sets too, whose order differs between processes."""
-
-    def choice(self, seq: Any) -> Any:
-        """Returns one item."""
-        return super().choice(sorted(seq) if isinstance(seq[0], str) else seq)
 
 
 def _day(fake: Any) -> date:

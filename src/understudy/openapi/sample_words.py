@@ -44,6 +44,10 @@ class SampleWords:
         """Begins anew with a seed."""
         self._chance = Random(seed)
 
+    def whole_number(self, below: int) -> int:
+        """Returns a number from 1 to less than another."""
+        return self._chance.randrange(1, below)
+
     def word(self) -> str:
         """Returns a word in lower case."""
         return self._chance.choice(_WORDS)

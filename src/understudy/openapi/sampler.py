@@ -1,105 +1,33 @@
 """Makes sample values that conform to a schema: for generated responses, and for plain requests.
 
-A schema is read as the sum of its parts: itself, what it refers to, all of ``allOf`` and one of each
-``oneOf`` or ``anyOf``. The compiled schema decides between candidates, such as examples and
-alternatives; if it accepts none, the first one is returned.
+A schema is read as the sum of its parts, once for each choice of its alternatives. The compiled
+schemas decide between candidates, such as examples and readings; if they accept none, the first one
+is returned.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 from understudy.limits import SAMPLE_CHARACTERS, SAMPLE_VALUES
 from understudy.openapi.discriminators import discriminating_members
 from understudy.openapi.loader import Node
-from understudy.openapi.sample_texts import matching, plain_text_for, text_for
+from understudy.openapi.sample_mending import accepted_objects
+from understudy.openapi.sample_numbers import numbers
+from understudy.openapi.sample_patterns import matching
+from understudy.openapi.sample_places import Place, declared_values, pointer_of, readings
+from understudy.openapi.sample_styles import PLAUSIBLE, SampleStyle
 from understudy.openapi.schemas import Schemas
 
 MAX_REPEATS = 3
 """Times that a schema may be nested in itself: one that requires itself has no values."""
 
-MAX_DEPTH = 5
-"""Levels with optional members: the size of a value can grow exponentially with its depth."""
-
-MAX_RETRIED_DEPTH = 2
+MAX_RETRIED_DEPTH = 3
 """Levels at which alternatives are tried: each try makes everything below it."""
 
-_ATTEMPTS = 5
-_BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
-_KEYWORDS_OF = {
-    "object": frozenset({"properties", "required", "additionalProperties", "minProperties"}),
-    "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems"}),
-    "number": frozenset({*_BOUNDS, "multipleOf"}),
-}
-_PREFERRED = ("object", "array", "string", "integer", "number", "boolean", "null")
-
-
-class SampleStyle(NamedTuple):
-    """The kind of values that a sampler makes.
-
-    Attributes:
-        text: Makes a text of a member's name, a format and a seed.
-        depth: Levels with optional members; below them only required ones are made.
-        is_for_requests: Whether optional members that only responses have are left out.
-        is_plain: Whether a number is the lowest possible one, and never varies.
-    """
-
-    text: Callable[[str, str, str], str] = text_for
-    depth: int = MAX_DEPTH
-    is_for_requests: bool = False
-    is_plain: bool = False
-
-
-PLAUSIBLE = SampleStyle()
-"""Values that a person might expect, which vary with the seed."""
-
-PLAIN = SampleStyle(plain_text_for, depth=1, is_for_requests=True, is_plain=True)
-"""The simplest values of a request, which stay the same."""
-
-
-class _Place(NamedTuple):
-    """The place of a value: the parts of its schema, its name, and the schemas around it."""
-
-    schema: Node
-    parts: tuple[Node, ...]
-    name: str
-    above: tuple[str, ...]
-    depth: int
-
-    def values(self, keyword: str) -> list[Any]:
-        """Returns the values of a keyword in all parts."""
-        return [part.value[keyword] for part in self.parts if keyword in part.value]
-
-    def children(self, keyword: str) -> dict[str | int, Node]:
-        """Returns the nodes below a keyword; of two with one name the first part's."""
-        nodes: dict[str | int, Node] = {}
-        for part in self.parts:
-            child = part.child(keyword)
-            if child is not None:
-                nodes = {**dict(child.children()), **nodes}
-        return nodes
-
-    @property
-    def type(self) -> str:
-        """The type to make: one that all parts allow, or else the one that the keywords describe."""
-        types = set(_PREFERRED)
-        for value in self.values("type"):
-            named = {value} if isinstance(value, str) else set(value)
-            types &= named | ({"integer"} if "number" in named else set())
-        if types != set(_PREFERRED):
-            return next((name for name in _PREFERRED if name in types), "string")
-        keywords = {keyword for part in self.parts for keyword in part.value}
-        return next((name for name, its in _KEYWORDS_OF.items() if its & keywords), "string")
-
-    @property
-    def pointer(self) -> str:
-        """Identifies the schema, so that it is recognised within itself."""
-        return self.parts[0].pointer if self.parts else self.schema.pointer
-
-    @property
-    def is_deep(self) -> bool:
-        """True if only required members are made: far down, or within the same schema."""
-        return len(self.above) >= self.depth or self.pointer in self.above
+_ATTEMPTS = 8
+_MAX_PATTERN_TEXTS = 60
+_MAX_DISTINCT_TRIES = 20
 
 
 class Sampler:
@@ -115,7 +43,7 @@ class Sampler:
     def __init__(
         self, schemas: Schemas, seed: int, number: int = 0, style: SampleStyle = PLAUSIBLE
     ) -> None:
-        self._schemas = schemas
+        self._schemas = schemas.for_requests if style.is_for_requests else schemas.for_responses
         self._seed = seed
         self._number = number
         self._style = style
@@ -134,167 +62,204 @@ class Sampler:
         """
         if not above:
             self._made = [0]
-        is_valid = self._schemas.validator(schema).is_valid
-        depth = self._style.depth
-        places = [_Place(schema, parts, name, above, depth) for parts in self._readings(schema)]
+        return self.joint_value((schema,), name, above)
+
+    def joint_value(
+        self, schemas: tuple[Node, ...], name: str = "", above: tuple[str, ...] = ()
+    ) -> Any:
+        """Makes a value that keeps to several schemas at once, as ``value`` does for one."""
+        places = self._places(schemas, name, above)
         if above.count(places[0].pointer) >= MAX_REPEATS:
             return None
-        if places[0].is_deep:
-            places.reverse()  # what ends a recursion is written last: expression | literal
-        declared = [value for place in places for value in _declared(place) if is_valid(value)]
+        accepts = self._accepts(schemas)
+        declared = [value for value in declared_values(places) if accepts(value)]
         if declared:
-            return declared[self._number % len(declared)]
-        values = [self._typed(places[0])]
-        if len(above) <= MAX_RETRIED_DEPTH and not is_valid(values[0]):
-            values += [self._typed(place) for place in places[1:]]
-        return next((value for value in values if is_valid(value)), values[0])
+            chosen = declared[self._number % len(declared)]
+            cut = self._without_left_out(chosen, places[0])
+            return cut if accepts(cut) else chosen
+        is_retried = len(above) <= MAX_RETRIED_DEPTH
+        first: list[Any] = []
+        for place in places if is_retried else places[:1]:
+            for kind in place.types if is_retried else place.types[:1]:
+                for value in self._typed(place, kind, accepts):
+                    if accepts(value):
+                        return value
+                    first = first or [value]
+        return first[0] if first else None
 
-    def _readings(
-        self, schema: Node, seen: frozenset[str] = frozenset()
-    ) -> Iterator[tuple[Node, ...]]:
-        """Yields the parts of a schema, once for each of its alternatives."""
-        parts, pending = [], [schema]
-        while pending:
-            part = pending.pop(0)
-            if isinstance(part.value, dict) and part.pointer not in seen:
-                seen |= {part.pointer}
-                parts.append(part)
-                if "$ref" in part.value:
-                    pending.append(self._schemas.follow(part))
-                pending += _listed(part, "allOf")
-        alternatives = [
-            node for part in parts for node in _listed(part, "oneOf") or _listed(part, "anyOf")
-        ]
-        own = tuple(part for part in parts if set(part.value) != {"$ref"})
-        if not alternatives:
-            yield own
-        for alternative in alternatives:
-            for more in self._readings(alternative, seen):
-                yield (*own, *more)
+    def _places(self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]) -> list[Place]:
+        parts_read = readings(self._schemas, schemas) or [()]
+        pointer = pointer_of(schemas, parts_read[0])
+        is_deep = len(above) >= self._style.depth or pointer in above
+        places = [Place(schemas, parts, name, above, is_deep) for parts in parts_read]
+        # what ends a recursion is written last: expression | literal
+        return places[::-1] if is_deep else places
 
-    def _typed(self, place: _Place) -> Any:
-        match place.type:
+    def _accepts(self, schemas: tuple[Node, ...]) -> Callable[[Any], bool]:
+        takes = [self._schemas.validator(schema).is_valid for schema in schemas]
+        return takes[0] if len(takes) == 1 else lambda value: all(take(value) for take in takes)
+
+    def _typed(self, place: Place, kind: str, accepts: Callable[[Any], bool]) -> Iterator[Any]:
+        """Yields candidates of a type."""
+        match kind:
             case "object":
-                return self._object(place)
+                yield from self._objects(place, accepts)
             case "array":
-                return self._array(place)
+                yield self._array(place)
             case "integer" | "number":
-                return self._number_for(place)
+                yield from numbers(place, self._number, is_plain=self._style.is_plain)
             case "boolean":
-                return True
+                first = self._number % 2 == 0
+                yield from (first, not first)
             case "null":
-                return None
+                yield None
             case _:
-                return self._text(place)
+                yield from self._texts(place)
 
-    def _object(self, place: _Place) -> dict[str, Any]:
-        declared = place.children("properties")
-        required = [name for names in place.values("required") for name in names]
-        fewest = max(place.values("minProperties"), default=0)
-        optional = [] if place.is_deep else [n for n in declared if self._is_made(declared[n])]
-        names = dict.fromkeys([*optional, *required])
+    def _objects(self, place: Place, accepts: Callable[[Any], bool]) -> Iterator[dict[str, Any]]:
+        declared = place.declared()
+        required = [str(name) for names in place.values("required") for name in names]
+        required = [name for name in dict.fromkeys(required) if not self._is_left_out(place, name)]
+        optional = [] if place.is_deep else self._optional(place, declared)
+        most = place.most("maxProperties", len(declared) + len(required))
+        names = [*dict.fromkeys([*required, *optional])][: max(most, len(required))]
+        names = [name for name in [*declared, *required] if name in set(names)]
+        names += place.dependents(names)
+        fewest = place.fewest("minProperties")
         self._count(max(fewest, len(names)))
-        for number in range(fewest):
-            if len(names) < fewest:
-                names.setdefault(f"member_{number + 1}")
-        other = (part.child("additionalProperties") for part in place.parts)
-        others = next((node for node in other if node and isinstance(node.value, dict)), None)
-        made = {str(n): self._below(declared.get(n, others), str(n), place) for n in names}
-        for name, text in discriminating_members(place.parts).items():
-            member = declared.get(name)
-            if name in made and (member is None or self._schemas.validator(member).is_valid(text)):
-                made[name] = text
-        return made
+        names += self._further(place, names, fewest)
+        made = {name: self._below(place.member(name), name, place) for name in dict.fromkeys(names)}
+        made |= {
+            name: text
+            for name, text in discriminating_members(place.parts).items()
+            if place.allows(name) and self._accepts(tuple(place.member(name)))(text)
+        }
+        yield made
+        yield from accepted_objects(made, required, place, accepts, self._schemas)
 
-    def _is_made(self, member: Node) -> bool:
-        if not self._style.is_for_requests:
-            return True
-        followed = self._schemas.follow(member).value
-        return not (isinstance(followed, dict) and followed.get("readOnly"))
+    def _optional(self, place: Place, declared: Iterable[str]) -> list[str]:
+        names = [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
+        if names or self._style.is_plain or place.values("maxProperties"):
+            return names
+        others = [*place.nodes("additionalProperties"), *place.nodes("patternProperties")]
+        is_map = any(isinstance(node.value, dict) and node.value for node in others)
+        return self._further(place, [], 1) if is_map else []
 
-    def _array(self, place: _Place) -> list[Any]:
-        fewest = max(place.values("minItems"), default=0)
-        most = min(place.values("maxItems"), default=max(1, fewest))
-        items = next((part.child("items") for part in place.parts if "items" in part.value), None)
-        first = place.children("prefixItems")
-        contained = [node for part in place.parts if (node := part.child("contains"))]
-        item_name = place.name.removesuffix("s")
-        if contained:
-            return [self._below(node, item_name, place) for node in contained]
-        if (items is None or place.is_deep) and not fewest and not self._style.is_plain:
-            return []
-        count = min(most, max(1, fewest, len(first) if self._style.is_plain else 0))
-        self._count(count)
-        return [
-            self._below(first.get(number, items), item_name, place, number)
-            for number in range(count)
+    def _without_left_out(self, value: Any, place: Place) -> Any:
+        """Returns an example without the members that this direction leaves out."""
+        if self._style.left_out not in self._schemas.flags:
+            return value
+        if isinstance(value, dict):
+            names = [name for name in value if not self._is_left_out(place, str(name))]
+            return {name: self._cut(value[name], place.member(str(name))) for name in names}
+        if isinstance(value, list):
+            return [self._cut(item, place.item(index)) for index, item in enumerate(value)]
+        return value
+
+    def _cut(self, value: Any, schemas: Sequence[Node]) -> Any:
+        if not schemas or not isinstance(value, dict | list):
+            return value
+        return self._without_left_out(value, self._places(tuple(schemas), "", ())[0])
+
+    def _is_left_out(self, place: Place, name: str) -> bool:
+        flag = self._style.left_out
+        return any(self._schemas.is_flagged(node, flag) for node in place.member(name))
+
+    def _further(self, place: Place, names: Sequence[str], fewest: int) -> list[str]:
+        """Returns names that the document leaves open, until there are enough."""
+        further: list[str] = []
+        candidates = self._names(place, max(fewest - len(names), 0))
+        for name in candidates:
+            if len(names) + len(further) >= fewest:
+                break
+            if name not in names and name not in further and place.allows(name):
+                further.append(name)
+        return further
+
+    def _names(self, place: Place, count: int) -> Iterator[str]:
+        """Yields names of members: declared ones, those that match a pattern, and made-up ones."""
+        yield from place.declared()
+        rules = tuple(place.nodes("propertyNames"))
+        accepts = self._accepts(rules) if rules else lambda _: True
+        for number in range(count):
+            seed = f"{self._seed} {number} {place.pointer}"
+            for patterns in place.values("patternProperties"):
+                for pattern in patterns:
+                    texts = islice(matching(str(pattern), seed, number + 4), _MAX_PATTERN_TEXTS)
+                    yield from (text for text in texts if accepts(text))
+            if rules:
+                yield str(self._numbered(number).joint_value(rules, "key", place.above))
+            if accepts(f"member_{number + 1}"):
+                yield f"member_{number + 1}"
+
+    def _array(self, place: Place) -> list[Any]:
+        contained = [
+            node
+            for part in place.parts
+            if (node := part.child("contains"))
+            for _ in range(part.value.get("minContains", 1))
         ]
+        first = max((len(node.value) for node in place.nodes("prefixItems")), default=0)
+        fewest = max(place.fewest("minItems"), len(contained))
+        has_items = bool(place.nodes("items")) or first > 0
+        if (not has_items or place.is_deep) and not fewest and not self._style.is_plain:
+            return []
+        self._count(fewest)
+        is_closed = False in place.values("items") + place.values("unevaluatedItems")
+        count = max(fewest, first, 0 if is_closed else 1)
+        count = min(count, place.most("maxItems", count))
+        items: list[Any] = []
+        for index in range(count):
+            nodes = place.item(index)
+            behind = index - (count - len(contained))
+            if behind >= 0:
+                nodes = [*nodes, contained[behind]]
+            items.append(self._item(nodes, place, items))
+        return items
 
-    def _below(self, schema: Node | None, name: str, place: _Place, number: int = 0) -> Any:
-        if schema is None:
+    def _item(self, nodes: list[Node], place: Place, others: list[Any]) -> Any:
+        """Returns an item; where items are distinct, one that is not among the others."""
+        index, name = len(others), place.name.removesuffix("s")
+        is_distinct = True in place.values("uniqueItems")
+        item = None
+        for attempt in range(_MAX_DISTINCT_TRIES if is_distinct else 1):
+            item = self._below(nodes, name, place, index + attempt)
+            if item not in others:
+                break
+        return item
+
+    def _below(self, schemas: Sequence[Node], name: str, place: Place, number: int = 0) -> Any:
+        if not schemas:
             return self._style.text(name, "", f"{self._seed} {number} {place.pointer} {name}")
-        sampler = Sampler(self._schemas, self._seed, number or self._number, self._style)
+        above = (*place.above, place.pointer)
+        return self._numbered(number or self._number).joint_value(tuple(schemas), name, above)
+
+    def _numbered(self, number: int) -> "Sampler":
+        sampler = Sampler(self._schemas, self._seed, number, self._style)
         sampler._made = self._made
-        return sampler.value(schema, name, (*place.above, place.pointer))
+        return sampler
 
     def _count(self, values: int) -> None:
         """Counts values before they are made: a small schema can require any number of them."""
         self._made[0] += values
         SAMPLE_VALUES.check(self._made[0])
 
-    def _number_for(self, place: _Place) -> float:
-        """Tries the numbers that the bounds suggest until the schema accepts one."""
-        bounds = [
-            bound
-            for keyword in _BOUNDS
-            for bound in place.values(keyword)
-            if not isinstance(bound, bool)
-        ]
-        steps = place.values("multipleOf")
-        near = [bound + step for bound in bounds for step in (0, 1, -1, 0.5, -0.5)]
-        multiples = [(b // s + n) * s for b in bounds or [0] for s in steps for n in (0, 1, 2, -1)]
-        middle = [sum(bounds) / len(bounds)] if bounds else []
-        varied = [self._number + 1, *(bound + self._number + 1 for bound in bounds)]
-        is_valid = self._schemas.validator(place.schema).is_valid
-        order = (
-            (near, multiples, middle, varied)
-            if self._style.is_plain
-            else (varied, near, multiples, middle)
-        )
-        return next((number for numbers in order for number in numbers if is_valid(number)), 1)
-
-    def _text(self, place: _Place) -> str:
-        """Tries texts until the schema accepts one."""
-        is_valid = self._schemas.validator(place.schema).is_valid
-        seeds = (f"{self._seed} {self._number} {attempt}" for attempt in range(_ATTEMPTS))
-        texts = (self._one_text(place, seed) for seed in seeds)
-        return next((text for text in texts if is_valid(text)), "")
-
-    def _one_text(self, place: _Place, seed: str) -> str:
-        for pattern in place.values("pattern"):
-            with contextlib.suppress(ValueError):
-                return matching(pattern, seed)
-        form = "".join(place.values("format")[:1])
-        text = self._style.text(place.name, form, f"{seed} {place.pointer}")
-        shortest = max(place.values("minLength"), default=0)
+    def _texts(self, place: Place) -> Iterator[str]:
+        shortest = place.fewest("minLength")
         SAMPLE_CHARACTERS.check(shortest)
+        longest = place.most("maxLength", max(shortest, 1_000_000))
+        forms = [str(form) for form in place.values("format")]
+        for attempt in range(_ATTEMPTS):
+            seed = f"{self._seed} {self._number} {attempt}"
+            if forms and attempt == 0:
+                yield self._sized(place, forms[0], seed, shortest, longest)
+            for pattern in place.values("pattern"):
+                count = _MAX_PATTERN_TEXTS if attempt == 0 else 1
+                yield from islice(matching(pattern, seed, shortest, longest), count)
+            yield self._sized(place, "".join(forms[:1]), seed, shortest, longest)
+
+    def _sized(self, place: Place, form: str, seed: str, shortest: int, longest: int) -> str:
+        text = self._style.text(place.name, form, f"{seed} {place.pointer}")
         while len(text) < shortest:
             text += "a" if form else f" {self._style.text('', '', f'{seed} {len(text)}')}"
-        return text[: min(place.values("maxLength"), default=len(text))]
-
-
-def _listed(part: Node, keyword: str) -> list[Node]:
-    below = part.child(keyword)
-    return [] if below is None else [node for _, node in below.children()]
-
-
-def _declared(place: _Place) -> list[Any]:
-    """Returns the values that a document gives; examples first, as those are meant to be seen."""
-    single = [*place.values("example"), *place.values("const"), *place.values("default")]
-    return single + [
-        value
-        for keyword in ("examples", "enum")
-        for listed in place.values(keyword)
-        if isinstance(listed, list)
-        for value in listed
-    ]
+        return text[:longest]

@@ -7,6 +7,7 @@ into the document still holds. 3.1 is JSON Schema 2020-12.
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ import jsonschema_rs
 from understudy.errors import StartupError
 from understudy.limits import COMPOSED_SCHEMAS
 from understudy.openapi.composition import Composition
+from understudy.openapi.directions import Flag, flags_of, is_flagged, without_required
 from understudy.openapi.loader import LITERALS, NAME_MAPS, Document, Node
 
 _URI = "urn:understudy:document"
@@ -38,10 +40,12 @@ class Schemas:
 
     Args:
         document: The document with the schemas.
+        optional: The flag of members that nothing has to have; None: what is required is required.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, optional: Flag | None = None) -> None:
         self._document = document
+        self._optional: Flag | None = optional
         draft = jsonschema_rs.Draft7 if document.is_30 else jsonschema_rs.Draft202012
         self._validator = (
             jsonschema_rs.Draft7Validator if document.is_30 else jsonschema_rs.Draft202012Validator
@@ -50,6 +54,31 @@ class Schemas:
         self._registry = jsonschema_rs.Registry([(_URI, content)], draft=draft)
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
         self._composition = Composition(document.follow)
+
+    @cached_property
+    def flags(self) -> frozenset[Flag]:
+        """The flags by which schemas of the document tell requests from responses."""
+        return flags_of(self._document)
+
+    @cached_property
+    def for_requests(self) -> "Schemas":
+        """The validators of requests, which need no ``readOnly`` member."""
+        return self._without("readOnly")
+
+    @cached_property
+    def for_responses(self) -> "Schemas":
+        """The validators of responses, which need no ``writeOnly`` member."""
+        return self._without("writeOnly")
+
+    def _without(self, flag: Flag) -> "Schemas":
+        if flag not in self.flags:
+            return self
+        document = without_required(self._document, flag)
+        return self if document is self._document else Schemas(document, optional=flag)
+
+    def is_flagged(self, member: Node, flag: Flag) -> bool:
+        """Tells whether a member's schema says that it is ``readOnly`` or ``writeOnly``."""
+        return flag in self.flags and is_flagged(member, flag, self._document.follow)
 
     def validator(self, schema: Node) -> jsonschema_rs.Validator:
         """Returns the validator of a schema; the same one for the same place.
@@ -127,10 +156,21 @@ class Schemas:
 
     def required_names(self, schema: Node) -> list[str]:
         """Returns the members that an object schema requires, through references and ``allOf``."""
+        names = self._required_names(schema)
+        if self._optional is None:
+            return names
+        members = {name: self.property_schema(schema, name) for name in names}
+        return [
+            name
+            for name, member in members.items()
+            if member is None or not self.is_flagged(member, self._optional)
+        ]
+
+    def _required_names(self, schema: Node) -> list[str]:
         schema = self._document.follow(schema)
         names = list((schema.child("required") or Node("", [])).value)
         for _, part in (schema.child("allOf") or Node("", [])).children():
-            names += self.required_names(part)
+            names += self._required_names(part)
         return names
 
     def follow(self, schema: Node) -> Node:

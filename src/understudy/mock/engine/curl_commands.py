@@ -11,6 +11,7 @@ from understudy.mock.engine.access import BEARER, Credential
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.forms import MULTIPART, URLENCODED, form_fields
 from understudy.openapi.operations import PATH_PARAMETER, MediaType, Parameter
+from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
 from understudy.openapi.sampler import Sampler
 
 JSON = "application/json"
@@ -102,7 +103,9 @@ def _required(endpoint: Endpoint, location: str) -> list[Parameter]:
 def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
     if parameter.schema is None:
         return "1"
-    return Sampler(endpoint.schemas, seed=0).value(parameter.schema, parameter.name)
+    return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(
+        parameter.schema, parameter.name
+    )
 
 
 def _pairs(endpoint: Endpoint, parameter: Parameter) -> Iterator[tuple[str, str]]:
@@ -167,8 +170,8 @@ def _fields(value: Any) -> list[tuple[str, str]]:
 def _media_value(endpoint: Endpoint, media: MediaType) -> Any:
     if media.schema is None:
         return next(iter(media.examples.values()), {})
-    accepts = endpoint.schemas.validator(media.schema).is_valid
+    accepts = endpoint.schemas.for_requests.validator(media.schema).is_valid
     for example in media.examples.values():
         if accepts(example):
             return example
-    return Sampler(endpoint.schemas, seed=0).value(media.schema)
+    return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(media.schema)

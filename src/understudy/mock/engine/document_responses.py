@@ -12,6 +12,7 @@ from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.sample_bodies import written_body
 from understudy.mock.engine.sample_headers import LOCATION, sample_headers
+from understudy.mock.engine.xml_bodies import member_schema
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.operations import (
@@ -131,7 +132,7 @@ class _Sampling:
         notes: list[str] | None = None,
     ) -> None:
         self._operation = operation
-        self._schemas = schemas
+        self._schemas = schemas.for_responses
         self._seed = seed
         self._accept = accept
         self._notes = [] if notes is None else notes
@@ -233,12 +234,24 @@ def _echoed(
     if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
         sent.setdefault("id", sent[names[-1]])  # /pets/{petId} responds with the pet's id
     content = arguments.get(BODY)
-    sent = {**(content if isinstance(content, dict) else {}), **sent}
+    sent = {**_writable(content, schema, schemas), **sent}
     accepts = schemas.validator(schema).is_valid
     for name in body.keys() & sent.keys():
         changed = {**body, name: sent[name]}
         body = changed if accepts(changed) else body
     return body
+
+
+def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
+    """Returns the members of a request's body that a client may set, as the response has them."""
+    if not isinstance(content, dict):
+        return {}
+    members = {name: member_schema(schemas, schema, name) for name in content}
+    return {
+        name: content[name]
+        for name, member in members.items()
+        if member is not None and not schemas.is_flagged(member, "readOnly")
+    }
 
 
 class _Completion:

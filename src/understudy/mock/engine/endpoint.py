@@ -82,7 +82,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             parameters=tuple(
                 ParameterReader(
                     p,
-                    schemas,
+                    schemas.for_requests,
                     reads_numbers=shape(operation.method, operation.path) in numeric_booleans,
                 )
                 for p in operation.parameters
@@ -91,12 +91,12 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             if operation.request_body is None
             else BodyReader(
                 operation.request_body,
-                schemas,
+                schemas.for_requests,
                 aliases.get(shape(operation.method, operation.path), ()),
                 reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
-            validator=ResponseValidator(operation, schemas),
-            errors=DeclaredErrors(operation, schemas, api.header_names),
+            validator=ResponseValidator(operation, schemas.for_responses),
+            errors=DeclaredErrors(operation, schemas.for_responses, api.header_names),
         )
         for operation, binding in zip(declared, bindings, strict=True)
     )
