@@ -85,7 +85,7 @@ cases: install  ## the mock against 2,000 edge cases an operation
 	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/generate/test_agreement.py
 
 .PHONY: bench
-bench: install  ## speed beside its peers, as ratios in one run (needs wrk; node and java for peers)
+bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes)
 	$(BIN)/python -m tests.quality.benchmarks
 
 .PHONY: bench-guard

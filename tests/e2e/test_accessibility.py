@@ -7,6 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.cli.conftest import Running
 from tests.e2e.test_looks import PAGES, SCHEMES, opened
+from tests.quality.benchmarks.page import page as benchmark_page
+from tests.quality.benchmarks.small_results import small_results
+from tests.quality.benchmarks.targets import targets
 from tests.verify.packages import package
 
 RUN = "axe.run(document, {resultTypes: ['violations']})"
@@ -53,3 +56,12 @@ def test_the_start_page_of_another_document_is_accessible(page: Page, tmp_path) 
             assert page.evaluate("document.documentElement.scrollWidth") <= width
     finally:
         running.stop()
+
+
+def test_the_page_of_the_benchmark_is_accessible(page: Page, tmp_path) -> None:
+    results, path = small_results(), tmp_path / "index.html"
+    path.write_text(benchmark_page(results, targets(results), "today", "Do not trust these"))
+    page.goto(path.as_uri())
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []

@@ -1,140 +1,152 @@
-"""``make bench``: this mock, and verify, beside their peers, each alone on the machine in turn."""
+"""``make bench``: the mock, verify and generate beside their peers, as figures, tables and charts.
+
+Servers run alone, in turn, round after round, so that ratios mean something on a machine that is
+shared; what remains of its load is measured, and said.
+"""
 
 import argparse
 import json
+import os
+import platform
 import shutil
-import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from tests.quality.benchmarks import report
-from tests.quality.benchmarks.judging import SCHEMATHESIS, VERIFY, judging
-from tests.quality.benchmarks.measuring import NotServed, import_seconds, served
-from tests.quality.benchmarks.peers import OUR_WORLDS, PRISM, THEIR_GRANTS, Peer, install, peers
-from tests.quality.benchmarks.workloads import in_worlds, our_grants, workloads
+from tests.quality.benchmarks import preparing
+from tests.quality.benchmarks.costs import costs, costs_of
+from tests.quality.benchmarks.figures import Figures, Results
+from tests.quality.benchmarks.growth import growths
+from tests.quality.benchmarks.judging import judging
+from tests.quality.benchmarks.loads import NotServed, warning
+from tests.quality.benchmarks.measuring import served
+from tests.quality.benchmarks.page import page, write
+from tests.quality.benchmarks.peers import Peer, peers
+from tests.quality.benchmarks.report import markdown, tables, verdicts
+from tests.quality.benchmarks.targets import targets
 
 ROOT = Path(__file__).parents[3]
-console = Console()
-WIDTH = 150
-JUDGING = "verify"
-"""Names verify's speed among the servers."""
+PARTS = ("verify", "growth", "costs")
+"""What is measured beside the servers; ``--only`` names a part as it names a server."""
+
+console = Console(soft_wrap=True)
 
 
 def main() -> None:
-    """Measures, and says what was found."""
+    """Measures, prints the tables, and writes the page."""
     options = _options()
-    found: dict[str, Any] = {}
-    if not options.only or JUDGING in options.only:
-        found[JUDGING] = _judge(options)
-    if options.only != [JUDGING]:
-        found |= _serve(options)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(found, indent=2))
-    console.print(f"\nAll figures: {options.json}")
-
-
-def _judge(options: argparse.Namespace) -> dict[str, Any]:
-    console.print(f"{options.rounds} rounds of {VERIFY} and {SCHEMATHESIS}")
-    judged = judging(options.rounds, options.every, options.cache)
-    console.print(report.markdown(judged.rows()), soft_wrap=True)
-    _verdicts(judged.targets())
-    return judged.as_json()
-
-
-def _serve(options: argparse.Namespace) -> dict[str, Any]:
     if shutil.which("wrk") is None:
-        sys.exit("wrk is not installed; apt-get install wrk")
-    reason = install(options.cache)
-    if reason is not None:
-        console.print(f"peers from npm are skipped: {reason}")
-    chosen = [p for p in peers(_crowd(options.cache)) if _is_wanted(p, options.only)]
-    figures = {peer.name: report.Figures() for peer in chosen}
-    for number in range(1, options.rounds + 1):
+        preparing.install_programs(["wrk"])
+    if shutil.which("wrk") is None:
+        sys.exit("wrk is not installed: apt-get install wrk")
+    load_average, cores = os.getloadavg()[0], os.cpu_count() or 1
+    chosen = [peer for peer in peers() if _is_wanted(peer.name, options.only)]
+    lacking = _prepared(chosen, options.cache)
+    present = [peer for peer in chosen if peer.name not in lacking]
+    results = measured(present, options.cache, options.rounds, options.seconds)
+    results.servers |= {name: Figures(notes={"start": why}) for name, why in lacking.items()}
+    _measure_parts(results, options)
+    others = [load.other_cores for load in results.loads()]
+    _tell(results, warning(load_average, cores, others), options)
+
+
+def measured(chosen: list[Peer], cache: Path, rounds: int, seconds: int) -> Results:
+    """Returns what was measured of servers, each once in every round."""
+    results = Results({peer.name: Figures() for peer in chosen})
+    for number in range(1, rounds + 1):
         for peer in chosen:
             console.print(f"round {number}: {peer.name}")
-            _measure(peer, figures[peer.name], options.cache, options.seconds)
-    reached = report.targets(figures, import_seconds(2 * options.rounds + 1))
-    _tell(figures, reached)
-    return report.as_json(figures, reached)
+            measure(peer, results.servers[peer.name], cache, seconds)
+    return results
 
 
-def _measure(peer: Peer, figures: report.Figures, cache: Path, seconds: int) -> None:
-    lacking = peer.lacking()
-    if lacking is not None:
-        figures.notes["start"] = lacking
-        return
-    works = peer.works()
+def measure(peer: Peer, figures: Figures, cache: Path, seconds: int) -> None:
+    """Adds one round of a server to its figures, or notes why it could not be measured."""
+    works = peer.works(cache)
     try:
         with served(peer, cache, works[:2]) as server:
+            figures.starts.append(server.start_seconds)
+            figures.start_costs.append(server.start_processor)
             for work in works:
                 try:
                     figures.loads.setdefault(work.name, []).append(server.load(work, seconds))
                 except NotServed as reason:
                     figures.notes[work.name] = str(reason)
-                if work is works[0]:
-                    figures.starts.append(server.start_seconds)
             figures.memory.append(server.memory())
     except (NotServed, OSError) as reason:
         figures.notes["start"] = str(reason)
 
 
-def _tell(figures: dict[str, report.Figures], reached: list[report.Target]) -> None:
-    tables = [
-        _table(figures, [work.name for work in workloads()], PRISM),
-        _table(figures, [work.name for work in in_worlds()], OUR_WORLDS),
-        _table(figures, [work.name for work in our_grants()], THEIR_GRANTS),
-    ]
-    wide = Console(width=max(console.width, WIDTH))
-    for heading, *rest in tables:
-        table = Table(*heading, title="Requests a second; medians over the rounds")
-        for row in rest:
-            table.add_row(*row)
-        wide.print(table)
-    for name, found in figures.items():
-        for work, note in found.notes.items():
-            console.print(f"{name}, {work}: {note}")
-    _verdicts(reached)
-    for found_rows in tables:
-        console.print("\n" + report.markdown(found_rows), soft_wrap=True)
+def _prepared(chosen: list[Peer], cache: Path) -> dict[str, str]:
+    """Installs what is missing; returns the peers that cannot run, and why."""
+    console.print(f"peers and inputs: {cache}")
+    preparing.write_inputs(cache)
+    wanted = {program for peer in chosen for program in peer.programs}
+    preparing.install_programs(sorted(program for program in wanted if not shutil.which(program)))
+    reasons = {peer.name: preparing.install(peer, cache) for peer in chosen}
+    for name, reason in reasons.items():
+        if reason is not None:
+            console.print(f"{name} is left out: {reason}")
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _verdicts(reached: list[report.Target]) -> None:
-    for target in reached:
-        console.print(
-            f"{target.verdict:<12} {target.what}: {target.found} (wanted {target.wanted})"
-        )
+def _measure_parts(results: Results, options: argparse.Namespace) -> None:
+    """Measures what is no load of a peer; what fails is noted, and the rest goes on."""
+    wanted = [part for part in PARTS if _is_wanted(part, options.only)]
+    for part in wanted:
+        console.print(part)
+        try:
+            if part == "verify":
+                judged = judging(1, options.every, options.cache)
+                results.programs = judged.rows()
+                results.costs |= judged.costs()
+            elif part == "growth":
+                results.growths, reasons = growths(options.cache, options.seconds)
+                results.notes += reasons
+                results.costs |= costs_of(results.growths)
+            else:
+                results.costs |= costs(options.cache, options.rounds, options.seconds)
+        except (NotServed, OSError, RuntimeError) as reason:
+            results.notes.append(f"{part}: {reason}")
 
 
-def _table(figures: dict[str, report.Figures], works: list[str], rival: str) -> list[list[str]]:
-    group = {name: found for name, found in figures.items() if not found.loads.keys() - {*works}}
-    return report.rows(group, works, rival)
+def _tell(results: Results, not_trusted: str | None, options: argparse.Namespace) -> None:
+    reached = targets(results)
+    for caption, rows in tables(results).items():
+        console.print(f"\n{caption}\n\n{markdown(rows)}", markup=False, highlight=False)
+    console.print(f"\n{markdown(verdicts(reached))}\n", markup=False, highlight=False)
+    for reason in results.reasons():
+        console.print(f"not measured: {reason}", markup=False)
+    today = datetime.now(UTC)  # noqa: TID251 - the day of a measurement, not a world's
+    command = " ".join(["python -m tests.quality.benchmarks", *sys.argv[1:]])
+    about = (
+        f"{today:%Y-%m-%d}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}; {options.rounds} rounds of {options.seconds} s; {command}"
+    )
+    write(options.out, page(results, reached, about, not_trusted), results)
+    figures = {"about": about, "warning": not_trusted, **results.as_json()}
+    (options.out / "figures.json").write_text(json.dumps(figures, indent=2))
+    console.print(about, markup=False)
+    if not_trusted is not None:
+        console.print(not_trusted, style="bold red", markup=False)
+    console.print(f"{options.out / 'index.html'}: the page with charts; figures.json beside it")
 
 
-def _crowd(cache: Path) -> Path:
-    """Returns a fixtures directory of 100,000 people, made once."""
-    crowd = cache / "crowd"
-    if not crowd.exists():
-        understudy = Path(sys.executable).with_name("understudy")
-        people = ["--people", "100000", "--seed", "7", "--out", str(crowd)]
-        subprocess.run([understudy, "fixtures", *people], check=True)
-    return crowd
-
-
-def _is_wanted(peer: Peer, only: list[str]) -> bool:
-    return not only or any(word.lower() in peer.name.lower() for word in only)
+def _is_wanted(name: str, only: list[str]) -> bool:
+    return not only or any(word.lower() in name.lower() for word in only)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=5)
-    only = f"a word of a server's name, or {JUDGING}"
+    parser.add_argument("--seconds", type=int, default=1, help="of each load")
+    only = f"a word of a server's name, or {', '.join(PARTS)}; repeatable"
     parser.add_argument("--only", action="append", default=[], help=only)
-    parser.add_argument("--every", type=int, default=20, help="of the mutants, one of so many")
-    parser.add_argument("--json", type=Path, default=ROOT / "build" / "bench.json")
+    every = "measure one of so many mutants too, by verify and by Schemathesis; 0: none"
+    parser.add_argument("--every", type=int, default=0, help=every)
+    out = ROOT / "build" / "bench"
+    parser.add_argument("--out", type=Path, default=out, help="where the page is written")
     cache = Path.home() / ".cache" / "understudy-bench"
     parser.add_argument("--cache", type=Path, default=cache, help="where the peers are installed")
     return parser.parse_args()

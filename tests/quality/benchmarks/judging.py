@@ -1,11 +1,7 @@
 """How fast ``understudy verify`` judges a served mock, beside plain ``schemathesis run``."""
 
 import json
-import os
-import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +10,11 @@ from typing import Any, NamedTuple
 
 import httpx
 import msgspec
+from tests.quality.benchmarks import processes
+from tests.quality.benchmarks.loads import spread
 from tests.quality.benchmarks.measuring import served
 from tests.quality.benchmarks.peers import Peer, mock_command
-from tests.quality.benchmarks.report import Target, at_least
+from tests.quality.benchmarks.targets import ABSENT, BY_SOCKET, WHOLE_RUN
 from tests.quality.benchmarks.workloads import workloads
 from tests.quality.mutants.curve import Trial
 from tests.quality.mutants.runner import Wish, chosen, hours_requests, side_by_side, tried
@@ -29,12 +27,13 @@ SCHEMATHESIS = "schemathesis run, by a socket"
 CASES, PEERS_CASES = 10, 100
 """Generated cases of each operation, so many that both send some 1,700 requests.
 
-Verify makes them twice, as owner and as nobody, beside its probes and scenarios.
+Verify sends them as owner and as an anonymous client, beside its probes and scenarios.
 """
 
+FINDINGS = (0, 1, 3)
+"""Exit codes of a run that came to its end."""
+
 NO_LIMIT = 1_000_000
-SECONDS = 60
-"""Of a whole run on two cores (issue 5, Speed)."""
 
 
 class Ran(NamedTuple):
@@ -65,67 +64,49 @@ class Judging:
     trials: list[Trial]
     requests: int
 
-    def rate(self, program: str) -> float:
-        """Returns the median of its requests a second."""
-        return statistics.median(ran.requests / ran.seconds for ran in self.runs[program])
+    def rates(self, program: str) -> list[float]:
+        """Returns its requests a second, round by round."""
+        return [ran.requests / ran.seconds for ran in self.runs[program]]
 
-    def processor_rate(self, program: str) -> float:
-        """Returns the median of its requests a second of its processor's time."""
-        return statistics.median(ran.requests / ran.processor for ran in self.runs[program])
-
-    def seconds(self, program: str) -> float:
-        """Returns the median of its seconds on the wall."""
-        return statistics.median(ran.seconds for ran in self.runs[program])
-
-    def caught(self, program: str) -> float:
+    def caught(self, program: str) -> float | None:
         """Returns the mutants caught per 100 requests; a mutant's requests end where it is caught."""
+        if not self.trials:
+            return None
         seen = [t.peers[0] if program == SCHEMATHESIS else t.sightings[0] for t in self.trials]
         known = [n if n is not None and n <= self.requests else None for n in seen]
         spent = sum(self.requests if number is None else number for number in known)
         return 100 * sum(number is not None for number in known) / spent
 
-    def targets(self) -> list[Target]:
-        """Compares what was measured with what was to be reached (issue 5, Speed)."""
-        ours, theirs = self.rate(VERIFY), self.rate(SCHEMATHESIS)
-        whole = self.seconds(VERIFY)
-        return [
-            at_least("verify to schemathesis run", ours, theirs, 1.5),
-            at_least("the same, both by a socket", self.rate(SERVED), theirs, 1.5),
-            Target("a whole run, s", f"< {SECONDS}", f"{whole:.1f}", whole < SECONDS),
-        ]
+    def costs(self) -> dict[str, list[float]]:
+        """Returns the figures that there is an aim for."""
+        pairs = zip(self.rates(SERVED), self.rates(SCHEMATHESIS), strict=True)
+        return {
+            WHOLE_RUN: [ran.processor for ran in self.runs[VERIFY]],
+            BY_SOCKET: [ours / theirs for ours, theirs in pairs],
+        }
 
     def rows(self) -> list[list[str]]:
         """Returns the table, its heading first."""
         heading = [
-            "program",
-            "requests",
-            "requests a second",
-            "a second of processor",
-            f"mutants of {len(self.trials)} caught per 100 requests",
-            "seconds",
+            *("program", "requests", "requests a second", "requests a second of processor"),
+            *("seconds", f"of {len(self.trials)} mutants caught per 100 requests"),
         ]
-        return [
-            heading,
-            *(
-                [
-                    program,
-                    f"{statistics.median(ran.requests for ran in runs):g}",
-                    f"{self.rate(program):.0f}",
-                    f"{self.processor_rate(program):.0f}",
-                    f"{self.caught(program):.1f}",
-                    f"{self.seconds(program):.1f}",
-                ]
-                for program, runs in self.runs.items()
-            ),
-        ]
+        return [heading, *(self._row(program, runs) for program, runs in self.runs.items())]
 
-    def as_json(self) -> dict[str, Any]:
-        """Returns everything, for machines."""
-        return {
-            "runs": {name: [ran._asdict() for ran in runs] for name, runs in self.runs.items()},
-            "caught_per_100_requests": {name: self.caught(name) for name in self.runs},
-            "mutants": {t.mutant: [t.sightings[0], t.peers[0]] for t in self.trials},
-        }
+    def _row(self, program: str, runs: list[Ran]) -> list[str]:
+        caught = self.caught(program)
+        columns = (
+            spread(ran.requests for ran in runs),
+            spread(self.rates(program)),
+            spread(ran.requests / ran.processor for ran in runs),
+        )
+        seconds = spread(ran.seconds for ran in runs)
+        return [
+            program,
+            *(column.text() if column else ABSENT for column in columns),
+            seconds.text(".1f") if seconds else ABSENT,
+            ABSENT if caught is None else f"{caught:.1f}",
+        ]
 
 
 def judging(rounds: int, every: int, cache: Path) -> Judging:
@@ -133,27 +114,34 @@ def judging(rounds: int, every: int, cache: Path) -> Judging:
 
     Args:
         rounds: Of each program.
-        every: Of the mutants, one of so many.
+        every: Of the mutants, one of so many; 0: none.
         cache: Where the server's log goes.
     """
     cache.mkdir(parents=True, exist_ok=True)
     runs: dict[str, list[Ran]] = {VERIFY: [], SERVED: [], SCHEMATHESIS: []}
     for _ in range(rounds):
-        for program, found in runs.items():
-            found.append(_whole() if program == VERIFY else _judge(program, cache))
+        for program, rounds_of_it in runs.items():
+            rounds_of_it.append(_whole() if program == VERIFY else _judge(program, cache))
+    return Judging(runs, *_sampled(every))
+
+
+def _sampled(every: int) -> tuple[list[Trial], int]:
+    """Returns the trials of a sample of mutants, and the requests that each program might send."""
+    if not every:
+        return [], 0
     requests = hours_requests()
     wish = Wish(seeds=1, peer_seeds=1, requests=requests)
-    asked = [(mutant.name, wish) for mutant in chosen("", every)]
-    trials = [trial for trial in side_by_side(tried, asked, 2) if not trial.crashed]
-    return Judging(runs, trials, requests)
+    sample = [(mutant.name, wish) for mutant in chosen("", every)]
+    return [trial for trial in side_by_side(tried, sample, 2) if not trial.crashed], requests
 
 
 def _whole() -> Ran:
     """Runs verify as it is run without an option, on the mock in its own process."""
     with TemporaryDirectory(prefix="judging-") as named:
         report = Path(named) / "report.json"
-        ran = _timed([*_python("understudy"), "verify", "--quiet", "--report", f"json={report}"])
-        return ran._replace(requests=json.loads(report.read_text())["budget"]["requests"])
+        options = ("verify", "--quiet", "--report", f"json={report}")
+        usage = processes.run([*_python("understudy"), *options], expected=FINDINGS)
+        return Ran(json.loads(report.read_text())["budget"]["requests"], *usage)
 
 
 def _judge(program: str, cache: Path) -> Ran:
@@ -164,9 +152,10 @@ def _judge(program: str, cache: Path) -> Ran:
         target = Path(named) / "target.toml"
         target.write_text(target_file(root))
         httpx.delete(f"{root}/__admin/requests")
-        ran = _timed(_command(program, server.url, target), Path(named))
+        command = _command(program, server.url, target)
+        usage = processes.run(command, Path(named), FINDINGS)
         counted = httpx.post(f"{root}/__admin/requests/count", json={}).json()
-        return ran._replace(requests=counted["count"])
+        return Ran(counted["count"], *usage)
 
 
 def _command(program: str, url: str, target: Path) -> Sequence[str]:
@@ -181,22 +170,6 @@ def _command(program: str, url: str, target: Path) -> Sequence[str]:
 
 def _python(program: str) -> Sequence[str]:
     return [str(Path(sys.executable).with_name(program))]
-
-
-def _timed(command: Sequence[str], directory: Path | None = None) -> Ran:
-    """Runs a program, which may end with findings.
-
-    Raises:
-        RuntimeError: It could not run.
-    """
-    started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1, 3):
-        msg = f"{command[0]} ended with {process.returncode}"
-        raise RuntimeError(msg)
-    return Ran(0, time.perf_counter() - started, used.ru_utime + used.ru_stime)
 
 
 def target_file(root: str) -> str:

@@ -1,84 +1,66 @@
-"""Starts a server alone on the machine, loads it with wrk, and looks at its memory."""
+"""Starts a server, loads it with wrk, and looks at its memory and its processor time."""
 
-import json
 import os
-import re
+import resource
 import signal
 import socket
-import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
+from tests.quality.benchmarks.loads import Load, NotServed, parsed
 from tests.quality.benchmarks.peers import Peer
+from tests.quality.benchmarks.processes import (
+    machine_seconds,
+    processor_seconds,
+    resident_megabytes,
+)
 from tests.quality.benchmarks.workloads import Workload
 
 PATIENCE = 60
+"""Seconds that a server may take to start, and to respond."""
+
 CONNECTIONS = 16
-WARM_UP = 2
-"""Seconds of the same load before it counts: node and the JVM compile what is used often."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """What wrk measured.
-
-    Attributes:
-        rate: Requests a second.
-        p50: Milliseconds.
-        p99: Milliseconds.
-        requests: How many were answered.
-    """
-
-    rate: float
-    p50: float
-    p99: float
-    requests: int = 0
-
-
-class NotServed(Exception):
-    """The server did not start, or does not do this work; its text says why."""
 
 
 class Server:
     """A running server.
 
     Attributes:
-        start_seconds: From the start of the process to its first good answer.
+        start_seconds: From the start of the process to its first good response.
+        start_processor: The same in seconds of processor time.
     """
 
     def __init__(self, peer: Peer, port: int, process: "subprocess.Popen[bytes]") -> None:
         self.peer = peer
         self.url = f"http://127.0.0.1:{port}{peer.prefix}"
         self.start_seconds = 0.0
+        self.start_processor = 0.0
         self._process = process
 
     def refusal(self, work: Workload) -> str | None:
         """Returns why the server does not do a piece of work, or None."""
-        work = work.first or work
+        work = (work.first or work).example()
         parts = urlsplit(self.url + work.path)
         connection = HTTPConnection(parts.netloc, timeout=PATIENCE)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         try:
-            connection.request(
-                work.method, f"{parts.path}?{parts.query}", work.body or None, work.headers
-            )
+            connection.request(work.method, target, work.body or None, work.headers)
             status = connection.getresponse().status
         except (OSError, HTTPException) as error:
             return str(error)
         finally:
             connection.close()
-        return f"answers {status}" if status >= 400 else None
+        return f"responds with {status}" if status >= 400 else None
 
-    def load(self, work: Workload, seconds: int) -> Load:
-        """Loads the server with one piece of work.
+    def load(self, work: Workload, seconds: int, connections: int = CONNECTIONS) -> Load:
+        """Loads the server with one piece of work, after as many seconds as it needs to warm up.
 
         Raises:
             NotServed: It does not do that work.
@@ -86,11 +68,15 @@ class Server:
         refusal = self.refusal(work)
         if refusal is not None:
             raise NotServed(refusal)
-        with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-            script.write(work.script(self.peer.prefix))
-            script.flush()
-            self._wrk(script.name, WARM_UP)
-            return parsed(self._wrk(script.name, seconds))
+        with self._script(work) as script:
+            if self.peer.warm_up:
+                self._wrk(script, self.peer.warm_up, connections)
+            before = self._others_seconds()
+            started = time.perf_counter()
+            load = parsed(self._wrk(script, seconds, connections))
+            other_seconds = self._others_seconds() - before
+            other_cores = max(0.0, other_seconds / (time.perf_counter() - started))
+            return replace(load, other_cores=other_cores)
 
     def cost(self, work: Workload, seconds: int) -> float:
         """Returns the microseconds of processor time that a request costs the server.
@@ -98,45 +84,38 @@ class Server:
         Raises:
             NotServed: It does not do that work.
         """
-        before = self._processor_seconds()
+        before = self.processor_seconds()
+        with self._script(work) as script:
+            requests = parsed(self._wrk(script, seconds, CONNECTIONS)).requests
+        return (self.processor_seconds() - before) / requests * 1e6
+
+    def processor_seconds(self) -> float:
+        """Returns the processor time of the server since its start."""
+        return processor_seconds(self._process.pid)
+
+    def memory(self) -> float:
+        """Returns the most memory that the server ever held, in megabytes."""
+        return resident_megabytes(self._process.pid)
+
+    def _others_seconds(self) -> float:
+        """Returns the processor time of all that is neither the server nor ours."""
+        ours = sum(
+            usage.ru_utime + usage.ru_stime
+            for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        )
+        return machine_seconds() - self.processor_seconds() - ours
+
+    @contextmanager
+    def _script(self, work: Workload) -> Iterator[str]:
         with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
             script.write(work.script(self.peer.prefix))
             script.flush()
-            requests = parsed(self._wrk(script.name, seconds)).requests
-        return (self._processor_seconds() - before) / requests * 1e6
+            yield script.name
 
-    def _processor_seconds(self) -> float:
-        """Returns the processor time that the process has used, in user and kernel mode."""
-        status = Path(f"/proc/{self._process.pid}/stat").read_text()
-        user, kernel = status.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(kernel)) / os.sysconf("SC_CLK_TCK")
-
-    def _wrk(self, script: str, seconds: int) -> str:
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", script]
-        ran = subprocess.run([*command, self.url], capture_output=True, text=True, check=True)
-        return ran.stdout
-
-    def memory(self) -> float:
-        """Returns the resident memory of the whole process tree, in megabytes."""
-        return sum(_resident(pid) for pid in _tree(self._process.pid)) / 1e6
-
-
-def parsed(output: str) -> Load:
-    """Reads what the script of a workload wrote.
-
-    Raises:
-        NotServed: More than a few requests failed.
-    """
-    found = re.search(r"RESULT (\{.*\})", output)
-    if found is None:
-        msg = f"wrk says {output.strip()[-200:]!r}"
-        raise NotServed(msg)
-    said: dict[str, Any] = json.loads(found[1])
-    if said["failed"] > said["requests"] / 1000:
-        msg = f"{said['failed']} of {said['requests']} requests failed"
-        raise NotServed(msg)
-    rate = said["requests"] / (said["microseconds"] / 1e6)
-    return Load(rate, said["p50"] / 1000, said["p99"] / 1000, said["requests"])
+    def _wrk(self, script: str, seconds: int, connections: int) -> str:
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", script]
+        wrk = subprocess.run([*command, self.url], capture_output=True, text=True, check=True)
+        return wrk.stdout
 
 
 @contextmanager
@@ -155,13 +134,14 @@ def served(peer: Peer, cache: Path, works: Sequence[Workload]) -> Iterator[Serve
         )
         server = Server(peer, port, process)
         try:
-            while all(server.refusal(work) is not None for work in works):
+            while process.poll() is not None or all(map(server.refusal, works)):
                 if process.poll() is not None or time.perf_counter() - started > PATIENCE:
                     log.seek(0)
                     msg = f"did not start: {log.read()[-300:].decode(errors='replace')!r}"
                     raise NotServed(msg)
                 time.sleep(0.005)  # noqa: TID251 - waits for another process
             server.start_seconds = time.perf_counter() - started
+            server.start_processor = server.processor_seconds()
             yield server
         finally:
             if process.poll() is None:
@@ -169,38 +149,7 @@ def served(peer: Peer, cache: Path, works: Sequence[Workload]) -> Iterator[Serve
             process.wait()
 
 
-def import_seconds(times: int) -> float:
-    """Returns the median wall time of ``python -c "import connexion"``."""
-    command = [sys.executable, "-W", "ignore", "-c", "import connexion"]
-    found = []
-    for _ in range(times):
-        started = time.perf_counter()
-        subprocess.run(command, check=True)
-        found.append(time.perf_counter() - started)
-    return statistics.median(found)
-
-
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
-
-
-def _tree(pid: int) -> Iterator[int]:
-    yield pid
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
-        return
-    for child in children:
-        yield from _tree(int(child))
-
-
-def _resident(pid: int) -> int:
-    """Returns the most bytes that a process ever held (``VmHWM``)."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return 0
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0

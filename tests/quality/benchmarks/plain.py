@@ -1,7 +1,8 @@
 """The service's document as every peer understands it.
 
-``2XX`` and ``default`` become explicit statuses and a response's references are written out: some
-peers know neither, and none is to lose for that.
+``2XX`` and ``default`` become explicit statuses, a response's references are written out, and
+credentials that may be left out are not mentioned: some peers know none of it, and none is to lose
+for that.
 """
 
 import json
@@ -18,6 +19,8 @@ def plain_document(source: Path, target: Path) -> Path:
         for operation in item.values():
             if isinstance(operation, dict) and "responses" in operation:
                 operation["responses"] = _explicit(document, operation["responses"])
+                if {} in operation.get("security", document.get("security", ())):
+                    operation["security"] = []
     target.write_text(json.dumps(document, default=str))
     return target
 

@@ -1,11 +1,19 @@
 """The work that every server is given."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from understudy.openapi.bundled import fixtures_directory
 
 TOKEN = "ada-full"
+LOOKUP, TOKEN_LOOKUP, EDIT = "lookup", "lookup, token", "PATCH profile"
+UPLOAD, QR_CODE = "upload", "QR code"
+SAMPLE = "GET from a sample"
+RANDOM_LOOKUP = "lookup, random person"
+COUNTED_LOOKUP = "lookup, counted"
+PLAIN, IN_WORLD = "lookup, plain address", "lookup, a world's address"
+EXCHANGE, TOKEN_INFO = "authorize, exchange", "token-info"
+
 _BOUNDARY = "benchmark"
 
 
@@ -23,6 +31,8 @@ class Workload:
             for in the answer's Location and body, and stands here in the place of ``FOUND``.
         taken: A Lua pattern with one capture.
         is_used_once: Whether what was taken is good for one request only, as a code is.
+        lines: A file, of which each request has a line, drawn at random, in the place of ``FOUND`` in
+            its path and headers.
     """
 
     name: str
@@ -33,11 +43,23 @@ class Workload:
     first: "Workload | None" = None
     taken: str = ""
     is_used_once: bool = False
+    lines: Path | None = None
+
+    def example(self) -> "Workload":
+        """Returns the work as one request without a place to fill: that of the first line."""
+        if self.lines is None:
+            return self
+        with self.lines.open() as lines:
+            line = next(lines).rstrip("\n")
+        headers = {name: value.replace("FOUND", line) for name, value in self.headers.items()}
+        return replace(self, path=self.path.replace("FOUND", line), headers=headers, lines=None)
 
     def script(self, prefix: str) -> str:
         """Returns wrk's script: this request, and the figures as one line of JSON at the end."""
         if self.first is not None:
             return self._script_of_two(prefix, self.first)
+        if self.lines is not None:
+            return self._script_of_lines(prefix, self.lines)
         headers = "".join(f"wrk.headers[{_lua(n)}] = {_lua(v)}\n" for n, v in self.headers.items())
         return (
             f"wrk.method = {_lua(self.method)}\nwrk.path = {_lua(prefix + self.path)}\n{headers}"
@@ -67,6 +89,20 @@ response = function(status, headers, body)
 end
 {_DONE}"""
 
+    def _script_of_lines(self, prefix: str, lines: Path) -> str:
+        return f"""
+local texts = {{}}
+local it = {self._request(prefix)}
+init = function()
+  for line in io.lines({_lua(str(lines))}) do
+    local headers = {{}}
+    for name, value in pairs(it.headers) do headers[name] = value:gsub("FOUND", line) end
+    texts[#texts + 1] = wrk.format(it.method, it.path:gsub("FOUND", line), headers, it.body)
+  end
+end
+request = function() return texts[math.random(#texts)] end
+{_DONE}"""
+
     def _request(self, prefix: str) -> str:
         headers = ", ".join(f"[{_lua(n)}] = {_lua(v)}" for n, v in self.headers.items())
         return (
@@ -90,31 +126,52 @@ def workloads() -> list[Workload]:
     """Returns the work, the lookup first."""
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     return [
-        Workload("lookup", "/profiles/ada"),
-        Workload("lookup, token", "/profiles/ada", headers=bearer),
+        Workload(LOOKUP, "/profiles/ada"),
+        Workload(TOKEN_LOOKUP, "/profiles/ada", headers=bearer),
         Workload(
-            "PATCH profile",
+            EDIT,
             "/me/profile",
             "PATCH",
             {**bearer, "Content-Type": "application/json"},
             b'{"location": "Port Lindry", "job_title": "Cartographer"}',
         ),
         Workload(
-            "upload",
+            UPLOAD,
             "/me/avatars?select_avatar=false",
             "POST",
             {**bearer, "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"},
             _form(fixtures_directory() / "images" / "portrait-ember.png"),
         ),
-        Workload("QR code", "/qr-code/ada?size=80"),
+        Workload(QR_CODE, "/qr-code/ada?size=80"),
     ]
 
 
-PLAIN, IN_WORLD = "lookup, plain address", "lookup, a world's address"
+def random_lookup(slugs: Path) -> Workload:
+    """Returns the lookup of a person drawn at random.
+
+    Args:
+        slugs: A file of slugs, one a line.
+    """
+    return Workload(RANDOM_LOOKUP, "/profiles/FOUND", lines=slugs)
+
+
+def counted_lookup(tokens: Path) -> Workload:
+    """Returns the lookup with a token drawn at random, so that each counts against another limit.
+
+    Args:
+        tokens: A file of tokens, one a line.
+    """
+    bearer = {"Authorization": "Bearer FOUND"}
+    return Workload(COUNTED_LOOKUP, "/profiles/ada", headers=bearer, lines=tokens)
+
+
+def sampled() -> list[Workload]:
+    """Returns an operation of ``forecast.yaml``, which has no example: its response is made up."""
+    return [Workload(SAMPLE, "/forecasts/coast?days=3")]
 
 
 def in_worlds() -> list[Workload]:
-    """Returns the lookup at the plain address and at a world's, asked in the same way."""
+    """Returns the lookup at the plain address and at a world's, made in the same way."""
     json = {"Content-Type": "application/json"}
     create = Workload("create a world", "/__admin/worlds", "POST", json, b"{}")
     found = '"name":"([^"]+)"'
@@ -130,8 +187,6 @@ _BACK = "http://127.0.0.1:5000/callback"
 _ASKED = f"client_id=server-app&redirect_uri={_BACK}&response_type=code&state=s"
 _EXCHANGE = b"grant_type=authorization_code&code=FOUND&redirect_uri=" + _BACK.encode()
 
-EXCHANGE = "authorize, exchange"
-
 
 def our_grants() -> list[Workload]:
     """Returns the authorization server's work, as it is asked of ours."""
@@ -142,7 +197,7 @@ def our_grants() -> list[Workload]:
     return [
         _exchange("/oauth2/token", authorize),
         Workload(
-            "token-info",
+            TOKEN_INFO,
             "/oauth2/token-info?client_id=server-app&token=FOUND",
             first=Workload("token", "/oauth2/token", "POST", _FORM, password),
             taken='"access_token":"([^"]+)"',
@@ -155,7 +210,7 @@ def their_grants() -> list[Workload]:
     authorize = Workload("authorize", f"/authorize?{_ASKED}&scope=auth")
     return [
         _exchange("/token", authorize),
-        Workload("token-info", "/introspect", "POST", _FORM, b"token=abc"),
+        Workload(TOKEN_INFO, "/introspect", "POST", _FORM, b"token=abc"),
     ]
 
 

@@ -1,0 +1,46 @@
+"""What single programs and requests cost, where no load of a server shows it."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.quality.benchmarks import processes
+from tests.quality.benchmarks.figures import Growth
+from tests.quality.benchmarks.growth import GENERATED, PAGES, understudy
+from tests.quality.benchmarks.measuring import served
+from tests.quality.benchmarks.peers import Peer, mock_command
+from tests.quality.benchmarks.preparing import tokens_of
+from tests.quality.benchmarks.targets import COUNTED, CURL_CASES, HELP, LISTING
+from tests.quality.benchmarks.workloads import counted_lookup
+
+
+def costs(cache: Path, rounds: int, seconds: int) -> dict[str, list[float]]:
+    """Measures what a start of the program and a counted lookup cost."""
+    help_costs = [processes.run([*understudy(), "--help"]).processor for _ in range(rounds + 2)]
+    return {HELP: help_costs, COUNTED: _costs_of_counting(cache, rounds, seconds)}
+
+
+def _costs_of_counting(cache: Path, rounds: int, seconds: int) -> list[float]:
+    """Returns what keeping the counts on disk adds to a lookup, in microseconds."""
+    work = counted_lookup(tokens_of(cache))
+    people = ("--fixtures", "{cache}/principals")
+    with ExitStack() as opened:
+        in_memory, on_disk = (
+            opened.enter_context(
+                served(Peer("", mock_command(*people, *state, limits="on"), "/v3"), cache, [work])
+            )
+            for state in ((), ("--state", "{cache}/state-{port}"))
+        )
+        for server in (in_memory, on_disk):
+            server.cost(work, seconds)  # opens the window of each token
+        return [on_disk.cost(work, seconds) - in_memory.cost(work, seconds) for _ in range(rounds)]
+
+
+def costs_of(growths: Sequence[Growth]) -> dict[str, list[float]]:
+    """Returns the figures at the largest size of those growths that there is an aim for."""
+    titles = {PAGES: LISTING, GENERATED: CURL_CASES}
+    return {
+        titles[growth.title]: [points[max(points)] for points in growth.series.values()]
+        for growth in growths
+        if growth.title in titles
+    }
