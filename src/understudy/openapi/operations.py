@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import is_json
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -37,6 +38,8 @@ class Parameter:
         explode: Whether each item is a parameter of its own.
         schema: The node of its schema; None if the document declares none.
         is_json: Whether it is described by ``content`` and so carries JSON.
+        takes_empty: Whether it may be sent without a value (``allowEmptyValue``).
+        keeps_reserved: Whether reserved characters are sent as they are (``allowReserved``).
     """
 
     name: str
@@ -46,6 +49,23 @@ class Parameter:
     explode: bool
     schema: Node | None
     is_json: bool = False
+    takes_empty: bool = False
+    keeps_reserved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEncoding:
+    """How a field of a form is written (OpenAPI 3.0.3, Encoding Object).
+
+    Attributes:
+        content_type: The media types of the field's value, as the document lists them; or empty.
+        style: How an array or object is written; empty where the document leaves that open.
+        explode: Whether each item is a field of its own.
+    """
+
+    content_type: str = ""
+    style: str = ""
+    explode: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +79,14 @@ class MediaType:
         examples: Name to value; one without a name is called ``example``.
         declared_as: The media type as the document writes it, with its options.
         item_schema: Of each item of a sequence, such as an event or a line (OpenAPI 3.2.0, 4.14.3).
+        encoding: How fields of a form are written, by name.
     """
 
     schema: Node | None
     examples: Mapping[str, Any]
     declared_as: str = ""
     item_schema: Node | None = None
+    encoding: Mapping[str, FieldEncoding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +243,11 @@ def _described(document: Document, node: Node, name: str, location: str) -> Para
     style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
     schema = node.child("schema")
     content = node.child("content")
+    media_type = ""
     if schema is None and content is not None:
         media_types = document.expect(content, dict).children()
-        schema = next((media.child("schema") for _, media in media_types), None)
+        media_type, media = next(((str(name), it) for name, it in media_types), ("", content))
+        schema = media.child("schema")
     return Parameter(
         name=name,
         location=location,
@@ -231,7 +255,9 @@ def _described(document: Document, node: Node, name: str, location: str) -> Para
         style=style,
         explode=value.get("explode", style == "form"),
         schema=schema,
-        is_json=content is not None,
+        is_json=is_json(media_type.partition(";")[0].strip().lower()),
+        takes_empty=value.get("allowEmptyValue", False),
+        keeps_reserved=value.get("allowReserved", False),
     )
 
 
@@ -283,8 +309,22 @@ def _content(document: Document, owner: Node) -> dict[str, MediaType]:
             _examples(document, media),
             str(name).strip(),
             media.child("itemSchema"),
+            _encoding(media),
         )
     return media_types
+
+
+def _encoding(media: Node) -> dict[str, FieldEncoding]:
+    listed = media.child("encoding")
+    if listed is None or not isinstance(listed.value, dict):
+        return {}
+    encodings = {}
+    for name, entry in listed.value.items():
+        if isinstance(entry, dict):
+            style = str(entry.get("style", ""))
+            explode = bool(entry.get("explode", style in {"", "form"}))
+            encodings[str(name)] = FieldEncoding(str(entry.get("contentType", "")), style, explode)
+    return encodings
 
 
 def _examples(document: Document, media: Node) -> dict[str, Any]:

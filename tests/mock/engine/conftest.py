@@ -20,7 +20,7 @@ from understudy.interface.rules import Switch, choose
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.parameters import ABSENT
+from understudy.mock.engine.parameter_styles import ABSENT
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.stack import Site, SiteConfig
 from understudy.mock.engine.world_selection import Worlds

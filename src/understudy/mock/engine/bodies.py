@@ -17,9 +17,11 @@ from understudy.mock.engine.forms import (
     urlencoded_pairs,
 )
 from understudy.mock.engine.json_bodies import read_json
-from understudy.mock.engine.parameters import ABSENT
+from understudy.mock.engine.parameter_styles import ABSENT, convert
 from understudy.mock.engine.validation_errors import breach, describe, validation_errors, violations
+from understudy.mock.engine.xml_reading import XmlReader
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import is_json, is_text, is_xml
 from understudy.openapi.operations import RequestBody
 from understudy.openapi.schemas import Schemas
 
@@ -57,7 +59,7 @@ class BodyReader:
         for media_type, media in declared.content.items():
             if media.schema is not None:
                 schemas.validator(media.schema)  # a broken schema is found at start
-            self._fields[media_type] = form_fields(media.schema, schemas, aliases)
+            self._fields[media_type] = form_fields(media.schema, schemas, aliases, media.encoding)
         first = declared.content.get(JSON) or next(iter(declared.content.values()), None)
         names = schemas.property_names(first.schema) if first and first.schema else ()
         self.members = frozenset(names)
@@ -88,7 +90,7 @@ class BodyReader:
             media_type = JSON
         declared = self._match(media_type)
         schema = self._declared.content[declared].schema
-        if media_type == JSON or media_type.endswith("+json"):
+        if is_json(media_type):
             value = _json(content, options, self.members)
         elif media_type in _FORMS:
             pairs = (
@@ -98,6 +100,8 @@ class BodyReader:
             )
             value = form_members(pairs, self._fields[declared], media_type)
         else:
+            if schema is not None:
+                self._judge_text(content, media_type, schema)
             return content
         if schema is not None:
             self._judge(value, schema, drop_unknown=drop_unknown)
@@ -121,6 +125,17 @@ class BodyReader:
         accepted = ", ".join(self._declared.content)
         msg = f"A body of type {media_type!r} is not taken here; send {accepted}."
         raise UnsupportedMediaType(msg, code="unsupported_media_type")
+
+    def _judge_text(self, content: bytes, media_type: str, schema: Node) -> None:
+        """Judges a body of XML, or a plain text, which handlers get as it was sent."""
+        types = self._schemas.types(schema)
+        if is_xml(media_type):
+            value = XmlReader(self._schemas).read(content, schema)
+        elif is_text(media_type) and types and not types & {"object", "array"}:
+            value = convert(_decoded(content), types)
+        else:
+            return
+        self._judge(value, schema, drop_unknown=False)
 
     def _judge(self, value: Any, schema: Node, *, drop_unknown: bool) -> None:
         validator = self._schemas.validator(schema)
@@ -155,6 +170,14 @@ class BodyReader:
 def _media_type(content_type: bytes, assumed: str) -> tuple[str, dict[bytes, bytes]]:
     media_type, options = parse_options_header(content_type)
     return media_type.decode("latin-1").lower() or assumed, options
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        msg = "The body is not UTF-8 text."
+        raise BadRequest(msg, code="invalid_body") from error
 
 
 def _json(content: bytes, options: Mapping[bytes, bytes], declared: frozenset[str]) -> Any:

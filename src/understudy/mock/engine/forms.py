@@ -7,7 +7,7 @@ none of that changes what they mean, so none of it is refused.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser
@@ -15,12 +15,18 @@ from python_multipart.multipart import Field, File, FormParser
 from understudy.errors import BadRequest
 from understudy.limits import MULTIPART_PARTS
 from understudy.mock.engine.call import Upload
-from understudy.mock.engine.parameters import convert, parse_query
+from understudy.mock.engine.json_bodies import read_json
+from understudy.mock.engine.parameter_styles import ABSENT, StyleReader, convert
+from understudy.mock.engine.parameters import parse_query
 from understudy.openapi.loader import Node
+from understudy.openapi.media_types import is_json
+from understudy.openapi.members import item_schema, member_names, member_schema
+from understudy.openapi.operations import FieldEncoding
 from understudy.openapi.schemas import Schemas
 
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+NO_ENCODING: Final[Mapping[str, FieldEncoding]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class FormField:
         is_file: Whether its value is a file.
         is_list: Whether it may be given several times.
         is_declared: Whether the document knows it.
+        is_json: Whether its text is JSON: an object or a list, or what ``encoding`` calls JSON.
+        style: Reads it as ``name[member]=value``, or in the style that ``encoding`` names.
     """
 
     name: str
@@ -40,12 +48,14 @@ class FormField:
     is_file: bool = False
     is_list: bool = False
     is_declared: bool = False
+    is_json: bool = False
+    style: StyleReader | None = None
 
     def typed(self, value: Any) -> Any:
         """Returns a value as the schema has it: a file, or text read as one of its types.
 
         Raises:
-            BadRequest: It is not UTF-8 text.
+            BadRequest: It is not UTF-8 text, or not the JSON that it has to be.
         """
         if self.is_file:
             if isinstance(value, Upload):
@@ -61,15 +71,27 @@ class FormField:
             except UnicodeDecodeError as error:
                 msg = f"{self.name}: is not UTF-8 text."
                 raise BadRequest(msg, code="invalid_body") from error
-        return convert(value, self.types)
+        return self._json(value) if self.is_json else convert(value, self.types)
+
+    def _json(self, text: str) -> Any:
+        try:
+            return read_json(text.encode())
+        except BadRequest as error:
+            msg = f"{self.name}: {text!r:.80} is not JSON, as which this field is sent."
+            raise BadRequest(msg, code="invalid_body") from error
 
 
 def form_fields(
-    schema: Node | None, schemas: Schemas, aliases: Sequence[str]
+    schema: Node | None,
+    schemas: Schemas,
+    aliases: Sequence[str],
+    encoding: Mapping[str, FieldEncoding] = NO_ENCODING,
 ) -> dict[str, FormField]:
-    """Compiles the fields of a form once, through references, by name and alias."""
-    names = [] if schema is None else schemas.property_names(schema)
-    fields = {name: _field(name, schemas.property_schema(schema, name), schemas) for name in names}
+    """Compiles the fields of a form once, through what its schema is composed of, by name and alias."""
+    fields = {
+        name: _field(name, member_schema(schemas, schema, name), schemas, encoding.get(name))
+        for name in member_names(schemas, schema)
+    }
     known = next((fields[alias] for alias in aliases if alias in fields), None) or _only_file(
         fields
     )
@@ -82,12 +104,43 @@ def _only_file(fields: Mapping[str, FormField]) -> FormField | None:
     return files[0] if len(files) == 1 else None
 
 
-def _field(name: str, declared: Node | None, schemas: Schemas) -> FormField:
-    is_list = declared is not None and "array" in schemas.types(declared)
-    value = schemas.items_schema(declared) if declared is not None and is_list else declared
+def _field(
+    name: str, declared: Node | None, schemas: Schemas, encoding: FieldEncoding | None
+) -> FormField:
+    own_types = schemas.types(declared)
+    is_list = "array" in own_types
+    value = item_schema(schemas, declared) if is_list else declared
     value = None if value is None else schemas.follow(value)
     types = schemas.types(value)
-    return FormField(name, types, is_file=_is_file(value), is_list=is_list, is_declared=True)
+    encoding = encoding or FieldEncoding()
+    is_composed = bool(own_types & {"array", "object"}) and declared is not None
+    return FormField(
+        name,
+        types,
+        is_file=_is_file(value),
+        is_list=is_list and not _is_json_type(encoding.content_type),
+        is_declared=True,
+        is_json=_is_json_type(encoding.content_type) or _is_json_value(types),
+        style=StyleReader(
+            name,
+            name,
+            encoding.style or "deepObject",
+            explode=encoding.explode,
+            schema=declared,
+            schemas=schemas,
+        )
+        if is_composed and declared is not None
+        else None,
+    )
+
+
+def _is_json_type(content_type: str) -> bool:
+    return is_json(content_type.partition(";")[0].strip().lower())
+
+
+def _is_json_value(types: frozenset[str]) -> bool:
+    """Tells whether a value can only be an object or a list, which a form has as JSON by default."""
+    return bool(types & {"object", "array"}) and types <= {"object", "array", "null"}
 
 
 def _is_file(declared: Node | None) -> bool:
@@ -95,7 +148,9 @@ def _is_file(declared: Node | None) -> bool:
         return False
     schema = declared.value
     # 3.0 says format: binary, 3.1 contentMediaType or nothing at all (OpenAPI 3.1.0, 4.8.14.2)
-    return schema.get("format") == "binary" or "contentMediaType" in schema or not schema
+    is_encoded = "contentEncoding" in schema  # then its text is the value
+    is_binary = schema.get("format") == "binary" or "contentMediaType" in schema or not schema
+    return is_binary and not is_encoded
 
 
 def form_members(
@@ -111,18 +166,47 @@ def form_members(
     Raises:
         BadRequest: A field that takes one value is given more than once (RFC 6749, 3.2).
     """
+    styled = _styled_members(pairs, fields)
     members: dict[str, Any] = {}
     for sent_name, value in pairs:
+        if sent_name not in fields and sent_name.partition("[")[0] in styled:
+            continue
         field = fields.get(sent_name) or FormField(sent_name)
         name = field.name
-        if field.is_list:
-            members.setdefault(name, []).append(field.typed(value))
+        if name in styled:
+            members[name] = styled[name]
+        elif field.is_list:
+            typed = field.typed(value)
+            members.setdefault(name, []).extend(typed if isinstance(typed, list) else [typed])
         elif name not in members:
             members[name] = field.typed(value)
         elif field.is_declared or media_type != MULTIPART:
             msg = f"{name}: given more than once; give it once."
             raise BadRequest(msg, code="repeated_field")
         # else: generic clients repeat undeclared fields of multipart bodies, which are ignored
+    return {**members, **styled}
+
+
+def _styled_members(
+    pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField]
+) -> dict[str, Any]:
+    """Returns the arrays and objects that a form has in a style, and not as JSON or as a list."""
+    texts: dict[str, list[str]] = {}
+    for name, value in pairs:
+        field = fields.get(name.partition("[")[0])
+        is_text = isinstance(value, str | bytes) and field is not None and field.style is not None
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        if is_text and not (name in fields and str(text).lstrip()[:1] in {"{", "["}):
+            texts.setdefault(name, []).append(text)
+    names = dict.fromkeys(name.partition("[")[0] for name in texts)
+    members = {}
+    for name in names:
+        field = fields[name]
+        assert field.style is not None
+        is_plain_list = field.is_list and field.style.is_deep and name in texts
+        value = ABSENT if is_plain_list else next(field.style.values(texts), ABSENT)
+        if value is not ABSENT:
+            members[field.name] = value
     return members
 
 

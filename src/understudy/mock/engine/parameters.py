@@ -4,31 +4,20 @@ Stricter than Python where JSON Schema is: ``1_0`` and ``+5`` are no integers, a
 twice is not silently its last value, and five thousand digits are a bad request and not a crash.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import orjson
 
 from understudy.errors import BadRequest
+from understudy.mock.engine.parameter_styles import ABSENT, StyleReader, Texts, convert, once
 from understudy.mock.engine.validation_errors import breach, describe, validation_errors
 from understudy.openapi.operations import Parameter
 from understudy.openapi.schemas import Schemas
 
-ABSENT: Final = object()
-
 NUMBERS: Final = {"0": False, "1": True}
 """The numbers that some clients send for a boolean."""
-
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,99})", re.ASCII)
-_NUMBER = re.compile(
-    r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII
-)
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|"}
-
-Texts = Mapping[str, Sequence[str]]
-"""Name to every value given, in order."""
 
 
 def readable_query(query: bytes) -> dict[str, list[str]]:
@@ -52,24 +41,6 @@ def parse_query(query: bytes) -> dict[str, list[str]]:
     for name, text in pairs:
         texts.setdefault(name, []).append(text)
     return texts
-
-
-def convert(text: str, types: frozenset[str]) -> Any:
-    """Returns a text as the most specific of these JSON types that it can be read as.
-
-    A text that is none of them stays a string, for the validator to name.
-    """
-    if not types or types == {"string"}:
-        return text
-    if "integer" in types and _INTEGER.fullmatch(text):
-        return int(text)
-    if "number" in types and _NUMBER.fullmatch(text):
-        return float(text)
-    if "boolean" in types and text in {"true", "false"}:
-        return text == "true"
-    if "null" in types and "string" not in types and text in {"", "null"}:
-        return None
-    return text
 
 
 class ParameterReader:
@@ -96,6 +67,21 @@ class ParameterReader:
         self._types = schemas.types(parameter.schema)
         is_boolean = "boolean" in self._types and not self._types & {"integer", "number", "string"}
         self._numbers = NUMBERS if reads_numbers and is_boolean else {}
+        self._style = self._style_reader(parameter, schemas)
+
+    def _style_reader(self, parameter: Parameter, schemas: Schemas) -> StyleReader | None:
+        """Returns the reader of an array, an object or a style of its own; None for plain texts."""
+        is_composed = self._types & {"array", "object"} or parameter.style in {"label", "matrix"}
+        if parameter.schema is None or parameter.is_json or not is_composed:
+            return None
+        return StyleReader(
+            self._label,
+            self._key,
+            parameter.style,
+            explode=parameter.explode,
+            schema=parameter.schema,
+            schemas=schemas,
+        )
 
     def read(self, texts: Texts) -> Any:
         """Reads the parameter from all the texts of its location.
@@ -112,9 +98,14 @@ class ParameterReader:
                 msg = f"{self._label} is missing; it is required."
                 raise BadRequest(msg, code="missing_parameter")
             return ABSENT
-        if self._validator is not None and not self._validator.is_valid(value):
+        if self._refuses(value):
+            if self._parameter.takes_empty and self._is_empty(texts):
+                return ""
             raise self._refusal(value)
         return value
+
+    def _is_empty(self, texts: Texts) -> bool:
+        return list(texts.get(self._key, ())) == [""]
 
     def _refusal(self, value: Any) -> BadRequest:
         assert self._validator is not None
@@ -124,42 +115,28 @@ class ParameterReader:
         return BadRequest(msg, code="invalid_parameter", breach=first_breach)
 
     def _value(self, texts: Texts) -> Any:
-        if "object" in self._types and self._parameter.style == "deepObject":
-            return self._members(texts)
+        if self._style is not None:
+            return self._styled(self._style, texts)
         values = texts.get(self._key)
         if not values:
             return ABSENT
-        if "array" in self._types:
-            return self._items(values)
-        text = _once(self._label, values)
+        text = once(self._label, values)
         if self._parameter.is_json:
             return self._json(text)
         if text in self._numbers:
             return self._numbers[text]
-        return convert(text, self._types)
+        value = convert(text, self._types)
+        is_text_too = value is not text and "string" in self._types
+        return text if is_text_too and self._refuses(value) else value
 
-    def _items(self, values: Sequence[str]) -> list[Any]:
-        assert self._parameter.schema is not None
-        types = self._schemas.types(self._schemas.items_schema(self._parameter.schema))
-        texts: Sequence[str] = values
-        if not self._parameter.explode:
-            separator = _SEPARATORS.get(self._parameter.style, ",")
-            texts = [part.strip() for text in values for part in text.split(separator)]
-        return [convert(text, types) for text in texts]
+    def _styled(self, style: StyleReader, texts: Texts) -> Any:
+        """Returns the first reading that the schema accepts, or else the likeliest."""
+        readings = list(style.values(texts))
+        accepted = (value for value in readings if not self._refuses(value))
+        return next(accepted, readings[0] if readings else ABSENT)
 
-    def _members(self, texts: Texts) -> Any:
-        prefix = f"{self.name}["
-        members = {
-            key[len(prefix) : -1]: _once(f"Query parameter {key!r}", values)
-            for key, values in texts.items()
-            if key.startswith(prefix) and key.endswith("]")
-        }
-        if not members:
-            return ABSENT
-        return {name: convert(text, self._member_types(name)) for name, text in members.items()}
-
-    def _member_types(self, name: str) -> frozenset[str]:
-        return self._schemas.types(self._schemas.property_schema(self._parameter.schema, name))
+    def _refuses(self, value: Any) -> bool:
+        return self._validator is not None and not self._validator.is_valid(value)
 
     def _json(self, text: str) -> Any:
         try:
@@ -167,13 +144,6 @@ class ParameterReader:
         except ValueError as error:
             msg = f"{self._label} is not JSON: {error}."
             raise BadRequest(msg, code="invalid_parameter") from error
-
-
-def _once(label: str, values: Sequence[str]) -> str:
-    if len(values) > 1:
-        msg = f"{label} is given {len(values)} times; give it once."
-        raise BadRequest(msg, code="repeated_parameter")
-    return values[0]
 
 
 def location_texts(

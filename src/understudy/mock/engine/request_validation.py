@@ -6,13 +6,8 @@ from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMed
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import BODY
-from understudy.mock.engine.parameters import (
-    ABSENT,
-    Texts,
-    location_texts,
-    parse_query,
-    readable_query,
-)
+from understudy.mock.engine.parameter_styles import ABSENT, Texts
+from understudy.mock.engine.parameters import location_texts, parse_query, readable_query
 from understudy.mock.engine.request_context import RequestContext
 
 

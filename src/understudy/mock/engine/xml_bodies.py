@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from understudy.openapi.loader import Node
+from understudy.openapi.members import item_schema, member_schema
 from understudy.openapi.schemas import Schemas
 
 _SCHEMAS = "#/components/schemas/"
@@ -43,8 +44,7 @@ class XmlWriter:
             element.text = _text(value)
             return
         for name, member in value.items():
-            below = None if schema is None else member_schema(self._schemas, schema, name)
-            self._append(element, name, member, below)
+            self._append(element, name, member, member_schema(self._schemas, schema, name))
 
     def _append(self, parent: Xml.Element, name: str, value: Any, schema: Node | None) -> None:
         xml = self._xml(schema)
@@ -61,7 +61,7 @@ class XmlWriter:
     def _append_items(
         self, parent: Xml.Element, values: list[Any], schema: Node | None, name: str
     ) -> None:
-        items = None if schema is None else self._schemas.follow(schema).child("items")
+        items = item_schema(self._schemas, schema)
         for value in values:
             element = self._element(parent, name, items)
             if isinstance(value, list):
@@ -98,20 +98,6 @@ def xml_object(schemas: Schemas, schema: Node) -> Mapping[str, Any]:
         return xml.value
     parts = (node.child("allOf") or Node("", [])).children()
     return next((known for _, part in parts if (known := xml_object(schemas, part))), {})
-
-
-def member_schema(schemas: Schemas, schema: Node, name: str) -> Node | None:
-    """Returns the schema of a member in an object or in any of its alternatives."""
-    member = schemas.property_schema(schema, name)
-    if member is not None:
-        return member
-    node = schemas.follow(schema)
-    for keyword in ("allOf", "oneOf", "anyOf"):
-        for _, part in (node.child(keyword) or Node("", [])).children():
-            member = member_schema(schemas, part, name)
-            if member is not None:
-                return member
-    return None
 
 
 def _root_name(schema: Node | None) -> str:
