@@ -66,6 +66,7 @@ JSON_INTEGER: Final = Limit("json-integer", 2**63 - 1, "as a whole number: 64 bi
 
 # files: documents, fixtures and imports
 YAML_DEPTH: Final = Limit("yaml-depth", 100, "levels of nested YAML")
+DOCUMENT_FILES: Final = Limit("document-files", 1_000, "files that a document refers to")
 YAML_VALUES: Final = Limit("yaml-values", 1_000_000, "values in a YAML file, aliases counted out")
 SAMPLE_VALUES: Final = Limit("sample-values", 10_000, "values in a generated response", 500)
 SAMPLE_CHARACTERS: Final = Limit(

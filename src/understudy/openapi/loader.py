@@ -1,4 +1,4 @@
-"""Loads OpenAPI 3.0 and 3.1 documents, and follows their references.
+"""Loads OpenAPI 3.0 to 3.2 documents, and follows their references.
 
 Everything that was found is named by its JSON pointer (RFC 6901), so that a validator, a message and
 a report can all say where the document says so. References stay references: inlining them breaks on
@@ -12,9 +12,16 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from understudy.errors import StartupError
+from understudy.openapi.diagnostics import Diagnostic
+from understudy.openapi.mending import mend
+from understudy.openapi.operation_mends import mend_operations
+from understudy.openapi.pointers import escape
+from understudy.openapi.references import with_text_keys
 from understudy.openapi.yaml_files import read_yaml
 
 MAX_REFERENCES = 32
+_SHORT_VERSIONS = ("3.0", "3.1", "3.2")
+_VERSIONS = tuple(f"{version}." for version in _SHORT_VERSIONS)
 
 LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
 """Keywords whose values are data: nothing in there is a schema or a reference."""
@@ -52,22 +59,19 @@ class Node(NamedTuple):
             yield key, Node(f"{self.pointer}/{escape(str(key))}", self.value[key])
 
 
-def escape(step: str) -> str:
-    """Returns a step, escaped for a JSON pointer (RFC 6901, 3)."""
-    return step.replace("~", "~0").replace("/", "~1")
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An OpenAPI document as it was written.
+    """An OpenAPI document as its author meant it.
 
     Attributes:
         path: The file it was read from.
-        raw: Its content; never changed.
+        raw: Its content, as valid OpenAPI; never changed.
+        losses: What could not be taken as it was written.
     """
 
     path: Path
     raw: dict[str, Any]
+    losses: tuple[Diagnostic, ...] = ()
 
     @property
     def is_30(self) -> bool:
@@ -135,75 +139,42 @@ class Document:
 
 
 def load(path: Path) -> Document:
-    """Loads a document.
+    """Loads a document, and the files beside it that it refers to.
 
     Args:
         path: A YAML or JSON file.
 
     Raises:
-        StartupError: It cannot be read, or is not OpenAPI 3.0 or 3.1.
+        StartupError: It cannot be read, or is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    return document_of(read_yaml(path), path)
+    return _read(read_yaml(path), path, files_of=path)
 
 
 def document_of(content: Any, path: Path) -> Document:
-    """Returns the document that a file's content is.
+    """Returns the document that a file's content is; files that it refers to are not read.
 
     Args:
         content: As YAML or JSON has it.
         path: What names it in a message.
 
     Raises:
-        StartupError: It is not OpenAPI 3.0 or 3.1.
+        StartupError: It is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    raw = _with_text_keys(content)
+    return _read(content, path, files_of=None)
+
+
+def _read(content: Any, path: Path, files_of: Path | None) -> Document:
+    raw = with_text_keys(content)
     if not isinstance(raw, dict):
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)
     version = raw.get("openapi")
-    if not (isinstance(version, str) and version.startswith(("3.0.", "3.1."))):
+    if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
+        version = raw["openapi"] = f"{version}.0"
+    if not (isinstance(version, str) and version.startswith(_VERSIONS)):
         declared = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
-        msg = f"{path} says {declared}; understudy reads OpenAPI 3.0.x and 3.1.x."
+        msg = f"{path} says {declared}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x."
         raise StartupError(msg)
-    document = Document(path, raw)
-    for steps, kind in _PLACES:
-        node = document.root.child(*steps)
-        if node is not None:
-            document.expect(node, kind)
-    _check_references(document)
-    return document
-
-
-_PLACES: tuple[tuple[tuple[str | int, ...], Any], ...] = (
-    (("paths",), dict),
-    (("servers",), list),
-    (("servers", 0), dict),
-    (("servers", 0, "variables"), dict),
-    (("components",), dict),
-    (("components", "securitySchemes"), dict),
-)
-"""The parts that every reader relies on, and the type that each must have."""
-
-
-def _with_text_keys(value: Any) -> Any:
-    """Returns the content as JSON would have it: YAML reads an unquoted status as a number."""
-    if isinstance(value, dict):
-        return {str(key): _with_text_keys(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_with_text_keys(item) for item in value]
-    return value
-
-
-def _check_references(document: Document) -> None:
-    """Follows every reference once, so that a broken one is found at start and not in a test."""
-    pending = [(document.root, False)]
-    while pending:
-        node, has_names = pending.pop()
-        if not has_names and isinstance(node.value, dict) and "$ref" in node.value:
-            document.follow(node)
-            continue
-        pending += [
-            (child, not has_names and key in NAME_MAPS)
-            for key, child in node.children()
-            if isinstance(child.value, dict | list) and (has_names or key not in LITERALS)
-        ]
+    mended = mend(raw, files_of)
+    mend_operations(raw, mended)
+    return Document(path, raw, tuple(mended.diagnostics))

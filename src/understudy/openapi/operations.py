@@ -147,6 +147,8 @@ def operations(document: Document) -> tuple[Operation, ...]:
     """
     declared = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
+        if str(path).startswith("x-"):  # an extension, and no path
+            continue
         path_item = document.expect(item, dict)
         for method, operation in path_item.children():
             if method in METHODS:

@@ -6,7 +6,7 @@ from typing import Any
 from jsonschema_rs import ValidationError, ValidationErrorKind, Validator
 
 from understudy.errors import Breach, Violation
-from understudy.openapi.loader import escape
+from understudy.openapi.pointers import escape
 from understudy.openapi.schemas import Schemas
 
 LONGEST = 200

@@ -1,0 +1,85 @@
+"""What is wrong with a document: the one list of rules, for the start of the mock and for lint.
+
+A loss is what the reader could not take as it was written, and what it did instead. A contradiction
+is valid OpenAPI that cannot be meant so; only ``understudy lint`` looks for those.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+Severity = Literal["error", "warning"]
+
+
+class LintRule(NamedTuple):
+    """A rule of lint.
+
+    Attributes:
+        severity: ``error`` if a part of the document is not served as it was written.
+        statement: What the rule reports.
+    """
+
+    severity: Severity
+    statement: str
+
+
+LOSSES: Final[Mapping[str, LintRule]] = {
+    "dangling-reference": LintRule(
+        "error", "A reference leads nowhere, in a circle, or out of the document's directory."
+    ),
+    "unusable-operation": LintRule(
+        "error", "An operation needs what a reference fails to give; it answers 501."
+    ),
+    "wrong-type": LintRule("error", "A value has a type that OpenAPI does not have there."),
+    "invalid-keyword": LintRule("error", "A keyword of a schema cannot have this value."),
+    "invalid-pattern": LintRule("error", "A pattern is no regular expression of ECMA-262."),
+    "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
+    "invalid-path": LintRule("error", "A path does not begin with a slash."),
+    "invalid-status": LintRule("error", "The key of a response is no status code."),
+    "invalid-security": LintRule("error", "A security requirement is no object of scheme names."),
+    "converted-value": LintRule(
+        "warning", "A value has another type than OpenAPI has there, and can be read as that type."
+    ),
+    "not-supported": LintRule("warning", "A part of OpenAPI that understudy does not judge by."),
+    "missing-member": LintRule("warning", "An object lacks a member that OpenAPI requires."),
+    "unknown-member": LintRule("warning", "An object has a member that OpenAPI does not know."),
+    "null-member": LintRule("warning", "A member is null, and is read as if it were not there."),
+    "other-dialect": LintRule("warning", "A schema is written in the dialect of another version."),
+    "other-pattern": LintRule(
+        "warning", "A pattern is written for another language than ECMA-262."
+    ),
+    "relative-pointer": LintRule("warning", "A reference means its own schema, not the document."),
+    "dynamic-reference": LintRule(
+        "warning", "A dynamic reference depends on who refers to it, and is read as static."
+    ),
+    "duplicate-operation-id": LintRule("warning", "Two operations have one operationId."),
+    "duplicate-parameter": LintRule("warning", "An operation lists a parameter twice."),
+    "undeclared-path-parameter": LintRule(
+        "warning", "A path names a parameter without declaring it."
+    ),
+    "unused-path-parameter": LintRule("warning", "A path parameter is not in the path."),
+}
+"""What reading a document can lose."""
+
+
+class Diagnostic(NamedTuple):
+    """One thing that is wrong with a document.
+
+    Attributes:
+        rule: A name of ``LOSSES`` or of ``contradictions.CONTRADICTIONS``.
+        severity: The rule's.
+        pointer: JSON pointer of the place in the document.
+        message: What is wrong, with the value, and what was done instead.
+    """
+
+    rule: str
+    severity: Severity
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer}: {self.message}"
+
+
+def loss(rule: str, pointer: str, message: str) -> Diagnostic:
+    """Returns a loss; its severity is the rule's."""
+    return Diagnostic(rule, LOSSES[rule].severity, pointer, message)

@@ -1,0 +1,286 @@
+"""Reads a document as its author meant it, and says what was wrong with it.
+
+Real documents break OpenAPI in a few hundred small ways, and hardly one of them is a reason not to
+serve the rest. So the tree is walked once by the grammar: references become pointers into one tree,
+scalars get their types, what is missing is filled in, and what cannot be meant is left out. Each of
+these is a diagnostic. What readers, validators and other tools then get is valid OpenAPI.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from understudy.errors import nearest
+from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, REFERENCED, REQUIRED
+from understudy.openapi.mended import Mended
+from understudy.openapi.object_mends import OBJECT_MENDS
+from understudy.openapi.places import Losses, Place, shown
+from understudy.openapi.pointers import as_reference, steps_of, value_at
+from understudy.openapi.references import References, Scope, Unresolved
+from understudy.openapi.scalars import SCALARS, read_scalar, read_scalars
+from understudy.openapi.schema_mends import mend_schema
+
+_MAX_REFERENCES = 32
+_TOP = 2
+"""Steps of the pointer to a map of components."""
+_EMPTY = frozenset({"schema", "response", "operation", "path item", "media type"})
+"""Kinds that null stands for where their member has nothing but a name."""
+_IDENTIFYING = ("$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema")
+"""Keywords that have done their work once references are pointers."""
+
+
+def mend(root: dict[str, Any], path: Path | None) -> Mended:
+    """Mends a document in place.
+
+    Args:
+        root: Its content.
+        path: Its file; None if no files that it refers to are read.
+    """
+    walk = _Walk(root, path)
+    walk.run()
+    return walk.mended
+
+
+class _Walk:
+    """One walk over one document."""
+
+    def __init__(self, root: dict[str, Any], path: Path | None) -> None:
+        self._root = root
+        self._losses = Losses(str(root["openapi"]))
+        self.mended = Mended(self._losses.diagnostics)
+        self._references = References(root, path)
+        self._resolved: dict[str, Place] = {}
+        self._identified: list[dict[str, Any]] = []
+
+    def run(self) -> None:
+        """Walks over everything that the document and its references reach."""
+        pending = [Place({"#": self._root}, "#", "document", "#", Scope(), "#")]
+        while pending:
+            place = pending.pop()
+            first = place.pointer, place.kind
+            known = self.mended.units.get(first)
+            if known is not None:
+                self.mended.needs[place.unit].add(known)
+            elif place.key in _keys(place.holder):
+                self.mended.units[first] = place.unit
+                pending += reversed(list(self._parts(place)))
+        for place in self._resolved.values():
+            self._expect_end(place)
+        for schema in self._identified:
+            for keyword in _IDENTIFYING:
+                schema.pop(keyword, None)
+
+    def _parts(self, place: Place) -> Iterator[Place]:
+        """Mends a value, and yields what is in it."""
+        kind = place.kind
+        if kind in OBJECT_MENDS:
+            OBJECT_MENDS[kind](self._losses, place)
+        if kind in SCALARS:
+            read_scalar(self._losses, place)
+        elif kind[0] == "[":
+            yield from self._items(place)
+        elif kind[0] == "{" or kind in MAPS:
+            yield from self._named(place)
+        elif kind in MEMBERS:
+            yield from self._object(place)
+
+    def _items(self, place: Place) -> Iterator[Place]:
+        kind = place.kind[1:-1]
+        if not isinstance(place.value, list):
+            message = f"{shown(place.value)} is not a list"
+            self._losses.drop("wrong-type", place, message)
+            return
+        if kind in SCALARS:
+            read_scalars(self._losses, place, kind)
+            return
+        fitting = [it for it in place.value if _fits(it, kind)]
+        if len(fitting) < len(place.value):
+            wrong = next(it for it in place.value if not _fits(it, kind))
+            message = f"{shown(wrong)} is no {kind}; it is left out."
+            self._losses.note("wrong-type", place, message)
+            place.value[:] = fitting
+        yield from (place.below(number, kind) for number in range(len(place.value)))
+
+    def _named(self, place: Place) -> Iterator[Place]:
+        kind = MAPS.get(place.kind) or place.kind[1:-1]
+        if place.value is None:
+            self._losses.drop("null-member", place, "this is null")
+            return
+        if not isinstance(place.value, dict):
+            self._losses.drop("wrong-type", place, f"{shown(place.value)} is not an object")
+            return
+        if place.kind == "callback" and "$ref" in place.value:
+            yield from self._reference(place)
+            return
+        is_component = (
+            place.pointer.startswith("#/components/") and place.pointer.count("/") == _TOP
+        )
+        has_units = is_component or kind == "path item"
+        for name in place.value:
+            below = place.below(name, kind)
+            # a name of a component or a member of an object may begin with x-
+            if place.kind[0] == "{" or not name.startswith("x-"):
+                yield below._replace(unit=below.pointer) if has_units else below
+
+    def _object(self, place: Place) -> Iterator[Place]:
+        kind = place.kind
+        if not self._is_object(place):
+            return
+        if kind == "schema":
+            place = self._within(place)
+            mend_schema(self._losses, place)
+        if kind in REFERENCED and isinstance(place.value.get("$ref"), str):
+            yield from self._reference(place)
+            if kind != "schema":
+                return
+        if kind == "discriminator":
+            yield from self._mapping(place)
+        self._drop_nulls(place)
+        self._fill(place)
+        yield from self._members(place)
+
+    def _is_object(self, place: Place) -> bool:
+        kind = place.kind
+        if place.value is None and kind in _EMPTY:
+            place.replace({})
+            self._losses.note("null-member", place, "this is null; read as an empty object.")
+        if isinstance(place.value, dict):
+            return True
+        if not (kind == "schema" and isinstance(place.value, bool)):
+            self._losses.drop("wrong-type", place, f"{shown(place.value)} is not an object")
+        return False
+
+    def _within(self, place: Place) -> Place:
+        """Enters a schema: its identifier is what references in it are relative to."""
+        schema = place.value
+        if any(keyword in schema for keyword in _IDENTIFYING):
+            self._identified.append(schema)
+        if isinstance(schema.get("$id"), str):
+            scope = self._references.within(place.scope, schema["$id"], place.pointer)
+            place = place._replace(scope=scope)
+        for keyword in ("$dynamicRef", "$recursiveRef"):
+            if isinstance(schema.get(keyword), str):
+                self._make_static(place.below(keyword, "any"))
+        return place
+
+    def _make_static(self, at: Place) -> None:
+        """Reads a dynamic reference as a static one (JSON Schema 2020-12, 8.2.3.2)."""
+        schema, reference = at.holder, at.value
+        del schema[at.key]
+        if self._references.is_ambiguous(reference.lstrip("#"), at.scope):
+            message = f"{reference!r} depends on who refers to the schema; any value is taken."
+            self._losses.note("dynamic-reference", at, message)
+        else:
+            schema.setdefault("$ref", reference)
+
+    def _fill(self, place: Place) -> None:
+        for name, value in REQUIRED.get(place.kind, {}).items():
+            is_optional = name == "paths" and not self._losses.is_30
+            if name not in place.value and not is_optional:
+                place.value[name] = value.copy() if isinstance(value, dict) else value
+                message = f"this {place.kind} lacks {name}; read as {value!r}."
+                self._losses.note("missing-member", place, message)
+
+    def _drop_nulls(self, place: Place) -> None:
+        known = MEMBERS[place.kind]
+        for name in [name for name, value in place.value.items() if value is None]:
+            kind = known.get(name, "any")
+            if kind != "any" and kind not in _EMPTY:
+                self._losses.drop("null-member", place.below(name, kind), f"{name} is null")
+
+    def _members(self, place: Place) -> Iterator[Place]:
+        known = MEMBERS[place.kind]
+        for name in list(place.value):
+            kind = known.get(name)
+            if kind is None:
+                self._note_unknown(place, name)
+            elif kind == "operation":
+                below = place.below(name, kind)
+                self.mended.needs[below.pointer].add(place.unit)
+                yield below._replace(unit=below.pointer)
+            elif kind != "any":
+                yield place.below(name, kind)
+
+    def _note_unknown(self, place: Place, name: str) -> None:
+        """Notes a member that OpenAPI does not have; in schemas only what is probably misspelt."""
+        if name.startswith(("x-", "$")):
+            return
+        hint = nearest(name, list(MEMBERS[place.kind]))
+        if hint or place.kind != "schema":
+            message = f"OpenAPI has no {name!r} in a {place.kind}{hint or '.'}"
+            self._losses.note("unknown-member", place.below(name, "any"), message)
+
+    def _mapping(self, place: Place) -> Iterator[Place]:
+        """Resolves what a discriminator maps names to, where that is a reference."""
+        mapping = place.value.get("mapping")
+        for name, reference in list(mapping.items()) if isinstance(mapping, dict) else ():
+            if isinstance(reference, str) and ("#" in reference or "." in reference):
+                at = place.below("mapping", "any").below(name, "text")
+                try:
+                    target = self._references.resolve(reference, at.scope, at.pointer).pointer
+                except Unresolved as error:
+                    self._losses.drop("dangling-reference", at, str(error))
+                else:
+                    at.replace(as_reference(target))
+                    yield self._at(target, "schema")
+
+    def _reference(self, place: Place) -> Iterator[Place]:
+        """Makes a reference a pointer into the tree, and yields what it leads to."""
+        reference = place.value["$ref"]
+        is_pointer = place.pointer in self._resolved
+        try:
+            scope = Scope() if is_pointer else place.scope
+            target = self._references.resolve(reference, scope, place.pointer)
+        except Unresolved as error:
+            self._give_up(place, str(error))
+            return
+        if target.is_relative:
+            message = f"$ref {reference!r} is not in the document; read as {target.pointer!r}."
+            self._losses.note("relative-pointer", place, message)
+        if unquote(reference) != target.pointer:
+            place.value["$ref"] = as_reference(target.pointer)
+        self._resolved[place.pointer] = place
+        self.mended.needs[place.unit].add(target.pointer)
+        yield self._at(target.pointer, place.kind)
+
+    def _at(self, pointer: str, kind: str) -> Place:
+        """Returns the place that a reference leads to."""
+        scope = self._references.scope_of(pointer)
+        if pointer == "#":
+            return Place({"#": self._root}, "#", kind, pointer, scope, pointer)
+        around, _, _ = pointer.rpartition("/")
+        holder, key = value_at(self._root, around), steps_of(pointer)[-1]
+        return Place(
+            holder, int(key) if isinstance(holder, list) else key, kind, pointer, scope, pointer
+        )
+
+    def _expect_end(self, place: Place) -> None:
+        """Gives a reference up that leads back to itself."""
+        value = place.value
+        for _ in range(_MAX_REFERENCES):
+            if not (isinstance(value, dict) and isinstance(value.get("$ref"), str)):
+                return
+            try:
+                value = value_at(self._root, unquote(value["$ref"]))
+            except LookupError:
+                self._give_up(place, f"$ref {value['$ref']!r} leads to what was left out")
+                return
+        self._give_up(place, f"$ref {place.value['$ref']!r} leads back to itself")
+
+    def _give_up(self, place: Place, reason: str) -> None:
+        """Removes a reference that leads nowhere; what needs it cannot be served."""
+        if place.kind in NEEDED:
+            self._losses.note("dangling-reference", place, f"{reason}.")
+            self.mended.broken.setdefault(place.unit, f"{place.pointer}: {reason}")
+            del place.value["$ref"]
+        else:
+            self._losses.drop("dangling-reference", place, reason)
+
+
+def _keys(holder: Any) -> Any:
+    return holder if isinstance(holder, dict) else range(len(holder))
+
+
+def _fits(value: Any, kind: str) -> bool:
+    return isinstance(value, dict | (bool if kind == "schema" else dict))

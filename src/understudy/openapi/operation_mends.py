@@ -1,0 +1,158 @@
+"""Mends what only shows once references are followed: parameters, names, operations without parts."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from understudy.openapi.diagnostics import Diagnostic, loss
+from understudy.openapi.grammar import METHODS, PATH_PARAMETER
+from understudy.openapi.mended import Mended
+from understudy.openapi.pointers import escape, value_at
+
+LOCATIONS = ("path", "query", "header", "cookie")
+
+
+class _Found(NamedTuple):
+    """An operation, and where it was found."""
+
+    path: str
+    path_item: dict[str, Any]
+    method: str
+    pointer: str
+    value: dict[str, Any]
+
+
+def mend_operations(root: dict[str, Any], mended: Mended) -> None:
+    """Mends the operations of a document in place; more diagnostics are added.
+
+    Args:
+        root: The document, whose references all lead somewhere.
+        mended: What the walk over it came by.
+    """
+    mends = _OperationMends(root, mended)
+    for operation in mends.operations():
+        mends.mend(operation)
+
+
+class _OperationMends:
+    """The operations of one document."""
+
+    def __init__(self, root: dict[str, Any], mended: Mended) -> None:
+        self._root = root
+        self._mended = mended
+        self._ids: dict[str, str] = {}
+        self._seen: set[str] = set()
+
+    def operations(self) -> Iterator[_Found]:
+        """Yields the operations of all paths; one that several paths share only once."""
+        for path, entry in self._root.get("paths", {}).items():
+            if path.startswith("x-"):
+                continue
+            pointer, item = self._followed(f"#/paths/{escape(path)}", entry)
+            for method in METHODS:
+                at = f"{pointer}/{method}"
+                if method in item and at not in self._seen:
+                    self._seen.add(at)
+                    yield _Found(path, item, method, at, item[method])
+
+    def mend(self, found: _Found) -> None:
+        """Mends one operation."""
+        reason = self._mended.why_broken(found.pointer)
+        if reason is not None:
+            found.path_item[found.method] = _unusable(found.value, reason)
+            self._note("unusable-operation", found.pointer, f"answers 501, as {reason}.")
+            return
+        self._name(found)
+        named = PATH_PARAMETER.findall(found.path)
+        declared: set[str] = set()
+        for pointer, owner in (
+            (found.pointer.rpartition("/")[0], found.path_item),
+            (found.pointer, found.value),
+        ):
+            if "parameters" in owner:
+                declared |= self._parameters(owner, f"{pointer}/parameters", named, found.path)
+        for name in named:
+            if name not in declared:
+                self._declare(found, name)
+
+    def _name(self, found: _Found) -> None:
+        name = found.value.get("operationId")
+        if name is None:
+            return
+        first = self._ids.setdefault(name, found.pointer)
+        if first != found.pointer:
+            number = next(n for n in range(2, len(self._ids) + 3) if f"{name}_{n}" not in self._ids)
+            found.value["operationId"] = f"{name}_{number}"
+            self._ids[f"{name}_{number}"] = found.pointer
+            message = f"operationId {name!r} is {first}'s too; read as '{name}_{number}'."
+            self._note("duplicate-operation-id", f"{found.pointer}/operationId", message)
+
+    def _parameters(
+        self, owner: dict[str, Any], pointer: str, named: list[str], path: str
+    ) -> set[str]:
+        """Leaves out parameters that cannot be meant; returns the names of those in the path."""
+        kept: dict[tuple[str, str], Any] = {}
+        for number, entry in enumerate(owner["parameters"]):
+            at = f"{pointer}/{number}"
+            _, parameter = self._followed(at, entry)
+            name, location = parameter.get("name"), parameter.get("in")
+            wrong = _why_invalid(name, location) or (
+                ("unused-path-parameter", f"{name!r} is not in the path {path!r}")
+                if location == "path" and name not in named
+                else None
+            )
+            if wrong:
+                self._note(wrong[0], at, f"{wrong[1]}; it is left out.")
+                continue
+            if (location, name) in kept:
+                message = f"the {location} parameter {name!r} is listed twice; the last one counts."
+                self._note("duplicate-parameter", at, message)
+            kept[location, name] = entry
+        if len(kept) < len(owner["parameters"]):
+            owner["parameters"] = list(kept.values())
+        return {name for location, name in kept if location == "path"}
+
+    def _declare(self, found: _Found, name: str) -> None:
+        parameter = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        found.value["parameters"] = [*found.value.get("parameters", []), parameter]
+        message = f"{name!r} of the path {found.path!r} is not declared; read as a string."
+        self._note("undeclared-path-parameter", found.pointer, message)
+
+    def _followed(self, pointer: str, value: Any) -> tuple[str, Any]:
+        while isinstance(value.get("$ref"), str):
+            pointer = unquote(value["$ref"])
+            value = value_at(self._root, pointer)
+        return pointer, value
+
+    def _note(self, rule: str, pointer: str, message: str) -> None:
+        found: Diagnostic = loss(rule, pointer, message)
+        if found not in self._mended.diagnostics:  # parameters of a path are met at each operation
+            self._mended.diagnostics.append(found)
+
+
+def _why_invalid(name: Any, location: Any) -> tuple[str, str] | None:
+    """Returns the rule that a parameter breaks, and how; None if it has a name and a place."""
+    if location == "querystring":
+        return "not-supported", "a parameter in: querystring is not judged"
+    if name is None or location not in LOCATIONS:
+        needed = f"a 'name', and 'in' as one of {', '.join(LOCATIONS)}"
+        return "invalid-parameter", f"the parameter {name!r} in {location!r} needs {needed}"
+    return None
+
+
+def _unusable(operation: dict[str, Any], reason: str) -> dict[str, Any]:
+    """Returns an operation that answers nothing but why it cannot be served (RFC 9110, 15.6.2)."""
+    problem = {"title": "Operation not usable", "status": 501, "detail": f"{reason}."}
+    response = {
+        "description": "The document says too little of this operation.",
+        "content": {"application/problem+json": {"example": problem}},
+    }
+    kept: dict[str, Any] = {
+        name: operation[name] for name in ("operationId", "tags") if name in operation
+    }
+    return {
+        **kept,
+        "summary": f"Not usable: {reason}.",
+        "security": [],
+        "responses": {"501": response},
+    }

@@ -1,0 +1,39 @@
+"""JSON pointers into a document, written as URI fragments: ``#/paths/~1a/get`` (RFC 6901, 6)."""
+
+from typing import Any
+from urllib.parse import quote
+
+_CHARACTERS = "/~!$&'()*+,;=:@"
+"""Characters that a fragment of a URI may have beside letters and digits (RFC 3986, 3.5)."""
+
+
+def escape(step: str) -> str:
+    """Returns a step, escaped for a JSON pointer (RFC 6901, 3)."""
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def as_reference(pointer: str) -> str:
+    """Returns a pointer as a ``$ref`` has it: what a URI cannot hold is percent-encoded."""
+    return "#" + quote(pointer[1:], safe=_CHARACTERS)
+
+
+def steps_of(pointer: str) -> list[str]:
+    """Returns the steps of a pointer, unescaped; a percent sign stands for itself."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def value_at(root: Any, pointer: str) -> Any:
+    """Returns the value that a pointer leads to.
+
+    Raises:
+        LookupError: It leads nowhere.
+    """
+    value = root
+    for step in steps_of(pointer):
+        if isinstance(value, list) and step.isdecimal():
+            value = value[int(step)]
+        elif isinstance(value, dict):
+            value = value[step]
+        else:
+            raise KeyError(step)
+    return value

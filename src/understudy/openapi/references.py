@@ -1,0 +1,256 @@
+"""Resolves the references of a document to JSON pointers into one tree.
+
+Files that are referred to are read when they are met, and put below ``#/x-files``: a place in one
+of them has a pointer like any other. Only files in the document's directory are read, and nothing
+is fetched.
+"""
+
+from collections.abc import Iterator, Mapping
+from os.path import normpath
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+from understudy.errors import StartupError
+from understudy.limits import DOCUMENT_FILES
+from understudy.openapi.pointers import escape, value_at
+from understudy.openapi.yaml_files import read_yaml
+
+FILES = "x-files"
+"""Member of the document that holds what other files say, by their paths."""
+
+_ROOT = "#"
+_WITHIN_SCHEMA = ("/$defs/", "/definitions/")
+
+
+class Unresolved(Exception):
+    """A reference that leads nowhere; the text says why."""
+
+
+class Scope(NamedTuple):
+    """What a reference is relative to.
+
+    Attributes:
+        file: Pointer of the file that it stands in: ``#``, or a member of ``FILES``.
+        resource: Pointer of the closest schema around it with an ``$id``, or the file's.
+        base: URI of that resource; empty if it has none.
+    """
+
+    file: str = _ROOT
+    resource: str = _ROOT
+    base: str = ""
+
+
+class Target(NamedTuple):
+    """Where a reference leads.
+
+    Attributes:
+        pointer: JSON pointer in the tree.
+        is_relative: True if it was taken from a schema around the reference, as the document has
+            nothing there.
+    """
+
+    pointer: str
+    is_relative: bool = False
+
+
+class _Index(NamedTuple):
+    """The names that the schemas of one file give themselves."""
+
+    identifiers: Mapping[str, str]
+    anchors: Mapping[str, list[str]]
+
+
+class References:
+    """Resolves the references of one document.
+
+    Args:
+        root: The document's content; files that are read are added to it.
+        path: The document's file; None if no other files are read.
+    """
+
+    def __init__(self, root: dict[str, Any], path: Path | None) -> None:
+        self._root = root
+        self._path = path and path.parent.resolve() / path.name
+        self._indexes: dict[str, _Index] = {}
+        self._self = str(root.get("$self", ""))
+
+    def resolve(self, reference: str, scope: Scope, pointer: str) -> Target:
+        """Returns where a reference leads.
+
+        Args:
+            reference: As the document writes it.
+            scope: What it is relative to.
+            pointer: Where it stands.
+
+        Raises:
+            Unresolved: It leads nowhere.
+        """
+        uri, _, fragment = reference.partition("#")
+        roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
+        fragment = unquote(fragment)
+        if not fragment:
+            return Target(roots[0])
+        if not fragment.startswith("/"):
+            return Target(self._anchor(fragment, roots))
+        for root in dict.fromkeys(roots):
+            if self._exists(root + fragment):
+                return Target(root + fragment)
+        if not uri and fragment.startswith(_WITHIN_SCHEMA):
+            for around in _around(pointer):
+                if self._exists(around + fragment):
+                    return Target(around + fragment, is_relative=True)
+        msg = f"$ref {reference!r} leads nowhere"
+        raise Unresolved(msg)
+
+    def scope_of(self, pointer: str) -> Scope:
+        """Returns the scope of a place that a reference leads to."""
+        file = _ROOT
+        if pointer.startswith(f"#/{FILES}/"):
+            file = "/".join(pointer.split("/", 3)[:3])
+        identifiers = self._index(file).identifiers
+        around = {place: uri for uri, place in identifiers.items() if _is_within(pointer, place)}
+        resource = max(around, key=len, default=file)
+        return Scope(file, resource, around.get(resource, ""))
+
+    def within(self, scope: Scope, identifier: str, pointer: str) -> Scope:
+        """Returns the scope within a schema that has an ``$id``."""
+        return Scope(scope.file, pointer, urljoin(scope.base, identifier))
+
+    def is_ambiguous(self, anchor: str, scope: Scope) -> bool:
+        """Tells whether several schemas of a file have an anchor, as for a dynamic reference."""
+        return len(self._index(scope.file).anchors.get(anchor, ())) > 1
+
+    def _exists(self, pointer: str) -> bool:
+        try:
+            value_at(self._root, pointer)
+        except LookupError:
+            return False
+        return True
+
+    def _resource(self, uri: str, scope: Scope) -> str:
+        """Returns the pointer of what a URI without its fragment names."""
+        absolute = urljoin(scope.base, uri)
+        known = self._index(scope.file).identifiers
+        if absolute in known:
+            return known[absolute]
+        if self._self and urljoin(self._self, uri) == self._self:
+            return _ROOT
+        return self._file(uri, scope)
+
+    def _file(self, uri: str, scope: Scope) -> str:
+        parts = urlsplit(uri)
+        if parts.scheme or parts.netloc:
+            msg = f"$ref {uri!r} is an address, and understudy fetches nothing; save it as a file"
+            raise Unresolved(msg)
+        if self._path is None:
+            msg = f"$ref {uri!r} names a file, and the document was not read from one"
+            raise Unresolved(msg)
+        name = str(_relative(unquote(parts.path), _file_name(scope.file)))
+        if name == self._path.name:
+            return _ROOT
+        pointer = f"#/{FILES}/{escape(name)}"
+        files = self._root.setdefault(FILES, {})
+        if name not in files:
+            if len(files) >= DOCUMENT_FILES.most:
+                msg = f"$ref {uri!r}: at most {DOCUMENT_FILES.most:,} {DOCUMENT_FILES.of} are read"
+                raise Unresolved(msg)
+            files[name] = _read(self._path.parent / name, name, uri)
+        return pointer
+
+    def _anchor(self, name: str, roots: list[str]) -> str:
+        places = self._index(_file_of(roots[0])).anchors.get(name, [])
+        for root in roots:
+            within = [place for place in places if _is_within(place, root)]
+            if within:
+                return within[0]
+        msg = f"$ref '#{name}' names an anchor that no schema has"
+        raise Unresolved(msg)
+
+    def _index(self, file: str) -> _Index:
+        if file not in self._indexes:
+            self._indexes[file] = _indexed(value_at(self._root, file), file, self._self)
+        return self._indexes[file]
+
+
+def _read(path: Path, name: str, uri: str) -> Any:
+    """Reads a file below the document's directory.
+
+    Raises:
+        Unresolved: It cannot be read.
+    """
+    if path.resolve() != path:
+        msg = f"$ref {uri!r} leads through a symbolic link, which understudy does not follow"
+        raise Unresolved(msg)
+    if not path.is_file():
+        msg = f"$ref {uri!r}: there is no file {name!r} in the document's directory"
+        raise Unresolved(msg)
+    try:
+        return with_text_keys(read_yaml(path))
+    except StartupError as error:
+        msg = f"$ref {uri!r}: {str(error).rstrip('.')}"
+        raise Unresolved(msg) from error
+
+
+def with_text_keys(value: Any) -> Any:
+    """Returns the content as JSON would have it: YAML reads an unquoted status as a number."""
+    if isinstance(value, dict):
+        return {str(key): with_text_keys(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [with_text_keys(item) for item in value]
+    return value
+
+
+def _indexed(content: Any, file: str, base: str) -> _Index:
+    identifiers: dict[str, str] = {}
+    anchors: dict[str, list[str]] = {}
+    pending = [(file, content, base)]
+    while pending:
+        pointer, value, base = pending.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("$id"), str):
+                base = urljoin(base, value["$id"])
+                identifiers.setdefault(base.rstrip("#"), pointer)
+            for keyword in ("$anchor", "$dynamicAnchor"):
+                if isinstance(value.get(keyword), str):
+                    anchors.setdefault(value[keyword], []).append(pointer)
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        pending += [
+            (f"{pointer}/{escape(str(key))}", below, base)
+            for key, below in members
+            if isinstance(below, dict | list)
+        ]
+    return _Index(identifiers, anchors)
+
+
+def _relative(path: str, referrer: str) -> PurePosixPath:
+    """Returns a file's path from the document's directory.
+
+    Raises:
+        Unresolved: It leads out of the directory.
+    """
+    joined = PurePosixPath(normpath(PurePosixPath(referrer).parent / path))
+    if joined.is_absolute() or joined.parts[:1] == ("..",) or "\0" in path:
+        msg = f"$ref {path!r} leads out of the document's directory, where understudy reads nothing"
+        raise Unresolved(msg)
+    return joined
+
+
+def _around(pointer: str) -> Iterator[str]:
+    """Yields the pointers of what is around a place, the closest first."""
+    while "/" in pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+
+
+def _is_within(pointer: str, around: str) -> bool:
+    return pointer == around or pointer.startswith(f"{around}/")
+
+
+def _file_of(pointer: str) -> str:
+    return "/".join(pointer.split("/", 3)[:3]) if pointer.startswith(f"#/{FILES}/") else _ROOT
+
+
+def _file_name(file: str) -> str:
+    """Returns the path of a file from the document's directory; the document's own has no folder."""
+    return file.removeprefix(f"#/{FILES}/").replace("~1", "/").replace("~0", "~").lstrip("#")

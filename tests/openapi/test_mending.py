@@ -1,0 +1,251 @@
+"""A document that breaks OpenAPI is read as it was meant, and each break is a loss."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from understudy.openapi.loader import Document, document_of
+from understudy.openapi.mending import mend
+from understudy.openapi.operations import operations
+from understudy.openapi.pointers import value_at
+
+GET = "#/paths/~1a/get"
+
+
+def lost(document: Document) -> list[tuple[str, str]]:
+    return [(it.rule, it.pointer) for it in document.losses]
+
+
+@pytest.mark.parametrize(
+    ("paths", "rule", "pointer", "there"),
+    [
+        ("{/a: null}", "null-member", "#/paths/~1a", {}),
+        ("{/a: {get: null}}", "null-member", GET, {"responses": {}}),
+        ("{a: {get: {responses: {}}}}", "invalid-path", GET, {"responses": {}}),
+        ("{/a: {get: {}}}", "missing-member", f"{GET}/responses", {}),
+        ("{/a: {get: {responses: {OK: {}}}}}", "invalid-status", f"{GET}/responses", {}),
+        (
+            "{/a: {get: {responses: {200: null}}}}",
+            "null-member",
+            f"{GET}/responses/200",
+            {"description": ""},
+        ),
+        (
+            "{/a: {get: {responses: {200: {description: null}}}}}",
+            "null-member",
+            f"{GET}/responses/200",
+            {"description": ""},
+        ),
+        (
+            "{/a: {get: {responses: {200: {description: 7}}}}}",
+            "converted-value",
+            f"{GET}/responses/200/description",
+            "7",
+        ),
+        ("{/a: {get: {responses: {}, summery: a}}}", "unknown-member", f"{GET}/summery", "a"),
+        (
+            "{/a: {get: {responses: {}, security: [[]]}}}",
+            "invalid-security",
+            f"{GET}/security",
+            [{}],
+        ),
+        (
+            "{/a: {get: {responses: {}, security: {token: null}}}}",
+            "invalid-security",
+            f"{GET}/security",
+            [{"token": []}],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: path}]}}}",
+            "unused-path-parameter",
+            f"{GET}/parameters",
+            [],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{in: query}]}}}",
+            "invalid-parameter",
+            f"{GET}/parameters",
+            [],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: body}]}}}",
+            "invalid-parameter",
+            f"{GET}/parameters",
+            [],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [1]}}}",
+            "wrong-type",
+            f"{GET}/parameters",
+            [],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: query},"
+            " {name: b, in: query, required: true}]}}}",
+            "duplicate-parameter",
+            f"{GET}/parameters",
+            [{"name": "b", "in": "query", "required": True}],
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: query, type: integer}]}}}",
+            "other-dialect",
+            f"{GET}/parameters/0/schema",
+            {"type": "integer"},
+        ),
+        (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: query, required: 'true'}]}}}",
+            "converted-value",
+            f"{GET}/parameters/0/required",
+            True,
+        ),
+        (
+            "{/a: {get: {responses: {200: {description: '', schema: {type: object}}}}}}",
+            "other-dialect",
+            f"{GET}/responses/200/content",
+            {"application/json": {"schema": {"type": "object"}}},
+        ),
+        (
+            "{/a: {get: {responses: {200: {description: '', content:"
+            " {a/b: {examples: {one: {id: 1}}}}}}}}}",
+            "converted-value",
+            f"{GET}/responses/200/content/a~1b/examples/one",
+            {"value": {"id": 1}},
+        ),
+    ],
+)
+def test_what_openapi_has_otherwise_is_read_as_it_was_meant(
+    read, paths: str, rule: str, pointer: str, there: object
+) -> None:
+    document = read(f"paths: {paths}")
+    assert rule in dict(lost(document))
+    assert value_at(document.raw, pointer) == there
+    assert len(operations(document)) == paths.count("get:")
+
+
+@pytest.mark.parametrize(
+    ("member", "pointer"),
+    [
+        ("requestBody: text", f"{GET}/requestBody"),
+        ("requestBody: {content: []}", f"{GET}/requestBody/content"),
+        ("parameters: {}", f"{GET}/parameters"),
+        ("responses: []", f"{GET}/responses"),
+        ("responses: {200: text}", f"{GET}/responses/200"),
+        ("security: [7]", f"{GET}/security"),
+        ("callbacks: 7", f"{GET}/callbacks"),
+    ],
+)
+def test_what_cannot_be_meant_is_left_out(read, member: str, pointer: str) -> None:
+    document = read(f"paths: {{/a: {{get: {{{member}}}}}}}")
+    loss = next(it for it in document.losses if it.pointer == pointer)
+    assert loss.severity == "error"
+    assert loss.message.endswith("it is left out.")
+    with pytest.raises(LookupError):
+        value_at(document.raw, pointer)
+
+
+def test_a_document_of_hardly_anything_starts() -> None:
+    document = document_of({"openapi": 3.0}, Path("api.yaml"))
+    assert document.raw == {
+        "openapi": "3.0.0",
+        "info": {"title": "untitled", "version": "0"},
+        "paths": {},
+    }
+    assert lost(document) == [
+        ("missing-member", "#"),
+        ("missing-member", "#"),
+        ("missing-member", "#/info"),
+        ("missing-member", "#/info"),
+    ]
+
+
+def test_two_operations_with_one_operation_id_are_told_apart(read) -> None:
+    document = read(
+        "paths: {/a: {get: {operationId: x, responses: {}}, put: {operationId: x, responses: {}}}}"
+    )
+    assert [it.operation_id for it in operations(document)] == ["x", "x_2"]
+    assert lost(document) == [("duplicate-operation-id", "#/paths/~1a/put/operationId")]
+
+
+def schema(read, text: str, version: str = "3.0.3") -> tuple[Any, list[str]]:
+    document = read(f"paths: {{}}\ncomponents: {{schemas: {{A: {text}}}}}", version)
+    return document.raw["components"]["schemas"]["A"], [it.rule for it in document.losses]
+
+
+@pytest.mark.parametrize(
+    ("version", "written", "meant", "rule"),
+    [
+        ("3.1.0", "{minimum: 1, exclusiveMinimum: true}", {"exclusiveMinimum": 1}, "other-dialect"),
+        ("3.1.0", "{minimum: 1, exclusiveMinimum: false}", {"minimum": 1}, "other-dialect"),
+        (
+            "3.0.3",
+            "{exclusiveMaximum: 5}",
+            {"maximum": 5, "exclusiveMaximum": True},
+            "other-dialect",
+        ),
+        ("3.0.3", "{type: file}", {"type": "string", "format": "binary"}, "other-dialect"),
+        ("3.0.3", "{type: text}", {}, "invalid-keyword"),
+        ("3.0.3", "{type: string, required: true}", {"type": "string"}, "invalid-keyword"),
+        ("3.0.3", "{enum: []}", {}, "invalid-keyword"),
+        ("3.0.3", "{maxLength: '7'}", {"maxLength": 7}, "converted-value"),
+        ("3.0.3", "{maxLength: -1}", {}, "wrong-type"),
+        ("3.0.3", "{required: [a, 1]}", {"required": ["a", "1"]}, "converted-value"),
+        ("3.0.3", "{properties: {a: null}}", {"properties": {"a": {}}}, "null-member"),
+        ("3.0.3", "{properties: [a]}", {}, "wrong-type"),
+        ("3.0.3", "{minLenght: 7}", {"minLenght": 7}, "unknown-member"),
+        (
+            "3.0.3",
+            "{items: [{type: string}]}",
+            {"items": {"anyOf": [{"type": "string"}]}},
+            "other-dialect",
+        ),
+        (
+            "3.1.0",
+            "{items: [{type: string}]}",
+            {"prefixItems": [{"type": "string"}]},
+            "other-dialect",
+        ),
+        ("3.0.3", "{pattern: '['}", {}, "invalid-pattern"),
+        ("3.0.3", "{pattern: /^a$/}", {"pattern": "^a$"}, "other-pattern"),
+        (
+            "3.0.3",
+            "{discriminator: kind}",
+            {"discriminator": {"propertyName": "kind"}},
+            "converted-value",
+        ),
+    ],
+)
+def test_a_schema_of_another_dialect_is_read_as_it_was_meant(
+    read, version: str, written: str, meant: object, rule: str
+) -> None:
+    assert schema(read, written, version) == (meant, [rule])
+
+
+def test_a_pattern_that_every_engine_reads_alike_loses_nothing(read) -> None:
+    assert schema(read, r"{pattern: '^(?<n>\cA)\k<n>$'}".replace("\\\\", "\\")) == (
+        {"pattern": r"^(\x01)\1$"},
+        [],
+    )
+
+
+BROKEN = """
+openapi: 3.1.0
+paths:
+  a/{id}:
+    parameters: [{$ref: '#/components/parameters/Id'}, null, {name: b, in: path}]
+    get: {responses: {200: {content: {a/b: {schema: {$ref: '#/components/schemas/Tree'}}}}}}
+    put: {operationId: 7, security: [], requestBody: {schema: {$ref: nowhere}}}
+components:
+  parameters: {Id: {name: id, in: path, type: string}}
+  schemas: {Tree: {properties: {kids: {items: [{$ref: '#/components/schemas/Tree'}]}}}}
+"""
+
+
+def test_a_document_that_was_mended_needs_no_mending() -> None:
+    document = document_of(yaml.safe_load(BROKEN), Path("api.yaml"))
+    assert len(document.losses) > 8
+    again = copy.deepcopy(document.raw)
+    assert mend(again, None).diagnostics == []
+    assert again == document.raw

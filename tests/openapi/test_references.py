@@ -1,0 +1,215 @@
+"""References lead to other files, to anchors and identifiers, and where they lead nowhere, to 501."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from understudy.openapi.loader import Document, load
+from understudy.openapi.operations import operations
+from understudy.openapi.pointers import value_at
+from understudy.openapi.schemas import Schemas
+
+HEAD = "openapi: 3.1.0\ninfo: {title: a, version: '1'}\n"
+
+
+def write(directory: Path, **files: str) -> Document:
+    """Writes files, named with __ for a slash, and loads the document among them."""
+    for name, text in files.items():
+        path = directory / f"{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((HEAD if name == "api" else "") + text)
+    return load(directory / "api.yaml")
+
+
+def takes(document: Document, value: object, *steps: str) -> bool:
+    node = document.root.child(*steps)
+    assert node is not None
+    return Schemas(document).validator(node).is_valid(value)
+
+
+def a(schema: str) -> str:
+    return f"components: {{schemas: {{A: {schema}}}}}"
+
+
+A = ("components", "schemas", "A")
+
+
+def test_a_file_is_read_with_all_that_it_refers_to(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="paths: {/a: {$ref: paths/a.yaml}}",
+        paths__a="get: {responses: {200: {$ref: '../all.yaml#/responses/A'}}}",
+        all="responses: {A: {description: '', content: {a/b: {schema: {$ref: '#/s/A'}}}}}\n"
+        "s: {A: {properties: {a: {$ref: '#/s/A'}, b: {type: integer}}}}",
+    )
+    (operation,) = operations(document)
+    schema = operation.responses["200"].content["a/b"].schema
+    assert schema is not None
+    validator = Schemas(document).validator(schema)
+    assert validator.is_valid({"a": {"b": 1}})
+    assert not validator.is_valid({"a": {"b": "one"}})
+    assert document.losses == ()
+
+
+def test_a_file_may_refer_back_to_the_document(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api=a("{$ref: b.yaml}") + "\nx-text: {type: string}",
+        b="{items: {$ref: 'api.yaml#/x-text'}}",
+    )
+    assert takes(document, ["a"], *A)
+    assert not takes(document, [1], *A)
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("b.yaml", "there is no file 'b.yaml' in the document's directory"),
+        ("../b.yaml", "leads out of the document's directory"),
+        ("c/../../b.yaml", "leads out of the document's directory"),
+        ("/etc/hostname", "leads out of the document's directory"),
+        ("link.yaml", "leads through a symbolic link"),
+        ("linked/b.yaml", "leads through a symbolic link"),
+        ("bad.yaml", "is not readable as YAML"),
+        ("http://127.0.0.1:1/b.yaml", "is an address, and understudy fetches nothing"),
+        ("#/nowhere", "leads nowhere"),
+        ("#nobody", "names an anchor that no schema has"),
+        ("#/components/schemas/A", "leads back to itself"),
+    ],
+)
+def test_a_reference_that_cannot_be_followed_says_why(
+    tmp_path: Path, reference: str, reason: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "b.yaml").write_text("{type: string}")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link.yaml").symlink_to(outside / "b.yaml")
+    (inside / "linked").symlink_to(outside)
+    (inside / "bad.yaml").write_text("a: [")
+    (loss,) = write(inside, api=a(f"{{$ref: '{reference}'}}")).losses
+    assert (loss.rule, loss.pointer) == ("dangling-reference", "#/components/schemas/A")
+    assert reason in loss.message
+
+
+def test_references_in_a_circle_are_given_up(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="components: {schemas: {A: {$ref: '#/components/schemas/B'},"
+        " B: {$ref: '#/components/schemas/A'}}}",
+    )
+    assert [it.rule for it in document.losses] == ["dangling-reference"]
+    assert takes(document, 1, *A)
+
+
+@pytest.mark.parametrize("keyword", ["$defs", "definitions"])
+def test_a_pointer_may_mean_the_schema_that_it_stands_in(tmp_path: Path, keyword: str) -> None:
+    schema = f"{{items: {{$ref: '#/{keyword}/B'}}, {keyword}: {{B: {{type: string}}}}}}"
+    document = write(tmp_path, api=a(schema))
+    assert [it.rule for it in document.losses] == ["relative-pointer"]
+    assert takes(document, ["a"], *A)
+    assert not takes(document, [1], *A)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["b", "b#/$defs/T", "https://example.com/s/b", "#text", "b#text", "../s/b"],
+)
+def test_identifiers_and_anchors_of_schemas_are_followed(tmp_path: Path, reference: str) -> None:
+    document = write(
+        tmp_path,
+        api=f"""
+components:
+  schemas:
+    A:
+      $id: https://example.com/s/a
+      items: {{$ref: '{reference}'}}
+      $defs: {{C: {{$anchor: text, type: string}}}}
+    B:
+      $id: https://example.com/s/b
+      type: string
+      $defs: {{T: {{$anchor: text, $ref: '#/$defs/U'}}, U: {{type: string}}}}
+""",
+    )
+    assert document.losses == ()
+    assert takes(document, ["a"], *A)
+    assert not takes(document, [1], *A)
+
+
+def test_a_dynamic_reference_with_one_target_is_a_reference(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api=a("{$dynamicAnchor: t, type: object, additionalProperties: {$dynamicRef: '#t'}}"),
+    )
+    assert document.losses == ()
+    assert takes(document, {"a": {"b": {}}}, *A)
+    assert not takes(document, {"a": {"b": 1}}, *A)
+
+
+def test_a_dynamic_reference_with_several_targets_takes_any_value(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="components: {schemas: {A: {items: {$dynamicRef: '#t'}, $defs:"
+        " {T: {$dynamicAnchor: t, not: {}}}}, B: {$defs: {T: {$dynamicAnchor: t}}}}}",
+    )
+    assert [it.rule for it in document.losses] == ["dynamic-reference"]
+    assert takes(document, [1], *A)
+
+
+def test_what_a_discriminator_maps_to_is_followed_into_files(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api=a("{discriminator: {propertyName: k, mapping: {b: b.yaml, c: c.yaml, d: D}}}"),
+        b="{type: object}",
+    )
+    mapping = value_at(document.raw, "#/components/schemas/A/discriminator/mapping")
+    assert mapping == {"b": "#/x-files/b.yaml", "d": "D"}
+    assert [it.pointer for it in document.losses] == [
+        "#/components/schemas/A/discriminator/mapping/c"
+    ]
+
+
+DANGLING = """
+paths:
+  /direct: {get: {responses: {200: {$ref: '#/components/responses/Gone'}}}}
+  /deep:
+    get: {responses: {200: {description: '', content: {a/b: {schema: {$ref:
+      '#/components/schemas/A'}}}}}}
+  /shared:
+    parameters: [{$ref: '#/components/parameters/Gone'}]
+    get: {operationId: shared, security: [{key: []}], responses: {}}
+  /example:
+    get: {responses: {200: {description: '', content: {a/b: {examples: {e: {$ref: '#/e'}}}}}}}
+  /fine: {get: {responses: {200: {description: fine}}}}
+components:
+  schemas: {A: {items: {$ref: '#/components/schemas/B'}}, B: {not: {$ref: gone.yaml}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/direct", "#/paths/~1direct/get/responses/200: $ref '#/components/responses/Gone' leads"),
+        ("/deep", "#/components/schemas/B/not: $ref 'gone.yaml': there is no file"),
+        ("/shared", "#/paths/~1shared/parameters/0: $ref '#/components/parameters/Gone' leads"),
+    ],
+)
+def test_an_operation_whose_reference_dangles_answers_501_with_the_reason(
+    tmp_path: Path, path: str, reason: str
+) -> None:
+    document = write(tmp_path, api=DANGLING)
+    operation: dict[str, Any] = document.raw["paths"][path]["get"]
+    assert list(operation["responses"]) == ["501"]
+    problem = operation["responses"]["501"]["content"]["application/problem+json"]["example"]
+    assert problem["detail"].startswith(reason)
+    assert operation["security"] == []
+
+
+@pytest.mark.parametrize("path", ["/example", "/fine"])
+def test_operations_that_need_no_dangling_reference_stay_as_they_are(
+    tmp_path: Path, path: str
+) -> None:
+    document = write(tmp_path, api=DANGLING)
+    assert list(document.raw["paths"][path]["get"]["responses"]) == ["200"]
