@@ -74,6 +74,7 @@ def test_a_file_may_refer_back_to_the_document(tmp_path: Path) -> None:
         ("bad.yaml", "is not readable as YAML"),
         ("http://127.0.0.1:1/b.yaml", "is an address, and understudy fetches nothing"),
         ("#/nowhere", "leads nowhere"),
+        ("#", "leads to the whole document"),
         ("#nobody", "names an anchor that no schema has"),
         ("#/components/schemas/A", "leads back to itself"),
     ],

@@ -130,7 +130,7 @@ class _Walk:
         if kind == "schema":
             place = self._within(place)
             mend_schema(self._losses, place)
-        if kind in REFERENCED and isinstance(place.value.get("$ref"), str):
+        if kind in REFERENCED and "$ref" in place.value:
             yield from self._reference(place)
             if kind != "schema":
                 return
@@ -228,6 +228,10 @@ class _Walk:
     def _reference(self, place: Place) -> Iterator[Place]:
         """Makes a reference a pointer into the tree, and yields what it leads to."""
         reference = place.value["$ref"]
+        if not isinstance(reference, str):
+            at = place.below("$ref", "any")
+            self._losses.drop("wrong-type", at, f"{shown(reference)} is not a text")
+            return
         is_pointer = place.pointer in self._resolved
         try:
             scope = Scope() if is_pointer else place.scope

@@ -89,8 +89,11 @@ class References:
         uri, _, fragment = reference.partition("#")
         roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
         fragment = unquote(fragment)
-        if not fragment:
+        if not fragment and roots[0] != _ROOT:
             return Target(roots[0])
+        if not fragment:
+            msg = f"$ref {reference!r} leads to the whole document"
+            raise Unresolved(msg)
         if not fragment.startswith("/"):
             return Target(self._anchor(fragment, roots))
         for root in dict.fromkeys(roots):

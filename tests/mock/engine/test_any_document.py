@@ -1,4 +1,4 @@
-"""Whatever is wrong with a document, it is refused at start by file and place, or it serves."""
+"""Whatever is wrong with a document, it serves, unless nobody can tell its version."""
 
 import json
 from copy import deepcopy
@@ -30,7 +30,9 @@ def _places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [above, *(place for key, member in below for place in _places(member, (*above, key)))]
 
 
-PLACES = [place for place in _places(NOTES) if place and "required" not in place]
+PLACES = [
+    place for place in _places(NOTES) if place and place[0] != "openapi" and "required" not in place
+]
 
 
 @given(
@@ -38,7 +40,7 @@ PLACES = [place for place in _places(NOTES) if place and "required" not in place
     junk=st.sampled_from(JUNK),
     version=st.sampled_from(["3.0.3", "3.1.0"]),
 )
-def test_a_document_with_one_wrong_thing_in_it_is_refused_or_serves(
+def test_a_document_with_one_wrong_thing_in_it_serves(
     tmp_path_factory: pytest.TempPathFactory, place: tuple[Any, ...], junk: Any, version: str
 ) -> None:
     raw: Any = {**deepcopy(NOTES), "openapi": version}
@@ -49,7 +51,7 @@ def test_a_document_with_one_wrong_thing_in_it_is_refused_or_serves(
     parent[last] = junk
     path = tmp_path_factory.getbasetemp() / "wrong.json"
     path.write_text(json.dumps(raw))
-    assert "wrong.json" in outcome(path)
+    assert outcome(path) == f"{path} serves"
 
 
 def outcome(path: Path) -> str:
