@@ -1,4 +1,4 @@
-"""What is wrong with a document: the one list of rules, for the start of the mock and for lint.
+"""Diagnostics of a document, and the list of their rules, for the start of the mock and for lint.
 
 A loss is what the reader could not take as it was written, and what it did instead. A contradiction
 is valid OpenAPI that cannot be meant so; only ``understudy lint`` looks for those.
@@ -58,7 +58,7 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     ),
     "unused-path-parameter": LintRule("warning", "A path parameter is not in the path."),
 }
-"""What reading a document can lose."""
+"""The rules of losses: reading takes another value, or none."""
 
 
 class Diagnostic(NamedTuple):

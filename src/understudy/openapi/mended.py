@@ -1,4 +1,4 @@
-"""What a walk over a document came by."""
+"""The results of a walk over a document."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

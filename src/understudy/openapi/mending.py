@@ -15,8 +15,8 @@ from understudy.errors import nearest
 from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, REFERENCED, REQUIRED
 from understudy.openapi.mended import Mended
 from understudy.openapi.object_mends import OBJECT_MENDS
-from understudy.openapi.places import Losses, Place, shown
 from understudy.openapi.pointers import as_reference, steps_of, value_at
+from understudy.openapi.positions import Losses, Position, shown
 from understudy.openapi.references import References, Scope, Unresolved
 from understudy.openapi.scalars import SCALARS, read_scalar, read_scalars
 from understudy.openapi.schema_mends import mend_schema
@@ -50,12 +50,12 @@ class _Walk:
         self._losses = Losses(str(root["openapi"]))
         self.mended = Mended(self._losses.diagnostics)
         self._references = References(root, path)
-        self._resolved: dict[str, Place] = {}
+        self._resolved: dict[str, Position] = {}
         self._identified: list[dict[str, Any]] = []
 
     def run(self) -> None:
         """Walks over everything that the document and its references reach."""
-        pending = [Place({"#": self._root}, "#", "document", "#", Scope(), "#")]
+        pending = [Position({"#": self._root}, "#", "document", "#", Scope(), "#")]
         while pending:
             place = pending.pop()
             first = place.pointer, place.kind
@@ -71,7 +71,7 @@ class _Walk:
             for keyword in _IDENTIFYING:
                 schema.pop(keyword, None)
 
-    def _parts(self, place: Place) -> Iterator[Place]:
+    def _parts(self, place: Position) -> Iterator[Position]:
         """Mends a value, and yields what is in it."""
         kind = place.kind
         if kind in OBJECT_MENDS:
@@ -85,7 +85,7 @@ class _Walk:
         elif kind in MEMBERS:
             yield from self._object(place)
 
-    def _items(self, place: Place) -> Iterator[Place]:
+    def _items(self, place: Position) -> Iterator[Position]:
         kind = place.kind[1:-1]
         if not isinstance(place.value, list):
             message = f"{shown(place.value)} is not a list"
@@ -102,7 +102,7 @@ class _Walk:
             place.value[:] = fitting
         yield from (place.below(number, kind) for number in range(len(place.value)))
 
-    def _named(self, place: Place) -> Iterator[Place]:
+    def _named(self, place: Position) -> Iterator[Position]:
         kind = MAPS.get(place.kind) or place.kind[1:-1]
         if place.value is None:
             self._losses.drop("null-member", place, "this is null")
@@ -123,7 +123,7 @@ class _Walk:
             if place.kind[0] == "{" or not name.startswith("x-"):
                 yield below._replace(unit=below.pointer) if has_units else below
 
-    def _object(self, place: Place) -> Iterator[Place]:
+    def _object(self, place: Position) -> Iterator[Position]:
         kind = place.kind
         if not self._is_object(place):
             return
@@ -140,7 +140,7 @@ class _Walk:
         self._fill(place)
         yield from self._members(place)
 
-    def _is_object(self, place: Place) -> bool:
+    def _is_object(self, place: Position) -> bool:
         kind = place.kind
         if place.value is None and kind in _EMPTY:
             place.replace({})
@@ -151,7 +151,7 @@ class _Walk:
             self._losses.drop("wrong-type", place, f"{shown(place.value)} is not an object")
         return False
 
-    def _within(self, place: Place) -> Place:
+    def _within(self, place: Position) -> Position:
         """Enters a schema: its identifier is what references in it are relative to."""
         schema = place.value
         if any(keyword in schema for keyword in _IDENTIFYING):
@@ -164,7 +164,7 @@ class _Walk:
                 self._make_static(place.below(keyword, "any"))
         return place
 
-    def _make_static(self, at: Place) -> None:
+    def _make_static(self, at: Position) -> None:
         """Reads a dynamic reference as a static one (JSON Schema 2020-12, 8.2.3.2)."""
         schema, reference = at.holder, at.value
         del schema[at.key]
@@ -174,7 +174,7 @@ class _Walk:
         else:
             schema.setdefault("$ref", reference)
 
-    def _fill(self, place: Place) -> None:
+    def _fill(self, place: Position) -> None:
         for name, value in REQUIRED.get(place.kind, {}).items():
             is_optional = name == "paths" and not self._losses.is_30
             if name not in place.value and not is_optional:
@@ -182,14 +182,14 @@ class _Walk:
                 message = f"this {place.kind} lacks {name}; read as {value!r}."
                 self._losses.note("missing-member", place, message)
 
-    def _drop_nulls(self, place: Place) -> None:
+    def _drop_nulls(self, place: Position) -> None:
         known = MEMBERS[place.kind]
         for name in [name for name, value in place.value.items() if value is None]:
             kind = known.get(name, "any")
             if kind != "any" and kind not in _EMPTY:
                 self._losses.drop("null-member", place.below(name, kind), f"{name} is null")
 
-    def _members(self, place: Place) -> Iterator[Place]:
+    def _members(self, place: Position) -> Iterator[Position]:
         known = MEMBERS[place.kind]
         for name in list(place.value):
             kind = known.get(name)
@@ -202,7 +202,7 @@ class _Walk:
             elif kind != "any":
                 yield place.below(name, kind)
 
-    def _note_unknown(self, place: Place, name: str) -> None:
+    def _note_unknown(self, place: Position, name: str) -> None:
         """Notes a member that OpenAPI does not have; in schemas only what is probably misspelt."""
         if name.startswith(("x-", "$")):
             return
@@ -211,7 +211,7 @@ class _Walk:
             message = f"OpenAPI has no {name!r} in a {place.kind}{hint or '.'}"
             self._losses.note("unknown-member", place.below(name, "any"), message)
 
-    def _mapping(self, place: Place) -> Iterator[Place]:
+    def _mapping(self, place: Position) -> Iterator[Position]:
         """Resolves what a discriminator maps names to, where that is a reference."""
         mapping = place.value.get("mapping")
         for name, reference in list(mapping.items()) if isinstance(mapping, dict) else ():
@@ -225,7 +225,7 @@ class _Walk:
                     at.replace(as_reference(target))
                     yield self._at(target, "schema")
 
-    def _reference(self, place: Place) -> Iterator[Place]:
+    def _reference(self, place: Position) -> Iterator[Position]:
         """Makes a reference a pointer into the tree, and yields what it leads to."""
         reference = place.value["$ref"]
         if not isinstance(reference, str):
@@ -248,18 +248,18 @@ class _Walk:
         self.mended.needs[place.unit].add(target.pointer)
         yield self._at(target.pointer, place.kind)
 
-    def _at(self, pointer: str, kind: str) -> Place:
+    def _at(self, pointer: str, kind: str) -> Position:
         """Returns the place that a reference leads to."""
         scope = self._references.scope_of(pointer)
         if pointer == "#":
-            return Place({"#": self._root}, "#", kind, pointer, scope, pointer)
+            return Position({"#": self._root}, "#", kind, pointer, scope, pointer)
         around, _, _ = pointer.rpartition("/")
         holder, key = value_at(self._root, around), steps_of(pointer)[-1]
-        return Place(
+        return Position(
             holder, int(key) if isinstance(holder, list) else key, kind, pointer, scope, pointer
         )
 
-    def _expect_end(self, place: Place) -> None:
+    def _expect_end(self, place: Position) -> None:
         """Gives a reference up that leads back to itself."""
         value = place.value
         for _ in range(_MAX_REFERENCES):
@@ -272,7 +272,7 @@ class _Walk:
                 return
         self._give_up(place, f"$ref {place.value['$ref']!r} leads back to itself")
 
-    def _give_up(self, place: Place, reason: str) -> None:
+    def _give_up(self, place: Position, reason: str) -> None:
         """Removes a reference that leads nowhere; what needs it cannot be served."""
         if place.kind in NEEDED:
             self._losses.note("dangling-reference", place, f"{reason}.")

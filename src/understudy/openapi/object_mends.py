@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from understudy.openapi.places import Losses, Place, shown
+from understudy.openapi.positions import Losses, Position, shown
 from understudy.openapi.schema_mends import mend_pattern, mend_pattern_names
 
-Mend = Callable[[Losses, Place], None]
+Mend = Callable[[Losses, Position], None]
 
 _STATUS = re.compile(r"[1-5]([0-9][0-9]|XX|xx)|default")
 _SCHEMA_KEYWORDS = (
@@ -21,14 +21,14 @@ _EXAMPLE_MEMBERS = {"value", "externalValue", "dataValue", "serializedValue", "$
 _JSON = "application/json"
 
 
-def _mend_short_form(losses: Losses, place: Place) -> None:
+def _mend_short_form(losses: Losses, place: Position) -> None:
     if isinstance(place.value, str):
         member = _SHORT_FORMS[place.kind]
         place.replace({member: place.value})
         losses.note("converted-value", place, f"a {place.kind} is an object; read as its {member}.")
 
 
-def _mend_example(losses: Losses, place: Place) -> None:
+def _mend_example(losses: Losses, place: Position) -> None:
     value = place.value
     is_described = isinstance(value, dict) and set(value) <= {"summary", "description"}
     if is_described or (isinstance(value, dict) and _EXAMPLE_MEMBERS & set(value)):
@@ -38,7 +38,7 @@ def _mend_example(losses: Losses, place: Place) -> None:
     losses.note("converted-value", place, message)
 
 
-def _mend_examples(losses: Losses, place: Place) -> None:
+def _mend_examples(losses: Losses, place: Position) -> None:
     """Names the examples that stand in a list, as those of a schema do."""
     examples = isinstance(place.value, dict) and place.value.get("examples")
     if isinstance(examples, list):
@@ -47,7 +47,7 @@ def _mend_examples(losses: Losses, place: Place) -> None:
         losses.note("converted-value", at, "examples here have names; read as a list of values.")
 
 
-def _mend_parameter(losses: Losses, place: Place) -> None:
+def _mend_parameter(losses: Losses, place: Position) -> None:
     _mend_examples(losses, place)
     value = place.value
     if not isinstance(value, dict) or "$ref" in value:
@@ -63,7 +63,7 @@ def _mend_parameter(losses: Losses, place: Place) -> None:
         losses.note("other-dialect", place, message)
 
 
-def _mend_body(losses: Losses, place: Place) -> None:
+def _mend_body(losses: Losses, place: Position) -> None:
     value = place.value
     if isinstance(value, dict) and "schema" in value and "content" not in value:
         value["content"] = {_JSON: {"schema": value.pop("schema")}}
@@ -71,7 +71,7 @@ def _mend_body(losses: Losses, place: Place) -> None:
         losses.note("other-dialect", place, message)
 
 
-def _mend_paths(losses: Losses, place: Place) -> None:
+def _mend_paths(losses: Losses, place: Position) -> None:
     if not isinstance(place.value, dict):
         return
     renamed: dict[str, Any] = {}
@@ -85,14 +85,14 @@ def _mend_paths(losses: Losses, place: Place) -> None:
         place.replace(renamed)
 
 
-def _mend_responses(losses: Losses, place: Place) -> None:
+def _mend_responses(losses: Losses, place: Position) -> None:
     for status in list(place.value) if isinstance(place.value, dict) else ():
         if not (_STATUS.fullmatch(status) or status.startswith("x-") or status == "$ref"):
             message = f"{status!r} is no status code, class (2XX) or default"
             losses.drop("invalid-status", place.below(status, "any"), message)
 
 
-def _mend_security(losses: Losses, place: Place) -> None:
+def _mend_security(losses: Losses, place: Position) -> None:
     """Reads requirements as a list of objects of lists (OpenAPI 3.1.1, Security Requirement Object)."""
     listed = place.value if isinstance(place.value, list) else [place.value]
     alternatives = [_alternative(it) for it in listed]

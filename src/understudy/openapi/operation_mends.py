@@ -1,4 +1,4 @@
-"""Mends what only shows once references are followed: parameters, names, operations without parts."""
+"""Mends operations once references are followed: parameters, names, and parts that are missing."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ def mend_operations(root: dict[str, Any], mended: Mended) -> None:
 
     Args:
         root: The document, whose references all lead somewhere.
-        mended: What the walk over it came by.
+        mended: The results of the walk over it.
     """
     mends = _OperationMends(root, mended)
     for operation in mends.operations():

@@ -28,7 +28,7 @@ class Unresolved(Exception):
 
 
 class Scope(NamedTuple):
-    """What a reference is relative to.
+    """The file and the schema that a reference is relative to.
 
     Attributes:
         file: Pointer of the file that it stands in: ``#``, or a member of ``FILES``.
@@ -41,8 +41,8 @@ class Scope(NamedTuple):
     base: str = ""
 
 
-class Target(NamedTuple):
-    """Where a reference leads.
+class Destination(NamedTuple):
+    """The place that a reference leads to.
 
     Attributes:
         pointer: JSON pointer in the tree.
@@ -75,7 +75,7 @@ class References:
         self._indexes: dict[str, _Index] = {}
         self._self = str(root.get("$self", ""))
 
-    def resolve(self, reference: str, scope: Scope, pointer: str) -> Target:
+    def resolve(self, reference: str, scope: Scope, pointer: str) -> Destination:
         """Returns where a reference leads.
 
         Args:
@@ -89,21 +89,16 @@ class References:
         uri, _, fragment = reference.partition("#")
         roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
         fragment = unquote(fragment)
-        if not fragment and roots[0] != _ROOT:
-            return Target(roots[0])
-        if not fragment:
-            msg = f"$ref {reference!r} leads to the whole document"
-            raise Unresolved(msg)
-        if not fragment.startswith("/"):
-            return Target(self._anchor(fragment, roots))
-        for root in dict.fromkeys(roots):
-            if self._exists(root + fragment):
-                return Target(root + fragment)
+        if fragment and not fragment.startswith("/"):
+            return Destination(self._anchor(fragment, roots))
+        for root in roots:
+            if root + fragment != _ROOT and self._exists(root + fragment):
+                return Destination(root + fragment)
         if not uri and fragment.startswith(_WITHIN_SCHEMA):
             for around in _around(pointer):
                 if self._exists(around + fragment):
-                    return Target(around + fragment, is_relative=True)
-        msg = f"$ref {reference!r} leads nowhere"
+                    return Destination(around + fragment, is_relative=True)
+        msg = f"$ref {reference!r} leads " + ("nowhere" if fragment else "to the whole document")
         raise Unresolved(msg)
 
     def scope_of(self, pointer: str) -> Scope:

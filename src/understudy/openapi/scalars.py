@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from understudy.openapi.places import Losses, Place, shown
+from understudy.openapi.positions import Losses, Position, shown
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 
@@ -52,7 +52,7 @@ SCALARS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
 """Name in the grammar to what a message calls it, and what reads it; ValueError where it is none."""
 
 
-def read_scalar(losses: Losses, place: Place) -> None:
+def read_scalar(losses: Losses, place: Position) -> None:
     """Reads the scalar at a place as the type that its kind names, or leaves it out."""
     name, read = SCALARS[place.kind]
     try:
@@ -66,7 +66,7 @@ def read_scalar(losses: Losses, place: Place) -> None:
         place.replace(value)
 
 
-def read_scalars(losses: Losses, place: Place, kind: str) -> None:
+def read_scalars(losses: Losses, place: Position, kind: str) -> None:
     """Reads a list of scalars, and leaves those out that are of another type."""
     name, read = SCALARS[kind]
     items = []

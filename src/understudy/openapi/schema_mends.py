@@ -3,12 +3,12 @@
 from typing import Any
 
 from understudy.openapi.patterns import portable
-from understudy.openapi.places import Losses, Place, shown
+from understudy.openapi.positions import Losses, Position, shown
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 
-def mend_schema(losses: Losses, place: Place) -> None:
+def mend_schema(losses: Losses, place: Position) -> None:
     """Mends the keywords of a schema object that no grammar of scalars can describe."""
     schema = place.value
     for bound in ("Minimum", "Maximum"):
@@ -28,7 +28,7 @@ def mend_schema(losses: Losses, place: Place) -> None:
         losses.note("other-dialect", place.below("nullable", "flag"), message)
 
 
-def _mend_bound(losses: Losses, place: Place, exclusive: str, inclusive: str) -> None:
+def _mend_bound(losses: Losses, place: Position, exclusive: str, inclusive: str) -> None:
     """Writes an exclusive bound as the document's version has it: 3.0 true, 3.1 the number."""
     schema, bound = place.value, place.value[exclusive]
     at = place.below(exclusive, "any")
@@ -45,7 +45,7 @@ def _mend_bound(losses: Losses, place: Place, exclusive: str, inclusive: str) ->
         losses.drop("invalid-keyword", at, f"{shown(bound)} is not {kind}")
 
 
-def _mend_flag(losses: Losses, at: Place, inclusive: str) -> None:
+def _mend_flag(losses: Losses, at: Position, inclusive: str) -> None:
     schema, bound = at.holder, at.value
     if bound is True and isinstance(schema.get(inclusive), int | float):
         at.replace(schema.pop(inclusive))
@@ -55,7 +55,7 @@ def _mend_flag(losses: Losses, at: Place, inclusive: str) -> None:
         losses.drop("other-dialect", at, f"{str(bound).lower()} is OpenAPI 3.0")
 
 
-def _mend_type(losses: Losses, at: Place) -> None:
+def _mend_type(losses: Losses, at: Position) -> None:
     named = [at.value] if isinstance(at.value, str) else at.value
     if isinstance(named, list) and named and all(name in TYPES for name in named):
         if len(set(named)) < len(named):
@@ -70,7 +70,7 @@ def _mend_type(losses: Losses, at: Place) -> None:
     losses.drop("invalid-keyword", at, message)
 
 
-def _mend_tuple(losses: Losses, at: Place) -> None:
+def _mend_tuple(losses: Losses, at: Position) -> None:
     schema, items = at.holder, at.value
     if losses.is_30:
         at.replace({"anyOf": items} if items else {})
@@ -83,7 +83,7 @@ def _mend_tuple(losses: Losses, at: Place) -> None:
     losses.note("other-dialect", at, message)
 
 
-def mend_pattern(losses: Losses, at: Place) -> None:
+def mend_pattern(losses: Losses, at: Position) -> None:
     """Writes a pattern so that every engine here reads it alike."""
     text = _portable(losses, at, at.value)
     if text is None:
@@ -92,7 +92,7 @@ def mend_pattern(losses: Losses, at: Place) -> None:
         at.replace(text)
 
 
-def mend_pattern_names(losses: Losses, place: Place) -> None:
+def mend_pattern_names(losses: Losses, place: Position) -> None:
     """Does the same for the members of ``patternProperties``."""
     if not isinstance(place.value, dict):
         return
@@ -105,7 +105,7 @@ def mend_pattern_names(losses: Losses, place: Place) -> None:
         place.replace(renamed)
 
 
-def _portable(losses: Losses, at: Place, pattern: Any) -> str | None:
+def _portable(losses: Losses, at: Position, pattern: Any) -> str | None:
     """Returns the pattern; None if it is left out."""
     if not isinstance(pattern, str):
         losses.drop("wrong-type", at, f"{shown(pattern)} is not a text")

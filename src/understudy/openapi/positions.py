@@ -1,4 +1,4 @@
-"""Where a walk over a document is, and what it notes there."""
+"""Positions of a walk over a document, and the losses that it notes there."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from understudy.openapi.references import Scope
 _LONGEST_SHOWN = 60
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """A value in the tree, and what OpenAPI has there.
 
     Attributes:
@@ -33,10 +33,10 @@ class Place(NamedTuple):
         """The value."""
         return self.holder[self.key]
 
-    def below(self, key: Any, kind: str) -> "Place":
+    def below(self, key: Any, kind: str) -> "Position":
         """Returns the place of a member or an item."""
         pointer = f"{self.pointer}/{escape(str(key))}"
-        return Place(self.value, key, kind, pointer, self.scope, self.unit)
+        return Position(self.value, key, kind, pointer, self.scope, self.unit)
 
     def replace(self, value: Any) -> None:
         """Puts another value there."""
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Losses:
-    """What could not be taken as it was written.
+    """Collects the losses of a document.
 
     Args:
         version: The document's, such as ``3.0.3``.
@@ -58,11 +58,11 @@ class Losses:
         self.is_30 = version.startswith("3.0")
         self.diagnostics: list[Diagnostic] = []
 
-    def note(self, rule: str, place: Place, message: str) -> None:
+    def note(self, rule: str, place: Position, message: str) -> None:
         """Notes what was wrong at a place."""
         self.diagnostics.append(loss(rule, place.pointer, message))
 
-    def drop(self, rule: str, place: Place, message: str) -> None:
+    def drop(self, rule: str, place: Position, message: str) -> None:
         """Leaves a member out of its object, and notes why."""
         self.note(rule, place, f"{message}; it is left out.")
         del place.holder[place.key]
