@@ -6,7 +6,7 @@ operations of that document take the place of people that it does not know.
 
 import textwrap
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 
 import click
 
@@ -63,13 +63,13 @@ def _own_service(mock: Mock, base_url: str) -> list[str]:
     tokens = [token for _, token in mock.world.items(TOKENS)]
     now = mock.world.clock.now()
     valid = [token for token in tokens if is_valid(token, now)]
-    people = [person for _, person in mock.world.items(PEOPLE)]
+    people = mock.world.count(PEOPLE)
     return [
         click.style("Try", bold=True),
-        *(f"  {line}" for line in curl_lines(base_url, people, valid)),
+        *(f"  {line}" for line in curl_lines(base_url, mock.world, valid)),
         "",
-        _heading("People", len(people)),
-        _listed([person.slug for person in people[:FEW_PEOPLE]], len(people)),
+        _heading("People", people),
+        _listed(list(islice(mock.world.keys(PEOPLE), FEW_PEOPLE)), people),
         _heading("Tokens", len(tokens)),
         *(_cut(f"  {token.token:<15} {token.about}") for token in valid[:FEW_TOKENS]),
         *_limits(mock),

@@ -11,7 +11,7 @@ from understudy.cli.status_colours import COLOURS
 from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.masking import masked_query
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.worlds import DEFAULT
+from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.settings import Log
 
 Write = Callable[[str], None]

@@ -26,10 +26,11 @@ from understudy.mock.engine.handlers import shape
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.journaling import RequestListener
+from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.stack import Served, Site, SiteConfig
 from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import Baseline, World
+from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
 from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
@@ -140,8 +141,8 @@ class Mock:
     def _approver(self) -> str | None:
         slug = self._settings.auto_approve
         if slug is not None and self.world.get(PEOPLE, slug) is None:
-            people = [slug for slug, _ in self.world.items(PEOPLE)]
-            msg = f"--auto-approve {slug}: there is no such person{nearest(slug, people)}"
+            hint = nearest(slug, list(self.world.keys(PEOPLE)))
+            msg = f"--auto-approve {slug}: there is no such person{hint}"
             raise StartupError(msg)
         return slug
 

@@ -23,8 +23,9 @@ from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.parameter_styles import ABSENT
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.stack import Site, SiteConfig
+from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import DEFAULT, World
+from understudy.mock.engine.worlds import World
 from understudy.mock.policies import POLICIES
 from understudy.openapi.loader import load
 

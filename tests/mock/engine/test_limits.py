@@ -18,7 +18,8 @@ from understudy.limits import (
 )
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.json_bodies import read_json
-from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.engine.records import Collection
+from understudy.mock.engine.worlds import World
 from understudy.mock.store.people import IMAGES, Image, expect_room_for_picture
 
 JSON = {"content-type": "application/json"}

@@ -6,7 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.mock.engine.worlds import Collection, RecordChange, World
+from understudy.mock.engine.records import Collection, RecordChange
+from understudy.mock.engine.worlds import World
 
 NOTES: Collection[str] = Collection("notes")
 OTHER: Collection[str] = Collection("other")
@@ -42,6 +43,8 @@ class WorldBesideADict(RuleBasedStateMachine):
     def both_hold_the_same(self) -> None:
         assert dict(self.world.items(NOTES)) == self.model
         assert len(list(self.world.items(NOTES))) == len(self.model)
+        assert list(self.world.keys(NOTES)) == [key for key, _ in self.world.items(NOTES)]
+        assert self.world.count(NOTES) == len(self.model)
 
     @invariant()
     def nobody_else_notices(self) -> None:

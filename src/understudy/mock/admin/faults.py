@@ -61,7 +61,7 @@ class FaultsAdmin:
             msg = f"operation: there is no {fault.operation!r}{hint or '.'} There are {listed}."
             raise BadRequest(msg)
         if fault.person is not None and world.get(PEOPLE, fault.person) is None:
-            hint = nearest(fault.person, [slug for slug, _ in world.items(PEOPLE)])
+            hint = nearest(fault.person, list(world.keys(PEOPLE)))
             msg = f"person: there is no {fault.person!r} in this world{hint or '.'}"
             raise BadRequest(msg)
         if fault.effect is not None and EFFECTS[fault.effect].needs_field and not fault.field:

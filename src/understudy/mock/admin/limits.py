@@ -122,7 +122,7 @@ def _expect_principal(world: World, principal: str) -> None:
         return
     if world.get(PEOPLE, principal) is not None:
         return
-    known = [ANONYMOUS, *(slug for slug, _ in world.items(PEOPLE))]
+    known = [ANONYMOUS, *world.keys(PEOPLE)]
     hint = nearest(principal, known) or f"; name a person by slug, or {ANONYMOUS}."
     msg = f"There is no {principal!r} to limit{hint}"
     raise NotFound(msg)

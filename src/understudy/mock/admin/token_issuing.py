@@ -25,7 +25,7 @@ def create_token(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
     """
     world, person = call.world, body["person"]
     if world.get(PEOPLE, person) is None:
-        hint = nearest(person, [slug for slug, _ in world.items(PEOPLE)]) or "."
+        hint = nearest(person, list(world.keys(PEOPLE))) or "."
         msg = f"person: there is no {person!r} in this world{hint}"
         raise BadRequest(msg)
     kind = body.get("kind", "oauth")

@@ -12,7 +12,7 @@ from understudy.mock.engine.api import Api
 from understudy.mock.engine.hosts import host_name, is_local
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.steps import Step
-from understudy.mock.engine.worlds import PREFIX
+from understudy.mock.engine.world_names import PREFIX
 from understudy.openapi.paths import Paths
 
 IsPage = Callable[[str], bool]

@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
-from understudy.mock.engine.worlds import MARK, PREFIX
+PREFIX = "/__world/"
+"""Begins the base addresses of a world."""
+
+MARK = "~"
+"""Separates the name of the world from the rest of a token that was issued there."""
+
+DEFAULT = "default"
+"""The world at the plain base address."""
 
 HEADER = b"x-mock-world"
 COOKIE = "mock_world"

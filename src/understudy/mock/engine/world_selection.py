@@ -13,15 +13,9 @@ from understudy.limits import SNAPSHOTS, WORLDS
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.lifetimes import Lifetimes
-from understudy.mock.engine.world_names import COOKIE, is_world_name, selection
-from understudy.mock.engine.worlds import (
-    DEFAULT,
-    PREFIX,
-    Baseline,
-    Snapshot,
-    World,
-    WorldStore,
-)
+from understudy.mock.engine.records import Baseline
+from understudy.mock.engine.world_names import COOKIE, DEFAULT, PREFIX, is_world_name, selection
+from understudy.mock.engine.worlds import Snapshot, World, WorldStore
 
 _SUMMED_AT_ONCE = 1000
 """Worlds whose journals are summed up before other requests have their turn."""

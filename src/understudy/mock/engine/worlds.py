@@ -7,7 +7,7 @@ it and not what it holds. Copying the records themselves would take milliseconds
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from understudy.errors import Conflict
 from understudy.limits import RECORDS
@@ -15,48 +15,12 @@ from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
+from understudy.mock.engine.records import Baseline, Collection, Record, RecordChange
 from understudy.mock.engine.weights import Weight
 from understudy.mock.engine.windows import Window, Windows
-
-Record = TypeVar("Record")
-
-
-@dataclass(frozen=True, slots=True)
-class Collection(Generic[Record]):
-    """The name of one kind of record, and its type; the records themselves live in worlds.
-
-    Attributes:
-        name: What the state is kept under.
-        type: Of the records.
-        is_transient: Whether the oldest record makes room for a new one once there are too many.
-    """
-
-    name: str
-    type: Any = Any
-    is_transient: bool = False
-
-
-class RecordChange(NamedTuple):
-    """One record of one collection, replaced by another or (None) removed."""
-
-    collection: str
-    key: str
-    record: Any
-
-
-Baseline = Mapping[str, Mapping[str, Any]]
-"""Collection name to key to record; shared by all worlds and never changed."""
+from understudy.mock.engine.world_names import DEFAULT, MARK, PREFIX
 
 _EMPTY: Mapping[str, Any] = {}
-
-PREFIX = "/__world/"
-"""Begins the base addresses of a world."""
-
-MARK = "~"
-"""Separates the name of the world from the rest of a token that was issued there."""
-
-DEFAULT = "default"
-"""The world at the plain base address."""
 
 
 class Snapshot(NamedTuple):
@@ -168,6 +132,19 @@ class World:
         for key, record in changed.items():
             if key not in baseline and record is not None:
                 yield key, record
+
+    def keys(self, collection: Collection[Any]) -> Iterator[str]:
+        """Yields every key, in the order of ``items``; no record is decoded for it."""
+        baseline = self.baseline.get(collection.name, _EMPTY)
+        changed = self._overlay.get(collection.name, _EMPTY)
+        yield from (key for key in baseline if changed.get(key, self) is not None)
+        yield from (key for key in changed if key not in baseline and changed[key] is not None)
+
+    def count(self, collection: Collection[Any]) -> int:
+        """Returns how many records there are."""
+        baseline = self.baseline.get(collection.name, _EMPTY)
+        changed = self._overlay.get(collection.name, _EMPTY).items()
+        return len(baseline) + sum((new is not None) - (key in baseline) for key, new in changed)
 
     def added(self, collection: Collection[Record]) -> Iterator[Record]:
         """Yields the records that were added to the baseline, or changed."""

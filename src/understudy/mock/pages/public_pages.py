@@ -1,5 +1,7 @@
 """Shows the public pages: the front page of the resource API's site, and profile pages."""
 
+from itertools import islice
+
 from flask import Blueprint, abort, render_template
 
 from understudy.mock.engine.hosts import is_local
@@ -19,16 +21,15 @@ blueprint = Blueprint("people", __name__)
 def front_page() -> str:
     """Shows the addresses of the mock, its people and its tokens."""
     world, now = exchange().world, exchange().started
-    people = [person for _, person in world.items(PEOPLE)]
     is_open = is_local(exchange().client)  # tokens let anybody in who reads them
     records = world.items(TOKENS) if is_open else ()
     tokens = [(token, is_valid(token, now)) for _, token in records]
     valid = [token for token, valid in tokens if valid]
     return render_template(
         "front.html",
-        lines=curl_lines(base_url(), people, valid),
-        people=people[:SHOWN],
-        people_count=len(people),
+        lines=curl_lines(base_url(), world, valid),
+        people=[person for _, person in islice(world.items(PEOPLE), SHOWN)],
+        people_count=world.count(PEOPLE),
         tokens=tokens[:SHOWN],
         tokens_count=len(tokens),
         tokens_are_shown=is_open,

@@ -1,11 +1,9 @@
 """Finds people by e-mail hash, by slug, or by the token of a call."""
 
-from collections.abc import Mapping
-from functools import lru_cache
-
 from understudy.errors import Unauthorized
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call
+from understudy.mock.service.people_indexes import slugs_by_md5
 from understudy.mock.store.hashing import email_hash, is_hash, is_md5, md5_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person
 
@@ -28,8 +26,7 @@ def find_by_md5(call: Call, digits: str) -> Person | None:
     """
     if not (is_md5(digits) and takes_md5(call)):
         return None
-    slugs = _slugs_by_md5(_People(call.world.baseline.get(PEOPLE.name, {})))
-    slug = slugs.get(digits)
+    slug = slugs_by_md5(call.world).get(digits)
     return None if slug is None else call.world.get(PEOPLE, slug)
 
 
@@ -57,30 +54,3 @@ def own_email_index(call: Call, person: Person, hash_: str) -> int | None:
     hashed = md5_hash if is_md5(wanted) and takes_md5(call) else email_hash
     matches = (n for n, email in enumerate(person.emails) if hashed(email.email) == wanted)
     return next(matches, None)
-
-
-class _People:
-    """The people of a baseline, compared by identity: a baseline never changes.
-
-    Args:
-        records: Slug to person.
-    """
-
-    def __init__(self, records: Mapping[str, Person]) -> None:
-        self.records = records
-
-    def __hash__(self) -> int:
-        return id(self.records)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _People) and self.records is other.records
-
-
-@lru_cache(maxsize=2)
-def _slugs_by_md5(people: _People) -> Mapping[str, str]:
-    """Indexes the people of a baseline at the first request that needs it; addresses never change."""
-    return {
-        md5_hash(email.email): slug
-        for slug, person in people.records.items()
-        for email in person.emails
-    }

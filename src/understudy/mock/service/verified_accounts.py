@@ -7,7 +7,7 @@ interface, has not. They are bound where the document in force has them.
 from itertools import islice
 
 from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.service import addresses, representations
+from understudy.mock.service import addresses, people_indexes, representations
 from understudy.mock.store.people import PEOPLE, Person
 
 PAGE_LENGTH = 20
@@ -17,10 +17,13 @@ def search_profiles(
     call: Call, *, username: str, service: str = "", page: int = 1
 ) -> HandlerResponse:
     """Returns public profiles with a verified account of this user name."""
+    world, wanted = call.world, username.lower().removeprefix("@")
+    changed = (person.slug for person in world.added(PEOPLE))
+    slugs = dict.fromkeys((*people_indexes.slugs_by_account(world).get(wanted, ()), *changed))
     matches = [
         person
-        for _, person in call.world.items(PEOPLE)
-        if person.visibility == "public" and _has_account(person, username, service)
+        for person in (world.get(PEOPLE, slug) for slug in slugs)
+        if person and person.visibility == "public" and _has_account(person, wanted, service)
     ]
     start = (max(int(page), 1) - 1) * PAGE_LENGTH
     shown = islice(matches, start, start + PAGE_LENGTH)
@@ -37,11 +40,12 @@ def search_profiles(
 
 def list_services(call: Call) -> HandlerResponse:
     """Returns the services that people of this world have verified accounts at."""
-    labels = {
+    changed = {
         account.service_type: account.service_label
-        for _, person in call.world.items(PEOPLE)
+        for person in call.world.added(PEOPLE)
         for account in person.profile.verified_accounts
     }
+    labels = {**people_indexes.service_labels(call.world), **changed}
     return HandlerResponse(
         {
             "services": [
@@ -57,10 +61,9 @@ def list_services(call: Call) -> HandlerResponse:
 
 
 def _has_account(person: Person, username: str, service: str) -> bool:
-    """Tells whether a shown account's URL ends with the user name, ignoring case."""
-    wanted = username.lower().removeprefix("@")
+    """Tells whether a shown account's URL ends with the user name, which is in lower case."""
     return any(
-        account.url.rstrip("/").rpartition("/")[2].lower().removeprefix("@") == wanted
+        people_indexes.username(account) == username
         for account in person.profile.verified_accounts
         if not account.is_hidden and service in {"", account.service_type}
     )

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from understudy.mock.engine.worlds import Collection
+from understudy.mock.engine.records import Collection
 
 
 class FailedAttempts(Struct, frozen=True):

@@ -11,7 +11,12 @@ _MD5 = re.compile(r"[0-9a-f]{32}")
 @lru_cache(maxsize=4096)
 def email_hash(address: str) -> str:
     """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
-    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+    return email_digest(address).hex()
+
+
+def email_digest(address: str) -> bytes:
+    """Returns the SHA-256 of an address, trimmed and in lower case: 32 bytes."""
+    return hashlib.sha256(address.strip().lower().encode()).digest()
 
 
 def is_hash(text: str) -> bool:

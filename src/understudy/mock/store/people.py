@@ -14,7 +14,8 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from understudy.limits import PICTURE_BYTES
-from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.engine.records import Collection
+from understudy.mock.engine.worlds import World
 
 Rating = Literal["G", "PG", "R", "X"]  # interface, Rating
 

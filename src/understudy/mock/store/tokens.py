@@ -6,7 +6,8 @@ from typing import Literal
 from msgspec import Struct
 
 from understudy.mock.engine.call import Principal
-from understudy.mock.engine.worlds import Collection, World
+from understudy.mock.engine.records import Collection
+from understudy.mock.engine.worlds import World
 from understudy.mock.store.people import PEOPLE
 
 

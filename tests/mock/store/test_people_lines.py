@@ -1,0 +1,73 @@
+"""People who are kept as JSON are the same people, and take less memory."""
+
+import tracemalloc
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.mock.store.digests import SlugsByDigest
+from understudy.mock.store.people import Email, Person, Profile
+from understudy.mock.store.people_lines import PeopleLines, with_password
+
+
+def person(number: int) -> Person:
+    profile = Profile(display_name=f"Person {number}", description="x" * 1000)
+    emails = (Email(f"p{number}@example.com"),)
+    return Person(f"p{number}", "Nothing special.", emails, profile)
+
+
+def line(number: int) -> bytes:
+    return msgspec.json.encode(person(number)) + b"\n"
+
+
+def test_people_of_lines_are_those_that_were_written() -> None:
+    expected = {f"p{number}": with_password(person(number)) for number in range(5)}
+    people = PeopleLines({"p0": expected["p0"], **{f"p{n}": line(n) for n in range(1, 5)}})
+    assert dict(people.items()) == dict(people) == expected
+    assert (list(people), len(people)) == (list(expected), 5)
+    assert "p4" in people
+    assert "p5" not in people
+    assert people.get("p5") is None
+    assert people["p4"].password == "p4-password"
+
+
+def test_who_is_asked_for_again_is_the_same_object() -> None:
+    people = PeopleLines({"p1": line(1)})
+    assert people["p1"] is people["p1"]
+
+
+def test_a_look_at_everyone_keeps_nobody_decoded() -> None:
+    people = PeopleLines({f"p{number}": line(number) for number in range(3000)})
+    kept = people["p1"]
+    tracemalloc.start()
+    assert sum(len(one.emails) for _, one in people.items()) == 3000
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size < 100_000
+    assert people["p1"] is kept
+
+
+DIGEST = "00ff" * 16
+
+
+@pytest.mark.parametrize(
+    "other", ["", "00ff", DIGEST.upper(), f" {DIGEST}", f"{DIGEST} ", DIGEST[:-1], "é" * 64, "slug"]
+)
+def test_a_digest_is_found_by_its_digits_alone(other: str) -> None:
+    slugs = SlugsByDigest()
+    assert slugs.claim(bytes.fromhex(DIGEST), "ada") == "ada"
+    assert slugs.claim(bytes.fromhex(DIGEST), "ben") == "ada"
+    assert slugs == {DIGEST: "ada"}
+    assert slugs.get(other) is None
+    assert other not in slugs
+
+
+@given(st.dictionaries(st.binary(min_size=32, max_size=32), st.text(max_size=3)))
+def test_slugs_by_digest_are_a_mapping_by_their_digits(entries: dict[bytes, str]) -> None:
+    slugs = SlugsByDigest()
+    for digest, slug in entries.items():
+        slugs.claim(digest, slug)
+    assert dict(slugs) == {digest.hex(): slug for digest, slug in entries.items()}
+    assert len(slugs) == len(entries)
