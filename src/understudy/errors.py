@@ -11,6 +11,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── MethodNotAllowed        405, with what the document allows
 ├── NotAcceptable           406
 ├── Conflict                409
+├── PreconditionFailed      412: the resource is not in the state that the request expects
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
@@ -169,6 +170,12 @@ class Conflict(Problem):
     """The request conflicts with the state of the world."""
 
     status = 409
+
+
+class PreconditionFailed(Problem):
+    """The resource is not in the state that the request expects (RFC 9110, 13.1)."""
+
+    status = 412
 
 
 class ContentTooLarge(Problem):

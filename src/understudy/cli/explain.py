@@ -77,12 +77,24 @@ def _lines(entry: Any) -> list[str]:
         origin = about["fixture"] or "made in this world"
         changed = ", changed since" if about["changed"] else ""
         lines.append(_line("about", f"{about['person']}  {origin}{changed}"))
+    if why.get("inference"):
+        lines += _inference(why["inference"])
     if why["fault"]:
         lines.append(_line("fault", why["fault"]))
     lines += _refusal(why.get("refusal"))
     lines += [_line("switch", f"{s['name']}={s['option']}  ({s['rule']})") for s in why["switches"]]
     lines += [_line("rule", f"{rule['id']}: {rule['statement']}") for rule in why["rules"]]
     return lines + [_line("note", note) for note in why["notes"]]
+
+
+def _inference(inference: Any) -> list[str]:
+    """Returns the lines about the state that responded, and about what corrects it."""
+    sure = f"{inference['confidence']:.0%} sure"
+    return [
+        _line("inferred", f"{inference['role']} of {inference['resource']}, {sure}"),
+        *(_line("because", reason) for reason in inference["reasons"]),
+        _line("override", inference["override"]),
+    ]
 
 
 def _refusal(refusal: Any) -> list[str]:

@@ -74,6 +74,29 @@ def _lower_case(
     "  [default: any with another service's --document]",
 )
 @click.option(
+    "--infer",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    show_envvar=True,
+    help="Infer from another service's document which operations share a state, so that what is"
+    " created can be read; off makes up every response.",
+)
+@click.option(
+    "--state-model",
+    type=click.Path(path_type=Path),
+    metavar="YAML",
+    show_envvar=True,
+    help="State-model file that corrects what is inferred; `understudy infer --write` writes one.",
+)
+@click.option(
+    "--seed-data",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    show_envvar=True,
+    help="JSON, YAML or CSV file, or directory of such files, of the items that inferred collections"
+    " begin with.  [default: three items, made up]",
+)
+@click.option(
     "--fixtures",
     type=click.Path(path_type=Path),
     show_envvar=True,

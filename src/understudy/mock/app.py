@@ -19,6 +19,8 @@ from understudy.mock.apis import (
     web_api,
 )
 from understudy.mock.authserver.client_advice import observe
+from understudy.mock.collections.handlers import stateful_handlers
+from understudy.mock.collections.inferring import stateful_document, with_items
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.endpoint import endpoints
@@ -84,6 +86,7 @@ class Mock:
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
         self._declared = load(self.document)
+        self._stateful = stateful_document(self._declared, settings)
         self.vocabulary = settings.vocabulary
         self.world = World(
             "default",
@@ -113,13 +116,14 @@ class Mock:
         Raises:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
-        before, declared = self.world.baseline, self._declared
+        before, declared, stateful = self.world.baseline, self._declared, self._stateful
         self._declared = load(self.document)
         try:
+            self._stateful = stateful_document(self._declared, self._settings)
             self.worlds.refit(before, self._fixtures_in_words())
             self._build()
         except Exception:
-            self._declared = declared
+            self._declared, self._stateful = declared, stateful
             self.worlds.refit(self.world.baseline, before)
             raise
 
@@ -128,7 +132,7 @@ class Mock:
         words = OWN_WORDS if self.vocabulary is None else load_vocabulary(self.vocabulary)
         if self._settings.document is not None and interface_operations(self._declared):
             words = with_declared_scopes(words, self._declared)
-        return loading.load(self.fixtures, words)
+        return with_items(loading.load(self.fixtures, words), self._stateful, self._settings)
 
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it
@@ -153,6 +157,8 @@ class Mock:
         if self._settings.document is None:
             document = in_words(document, words)
         resource = adapted(resource_api(document, words), document, self._settings)
+        if self._stateful is not None:
+            resource = replace(resource, document_handlers=dict(stateful_handlers(self._stateful)))
         web = web_api(load(self._openapi / "web.yaml"))
         authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
         sign_in = (authserver, *self._user_info(words))

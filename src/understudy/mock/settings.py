@@ -7,6 +7,7 @@ from typing import Literal
 
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
+Inference = Literal["auto", "off"]
 TokenPolicy = Literal["any", "strict"]
 HandlerPolicy = Literal["auto", "off"]
 
@@ -27,6 +28,9 @@ class Settings:
             the interface (``auto``), or every response is made from the document (``off``).
         tokens: Which credentials the operations of a document take: ``any``, or those of the fixtures;
             None is ``any`` under the document of another service.
+        infer: Whether operations of another service share a state that is inferred from its document.
+        state_model: The file that corrects what is inferred.
+        seed_data: File or directory of the items that inferred collections begin with.
         fixtures: The directory of people, tokens and pictures instead of the bundled one.
         reload: Whether documents and fixtures are read again when they change.
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
@@ -58,6 +62,9 @@ class Settings:
     vocabulary: Path | None = None
     handlers: HandlerPolicy = "auto"
     tokens: TokenPolicy | None = None
+    infer: Inference = "auto"
+    state_model: Path | None = None
+    seed_data: Path | None = None
     fixtures: Path | None = None
     reload: bool = False
     log: Log = "auto"

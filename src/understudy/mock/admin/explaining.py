@@ -35,6 +35,7 @@ class Explainer:
             "operation": _operation(context),
             "world": context.world.name,
             "identity": context.identity,
+            "inference": _inference(context),
             "person": context.principal.person if context.principal else None,
             "about": _about(context),
             "rules": self._as_json(ids),
@@ -82,6 +83,12 @@ def _operation(context: RequestContext) -> dict[str, str] | None:
         "path": context.endpoint.api.base_path + operation.path,
         "document": operation.pointer,
     }
+
+
+def _inference(context: RequestContext) -> dict[str, Any] | None:
+    """Returns what the state of the operation was inferred from; None where it has none."""
+    handler = context.endpoint.document_handler if context.endpoint else None
+    return None if handler is None else dict(handler.inference)
 
 
 def _about(context: RequestContext) -> dict[str, Any] | None:

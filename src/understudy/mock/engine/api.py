@@ -7,6 +7,7 @@ from typing import Any
 
 from understudy.errors import Problem
 from understudy.mock.engine.call import HandlerResponse, Principal
+from understudy.mock.engine.document_handlers import DocumentHandler
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.policies import STRICT, Policies
 from understudy.mock.engine.worlds import World
@@ -76,6 +77,8 @@ class Api:
             declares none.
         pages: The operations that a person sees; the pages respond, and validate the request
             themselves, as their refusals are pages too.
+        document_handlers: What responds to operations without a handler by the state that was inferred
+            from the document.
         policies: How the readings in force change what the engine does.
         is_lenient: Whether requests are read as far as they can be: of a repeated parameter the first
             counts, what is not UTF-8 is replaced, and Accept is not judged.
@@ -100,6 +103,7 @@ class Api:
     numeric_booleans: frozenset[tuple[str, str]] = frozenset()
     header_names: Mapping[str, str] = field(default_factory=dict)
     pages: frozenset[tuple[str, str]] = frozenset()
+    document_handlers: Mapping[tuple[str, str], DocumentHandler] = field(default_factory=dict)
     policies: Policies = STRICT
     is_lenient: bool = False
     is_steering: bool = False

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import BadRequest
 from understudy.mock.engine._connexion import route_of
 from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.engine.document_responses import sample_response
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.request_context import RequestContext, context_of
@@ -29,6 +30,11 @@ GENERATED = ("x-mock-response", "generated")
 """Marks a response that no handler gave, but the document's examples and schemas."""
 
 GENERATED_NOTE = "generated from the document: no handler was written for this operation"
+
+STATEFUL_NOTE = (
+    "responded by the state that was inferred from the document; `understudy infer` explains it, and "
+    "`serve --state-model` corrects it"
+)
 
 
 class Route:
@@ -123,6 +129,9 @@ def call_handler(
     """
     binding = endpoint.binding
     if binding.handler is None:
+        stateful = _stateful_response(context, endpoint)
+        if stateful is not None:
+            return stateful
         seed = context.world.identifiers.seed
         context.notes.append(GENERATED_NOTE)
         generated = sample_response(
@@ -159,3 +168,27 @@ def call_handler(
         call, *(arguments[n] for n in binding.path_arguments), **keywords
     )
     return response
+
+
+def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerResponse | None:
+    """Responds by the state of the document; None where the response is to be generated.
+
+    Raises:
+        Problem: The state does not allow it.
+    """
+    if endpoint.document_handler is None:
+        return None
+    context.notes.append(STATEFUL_NOTE)
+    base_path = endpoint.api.base_path
+    call = DocumentCall(
+        context.world,
+        endpoint.operation,
+        endpoint.schemas,
+        context.arguments,
+        context.headers,
+        context.site_url + base_path,
+        context.path.removeprefix(base_path),
+        context.query,
+        context.notes,
+    )
+    return endpoint.document_handler(call)

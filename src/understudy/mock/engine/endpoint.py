@@ -7,6 +7,7 @@ from understudy.mock.engine.access import Access, access, declared_schemes
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.declared_errors import DeclaredErrors
+from understudy.mock.engine.document_handlers import DocumentHandler
 from understudy.mock.engine.handlers import Binding, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
 from understudy.mock.engine.response_validation import ResponseValidator
@@ -23,6 +24,7 @@ class Endpoint:
         operation: What the document says of it.
         schemas: The document's validators.
         binding: The handler, and how it wants its arguments.
+        document_handler: What responds by the state of the document, where no handler does.
         access: Who may call it.
         is_limited: Whether it counts towards the hourly quota.
         is_page: Whether the pages respond to it.
@@ -36,6 +38,7 @@ class Endpoint:
     operation: Operation
     schemas: Schemas
     binding: Binding
+    document_handler: DocumentHandler | None
     access: Access
     is_limited: bool
     is_page: bool
@@ -68,6 +71,9 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
             operation=operation,
             schemas=schemas,
             binding=binding,
+            document_handler=api.document_handlers.get((operation.method, operation.path))
+            if binding.handler is None
+            else None,
             # who may call the admin API is decided before routing, by admin_guard
             access=Access("unread")
             if api.is_steering

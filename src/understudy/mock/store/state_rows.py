@@ -77,7 +77,7 @@ class Rows:
         Raises:
             ValueError: There is no such collection, or it is no record of it.
         """
-        decoder = self._decoders.get(collection)
+        decoder = self._decoders.get(collection.partition(" ")[0])  # "items /pets" is of "items"
         if decoder is None:
             msg = f"there is no collection {collection!r}"
             raise ValueError(msg)

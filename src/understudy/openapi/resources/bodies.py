@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.media_types import is_json
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.resources.model import Steps
 from understudy.openapi.resources.names import canonical
@@ -133,9 +134,8 @@ class BodySchemas:
                     yield (name, *steps), items
 
 
-def is_json(media_type: str) -> bool:
-    """Tells whether a media type is JSON's (RFC 6839, 3.1), or any."""
-    return media_type.endswith(("/json", "+json")) or media_type == "*/*"
+def _is_json(media_type: str) -> bool:
+    return is_json(media_type) or media_type == "*/*"
 
 
 def success(operation: Operation) -> tuple[int, DeclaredResponse] | None:
@@ -155,7 +155,7 @@ def response_schema(operation: Operation | None) -> Node | None:
     statuses = sorted(status for status in operation.responses if status.startswith("2"))
     for status in statuses:
         for media_type, media in operation.responses[status].content.items():
-            if is_json(media_type) and media.schema is not None:
+            if _is_json(media_type) and media.schema is not None:
                 return media.schema
     return None
 
@@ -169,6 +169,6 @@ def request_schema(operation: Operation | None) -> Node | None:
 def request_media(operation: Operation) -> MediaType | None:
     """Returns the JSON body that an operation takes, or else its form; None without either."""
     content = operation.request_body.content if operation.request_body else {}
-    by_json = [media for name, media in content.items() if is_json(name)]
+    by_json = [media for name, media in content.items() if _is_json(name)]
     by_form = [media for name, media in content.items() if name in _FORMS]
     return next(iter((*by_json, *by_form)), None)

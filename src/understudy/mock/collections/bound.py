@@ -1,0 +1,224 @@
+"""Binds an operation in its role to the collection that it works on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from understudy.errors import NotFound
+from understudy.mock.collections.making import ItemMaker
+from understudy.mock.collections.records import ItemRecords, text_of
+from understudy.mock.collections.shapes import ItemShape
+from understudy.mock.engine.document_handlers import DocumentCall
+from understudy.mock.engine.handlers import BODY
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.items import Item
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import PATH_PARAMETER
+from understudy.openapi.resources.model import (
+    Resource,
+    ResourceCollection,
+    ResourceModel,
+    ResourceOperation,
+    ResourceSingleton,
+)
+from understudy.openapi.schemas import Schemas
+
+OVERRIDE = (
+    "x-mock-state",
+    "inferred; `understudy infer` explains it and --state-model corrects it",
+)
+"""Marks a response that comes from inferred state, and names what changes it."""
+
+
+class StatefulDocument:
+    """A document with the state that was inferred from it.
+
+    Args:
+        document: The document.
+        model: What has state.
+    """
+
+    def __init__(self, document: Document, model: ResourceModel) -> None:
+        self.document = document
+        self.model = model
+        self._shapes: dict[str, ItemShape] = {}
+
+    @cached_property
+    def _schemas(self) -> Schemas:
+        return Schemas(self.document)
+
+    def shape(self, resource: Resource) -> ItemShape:
+        """Returns the shape of a collection's items, which is read at its first use."""
+        shape = self._shapes.get(resource.path)
+        if shape is None:
+            shape = ItemShape(resource, self.document, self._schemas)
+            self._shapes[resource.path] = shape
+        return shape
+
+    def maker(self, resource: Resource, seed: int) -> ItemMaker:
+        """Returns the maker of a collection's items."""
+        return ItemMaker(self.shape(resource), resource.parents, seed)
+
+
+class Address(NamedTuple):
+    """The place of a request in a collection.
+
+    Attributes:
+        parents: The texts of the parameters of the collection's path, outermost first.
+        values: The same as the document types them.
+        identifier: The text of the item's identifier; None for a request of the whole collection.
+        value: The same as the document types it.
+    """
+
+    parents: tuple[str, ...]
+    values: tuple[Any, ...]
+    identifier: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """One call of an operation with state.
+
+    Attributes:
+        call: The call.
+        stateful: The document.
+        resource: What the operation works on.
+        role: The operation in its role.
+    """
+
+    call: DocumentCall
+    stateful: StatefulDocument
+    resource: Resource
+    role: ResourceOperation
+
+    @property
+    def world(self) -> World:
+        """The world that the request selected."""
+        return self.call.world
+
+    @property
+    def records(self) -> ItemRecords:
+        """The items of that world."""
+        return ItemRecords(self.world, self.stateful.model)
+
+    @property
+    def shape(self) -> ItemShape:
+        """The shape of the items."""
+        return self.stateful.shape(self.resource)
+
+    @property
+    def maker(self) -> ItemMaker:
+        """The maker of new items, by the seed of the world."""
+        return self.stateful.maker(self.resource, self.world.identifiers.seed)
+
+    @property
+    def identifier_member(self) -> str | None:
+        """The member that identifies an item; None where only the path does."""
+        return self.resource.identifier if isinstance(self.resource, ResourceCollection) else None
+
+    @property
+    def body(self) -> Any:
+        """The parsed body; None without one."""
+        return self.call.arguments.get(BODY)
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The item in the request body, with the members that JSON can express."""
+        value = self.body
+        for step in self.role.request_path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if not isinstance(value, Mapping):
+            return {}
+        return {name: member for name, member in value.items() if _is_json(member)}
+
+    @property
+    def address(self) -> Address:
+        """The place of the request in its collection."""
+        names = PATH_PARAMETER.findall(self.role.operation.path)
+        values = [self.call.arguments[name] for name in names]
+        above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
+        parents = tuple(map(text_of, above))
+        if isinstance(self.resource, ResourceSingleton):
+            return Address(parents, tuple(above), "")
+        if below:
+            return Address(parents, tuple(above), text_of(below[0]), below[0])
+        return Address(parents, tuple(above))
+
+    def declares(self, status: int) -> bool:
+        """Tells whether the document declares a status, its range or a default."""
+        return self.role.operation.response(status) is not None
+
+    def item(self) -> Item | None:
+        """Returns the item that the request is about; None where a response is to be generated.
+
+        Raises:
+            NotFound: There is no such item, and the document says how that is reported, or the item
+                existed and was deleted.
+        """
+        address = self.address
+        identifier = address.identifier
+        if isinstance(self.resource, ResourceSingleton):
+            item = self.single()
+            if item is None:
+                self.refuse_missing(address.parents, "")
+            return item
+        if identifier is None:  # the body names it: PUT /pets
+            value = self.sent.get(self.identifier_member or "")
+            identifier = None if value is None else text_of(value)
+        if identifier is None:
+            return None
+        item = self.records.get(self.resource.path, address.parents, identifier)
+        if item is None:
+            self.refuse_missing(address.parents, identifier)
+        return item
+
+    def single(self) -> Item | None:
+        """Returns a resource that exists once, made up until it is changed; None once deleted."""
+        parents, values, *_ = self.address
+        path = self.resource.path
+        item = self.records.get(path, parents, "")
+        if item is not None or self.records.was_deleted(path, parents, ""):
+            return item
+        return Item.of("", parents, 1, self.maker.body(1, None, values, {}, None))
+
+    def refuse_missing(self, parents: Sequence[str], identifier: str) -> None:
+        """Notes that an item is missing, where the document cannot say so.
+
+        Raises:
+            NotFound: The document can say so, or the item existed and was deleted: that is never
+                responded to with an item, and only deleting it again succeeds (RFC 9110, 9.2.2).
+        """
+        path = self.resource.path
+        was_deleted = self.records.was_deleted(path, parents, identifier)
+        if (was_deleted and self.role.role != "delete") or self.declares(404):
+            what = "was deleted" if was_deleted else "does not exist"
+            name = f"The item {identifier!r} of {path}" if identifier else path
+            msg = f"{name} {what}."
+            raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+        self.call.notes.append(
+            f"{path} has no item {identifier!r}, and the document declares no 404: "
+            "the response is made up"
+        )
+
+    def expect_parents(self) -> None:
+        """Accepts a request whose parents exist, as far as their collections are known.
+
+        Raises:
+            NotFound: One does not exist, and the document says how that is reported.
+        """
+        parents = self.address.parents
+        for number, parent in enumerate(self.resource.parents):
+            if parent.collection is None or not (self.declares(404)):
+                continue
+            if self.records.get(parent.collection, parents[:number], parents[number]) is None:
+                msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
+                raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+
+
+def _is_json(value: Any) -> bool:
+    """Tells whether a member of a form is a text and not a file."""
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    return isinstance(value, str | int | float | bool | dict | None)

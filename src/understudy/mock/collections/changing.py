@@ -1,0 +1,245 @@
+"""Creates, replaces, changes and deletes items."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from understudy.errors import BadRequest
+from understudy.mock.collections.bound import BoundCall
+from understudy.mock.collections.conditions import expect_match
+from understudy.mock.collections.constraints import (
+    chosen_identifier,
+    expect_references,
+    expect_unique,
+)
+from understudy.mock.collections.patching import JSON_PATCH, MERGE_PATCH, merged, patched
+from understudy.mock.collections.records import text_of
+from understudy.mock.collections.responses import (
+    CREATED,
+    item_headers,
+    response,
+    status_for,
+)
+from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.validation_errors import first_error
+from understudy.mock.store.items import Item
+from understudy.openapi.resources.model import ResourceSingleton
+
+
+def create(bound: BoundCall) -> HandlerResponse | None:
+    """Creates an item from the members that the client sent, over one that is made up.
+
+    Raises:
+        Conflict: A member that must be unique has the value of another item, or the identifier is
+            another item's.
+        NotFound: A parent, or an item that is referred to, does not exist.
+        LimitExceeded: The world has too many items, or too large ones.
+    """
+    bound.expect_parents()
+    sent = bound.sent
+    expect_references(bound, sent)
+    expect_unique(bound, sent, None)
+    number = bound.records.next_number(bound.resource.path)
+    identifier = chosen_identifier(bound, sent)
+    if identifier is None:
+        identifier = bound.maker.identifier(
+            number,
+            lambda value: bound.records.has(bound.resource.path, text_of(value)),
+        )
+    item = _made(bound, number, identifier, sent)
+    bound.records.put(bound.resource.path, item)
+    bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
+    return _with_item(bound, item, is_created=True)
+
+
+def replace(bound: BoundCall) -> HandlerResponse | None:
+    """Replaces an item; creates it where items are put at an identifier of the client's choice.
+
+    Raises:
+        NotFound: There is no such item, or its parent does not exist.
+        PreconditionFailed: The item is not in the state that the client expects.
+        Conflict: A member that must be unique has the value of another item.
+    """
+    bound.expect_parents()
+    item = _known(bound) if _creates_by_put(bound) else bound.item()
+    expect_match(bound, item)
+    sent = bound.sent
+    if item is None:
+        return _put(bound, sent) if _creates_by_put(bound) else None
+    expect_references(bound, sent)
+    expect_unique(bound, sent, item)
+    kept = {
+        name: value
+        for name, value in item.body.items()
+        if (it := bound.shape.members.get(name)) is None
+        or it.is_read_only
+        or not it.is_sent
+        or name == bound.identifier_member
+    }
+    defaults = {
+        name: it.default[0]
+        for name, it in bound.shape.members.items()
+        if it.default and it.is_sent and name not in kept
+    }
+    kept = {name: value for name, value in kept.items() if name in bound.shape.members}
+    changed = {**kept, **defaults, **_writable(bound, sent)}
+    return _changed(bound, item, changed)
+
+
+def update(bound: BoundCall) -> HandlerResponse | None:
+    """Changes members of an item: by a merge patch (RFC 7396), or by a JSON patch (RFC 6902).
+
+    Raises:
+        NotFound: There is no such item.
+        PreconditionFailed: The item is not in the state that the client expects.
+        BadRequest: The patch cannot be applied, or its result breaks the schema.
+        Conflict: A test of the patch fails, or a member that must be unique is another item's.
+    """
+    item = bound.item()
+    if item is None:
+        return None
+    expect_match(bound, item)
+    if bound.call.media_type == JSON_PATCH and isinstance(bound.body, list):
+        result = patched(item.body, bound.body)
+        if not isinstance(result, dict):
+            msg = "The patch replaces the item by a value that is no object."
+            raise BadRequest(msg, code="invalid_patch")
+        fixed = {name: value for name, value in item.body.items() if not _is_writable(bound, name)}
+        changed = {**result, **fixed}
+        sent = {name: changed[name] for name in changed if changed[name] != item.body.get(name)}
+    else:
+        sent = _writable(bound, bound.sent)
+        nulls = {name: None for name, value in sent.items() if _keeps_null(bound, name, value)}
+        changed = {**merged(item.body, sent), **nulls}
+    expect_references(bound, sent)
+    expect_unique(bound, sent, item)
+    return _changed(bound, item, changed)
+
+
+def act(bound: BoundCall) -> HandlerResponse | None:
+    """Gives members of an item the values that an action leads to.
+
+    Raises:
+        NotFound: There is no such item.
+        PreconditionFailed: The item is not in the state that the client expects.
+    """
+    item = bound.item()
+    if item is None:
+        return None
+    expect_match(bound, item)
+    changes = ", ".join(f"{name} to {value!r}" for name, value in bound.role.changes.items())
+    bound.call.notes.append(f"set {changes} of {item.identifier!r} in {bound.resource.path}")
+    return _changed(bound, item, {**item.body, **bound.role.changes})
+
+
+def delete(bound: BoundCall) -> HandlerResponse | None:
+    """Deletes an item and everything below it.
+
+    Raises:
+        NotFound: There is no such item.
+        PreconditionFailed: The item is not in the state that the client expects.
+    """
+    item = bound.item()
+    if item is None:
+        return None
+    expect_match(bound, item)
+    deleted = bound.records.delete(bound.resource, item)
+    path, notes = bound.resource.path, bound.call.notes
+    notes.append(f"deleted {item.identifier!r} of {path}")
+    notes += [f"deleted {count} below it, of {below}" for below, count in deleted.items()]
+    referring = [
+        (other.path, member)
+        for other in bound.stateful.model.collections
+        for member, target in other.references.items()
+        if target == path
+    ]
+    left = bound.records.referring(referring, item.body.get(bound.identifier_member or ""))
+    if left:
+        notes.append(f"{left} items of other collections still refer to it")
+    return response(bound, status_for(bound), item.body)
+
+
+def _with_item(bound: BoundCall, item: Item, *, is_created: bool = False) -> HandlerResponse:
+    status = status_for(bound, is_created=is_created)
+    return response(bound, status, item.body, item_headers(bound, item))
+
+
+def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
+    """Puts an item with another body, and returns the response.
+
+    Raises:
+        BadRequest: The body breaks the schema of the items, which the item did not.
+    """
+    _expect_valid(bound, item, body)
+    stamped = bound.maker.stamped(body, ("updated",), bound.world.clock.now())
+    order = [name for name in bound.shape.members if name in stamped]
+    body = {name: stamped[name] for name in dict.fromkeys([*order, *stamped])}
+    changed = Item.of(item.identifier, item.parents, item.number, body)
+    bound.records.put(bound.resource.path, changed)
+    return _with_item(bound, changed)
+
+
+def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> None:
+    schema = bound.shape.schema
+    if schema is None:
+        return
+    validator = bound.call.schemas.validator(schema)
+    if validator.is_valid(dict(body)) or not validator.is_valid(item.body):
+        return
+    reason = first_error(validator, dict(body))
+    msg = f"The item would break its schema: {reason}"
+    raise BadRequest(msg, code="invalid_body")
+
+
+def _made(bound: BoundCall, number: int, identifier: Any, sent: Mapping[str, Any]) -> Item:
+    address = bound.address
+    now = bound.world.clock.now()
+    body = bound.maker.body(number, identifier, address.values, sent, now)
+    return Item.of(text_of(identifier), address.parents, number, body)
+
+
+def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
+    """Creates an item at the identifier that the client chose."""
+    expect_references(bound, sent)
+    expect_unique(bound, sent, None)
+    number = bound.records.next_number(bound.resource.path)
+    item = _made(bound, number, bound.address.value, sent)
+    bound.records.put(bound.resource.path, item)
+    bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
+    return _with_item(bound, item, is_created=True)
+
+
+def _creates_by_put(bound: BoundCall) -> bool:
+    """Tells whether PUT creates items: where nothing else does, or where 201 is declared for it."""
+    has_create = bound.resource.operation("create") is not None
+    is_declared = str(CREATED) in bound.role.operation.responses
+    return bound.address.identifier is not None and (is_declared or not has_create)
+
+
+def _known(bound: BoundCall) -> Item | None:
+    address = bound.address
+    if isinstance(bound.resource, ResourceSingleton):
+        return bound.single()
+    if address.identifier is None:
+        return None
+    return bound.records.get(bound.resource.path, address.parents, address.identifier)
+
+
+def _writable(bound: BoundCall, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a client may change: neither the server's members nor the identifier."""
+    return {name: value for name, value in sent.items() if _is_writable(bound, name)}
+
+
+def _is_writable(bound: BoundCall, name: str) -> bool:
+    member = bound.shape.members.get(name)
+    return name != bound.identifier_member and not (member is not None and member.is_read_only)
+
+
+def _keeps_null(bound: BoundCall, name: str, value: Any) -> bool:
+    """Tells whether null is the new value of a member, and does not remove it.
+
+    A merge patch removes what need not be there; plain JSON says null where the schema takes it.
+    """
+    member = bound.shape.members.get(name)
+    if value is not None or member is None or not bound.shape.accepts(name, None):
+        return False
+    return member.is_required or bound.call.media_type != MERGE_PATCH

@@ -1,0 +1,64 @@
+"""Binds the operations of a document to the state that was inferred from it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from understudy.mock.collections import changing, reading
+from understudy.mock.collections.bound import OVERRIDE, BoundCall, StatefulDocument
+from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.document_handlers import DocumentCall, DocumentHandler
+from understudy.openapi.resources.model import Resource, ResourceOperation, Role
+
+_FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
+    "list": reading.list_items,
+    "create": changing.create,
+    "read": reading.read,
+    "replace": changing.replace,
+    "update": changing.update,
+    "delete": changing.delete,
+    "action": changing.act,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulOperation:
+    """Responds to one operation by the state of the document.
+
+    Attributes:
+        stateful: The document.
+        resource: What the operation works on.
+        role: The operation in its role.
+    """
+
+    stateful: StatefulDocument
+    resource: Resource
+    role: ResourceOperation
+
+    def __call__(self, call: DocumentCall) -> HandlerResponse | None:
+        """Responds to a call; None where the response is to be generated from the document.
+
+        Raises:
+            Problem: The state does not allow it.
+        """
+        bound = BoundCall(call, self.stateful, self.resource, self.role)
+        return _FUNCTIONS[self.role.role](bound)
+
+    @property
+    def inference(self) -> Mapping[str, Any]:
+        """Explains what the operation works on, how sure that is, and what changes it."""
+        return {
+            "resource": self.resource.path,
+            "role": self.role.role,
+            "confidence": self.resource.confidence,
+            "reasons": list(self.resource.reasons),
+            "override": OVERRIDE[1],
+        }
+
+
+def stateful_handlers(
+    stateful: StatefulDocument,
+) -> Iterator[tuple[tuple[str, str], DocumentHandler]]:
+    """Yields method and path of every operation with state, and what responds to it."""
+    for resource, role in stateful.model.roles():
+        yield role.key, StatefulOperation(stateful, resource, role)

@@ -1,0 +1,251 @@
+"""Filters, sorts and pages lists by the query parameters that their document declares for it.
+
+A parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``offset``, ``page`` and
+``cursor`` choose one, ``sort`` orders, and one that is named like a member filters by equality.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from understudy.errors import BadRequest
+from understudy.mock.collections.bound import OVERRIDE, BoundCall
+from understudy.mock.store.items import Item
+from understudy.openapi.operations import Parameter
+from understudy.openapi.resources.names import canonical
+
+_LIMITS: Final = frozenset(
+    {
+        *("limit", "perpage", "pagesize", "size", "count", "top", "first", "take", "max"),
+        *("maxresults", "maxitems", "pagelimit", "itemsperpage", "numresults"),
+    }
+)
+_OFFSETS: Final = frozenset({"offset", "skip", "startindex", "start", "startat", "from"})
+_PAGES: Final = frozenset({"page", "pagenumber", "pageno", "pageindex", "p", "pagenum"})
+_CURSORS: Final = frozenset(
+    {
+        *("cursor", "after", "pagetoken", "nexttoken", "startingafter", "continuationtoken"),
+        *("marker", "nextcursor", "pagecursor", "nextpagetoken", "continuation"),
+    }
+)
+_SORTS: Final = frozenset({"sort", "sortby", "orderby", "ordering", "sortfield", "sortkey"})
+_DIRECTIONS: Final = frozenset(
+    {"order", "direction", "sortorder", "sortdir", "sortdirection", "dir", "orderdirection"}
+)
+_STEERING: Final = _LIMITS | _OFFSETS | _PAGES | _CURSORS | _SORTS | _DIRECTIONS
+
+_USUAL_LIMIT: Final = 20
+_DESCENDING: Final = frozenset({"desc", "descending", "-1"})
+
+
+class PageQuery(NamedTuple):
+    """The page that a request is about.
+
+    Attributes:
+        offset: Items before the page.
+        limit: The most items of the page; None for all.
+        number: The number of the page, as the document counts them; None where it has none.
+        moves: The parameter that chooses another page, and how.
+    """
+
+    offset: int
+    limit: int | None
+    number: int | None
+    first_number: int
+    moves: Parameter | None
+
+
+class Page(NamedTuple):
+    """A page of a list.
+
+    Attributes:
+        items: Its items.
+        total: The number of all items that the filters let pass.
+        query: What chose it.
+        next_query: The query of the next page; None for the last one.
+        previous_query: The query of the page before; None for the first one.
+        next_cursor: The cursor of the next page; None for the last one.
+    """
+
+    items: Sequence[Item]
+    total: int
+    query: PageQuery
+    next_query: str | None = None
+    previous_query: str | None = None
+    next_cursor: str | None = None
+
+
+def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
+    """Returns the page of a list that a request is about, filtered and sorted.
+
+    Raises:
+        BadRequest: The cursor is none of this list's.
+    """
+    matching = _sorted(bound, [item for item in items if _passes(bound, item)])
+    query = _query(bound, matching)
+    start = min(query.offset, len(matching))
+    end = len(matching) if query.limit is None else start + query.limit
+    page = Page(matching[start:end], len(matching), query)
+    if query.moves is None or query.limit is None:
+        return page
+    has_next = end < len(matching) and end > start
+    last = matching[end - 1].identifier if has_next else None
+    return page._replace(
+        next_query=_moved(bound, query, end, last) if has_next else None,
+        previous_query=_back(bound, query, start),
+        next_cursor=None if last is None else _cursor(last),
+    )
+
+
+def _parameters(bound: BoundCall) -> list[Parameter]:
+    return [it for it in bound.role.operation.parameters if it.location == "query"]
+
+
+def _named(bound: BoundCall, names: frozenset[str]) -> Parameter | None:
+    members = {canonical(name) for name in bound.shape.members}
+    return next(
+        (
+            it
+            for it in _parameters(bound)
+            if canonical(it.name) in names and (canonical(it.name) not in members)
+        ),
+        None,
+    )
+
+
+def _passes(bound: BoundCall, item: Item) -> bool:
+    """Tells whether an item has the values of the parameters that are named like its members."""
+    by_name = {canonical(name): name for name in bound.shape.members}
+    for parameter in _parameters(bound):
+        name = by_name.get(canonical(parameter.name))
+        expected = bound.call.arguments.get(parameter.name)
+        if name is None or expected is None:
+            continue
+        actual = item.body.get(name)
+        accepted = expected if isinstance(expected, list) else [expected]
+        values = actual if isinstance(actual, list) else [actual]
+        if not any(_equal(one, other) for one in values for other in accepted):
+            return False
+    return True
+
+
+def _equal(actual: Any, expected: Any) -> bool:
+    return bool(actual == expected) or str(actual) == str(expected)
+
+
+def _sorted(bound: BoundCall, items: list[Item]) -> list[Item]:
+    """Returns items in the order of ``sort``: ``name``, ``-name``, ``name:desc``, ``name desc``."""
+    parameter, direction = _named(bound, _SORTS), _named(bound, _DIRECTIONS)
+    argument = bound.call.arguments.get(parameter.name) if parameter else None
+    if argument is None:
+        return items
+    chosen = bound.call.arguments.get(direction.name) if direction else ""
+    words = argument if isinstance(argument, list) else str(argument).split(",")
+    if len(words) > 1 and canonical(str(words[-1])) in {"asc", "desc"}:  # name,desc
+        words = [f"{','.join(map(str, words[:-1]))}:{words[-1]}"]
+    by_name = {canonical(name): name for name in bound.shape.members}
+    for word in reversed(words):
+        name, _, suffix = str(word).strip().replace(" ", ":").partition(":")
+        member = by_name.get(canonical(name))
+        if member is not None:
+            is_descending = name.startswith("-") or _is_descending(suffix or chosen)
+            items = sorted(items, key=lambda it: _order(it.body.get(member)), reverse=is_descending)
+    return items
+
+
+def _is_descending(word: Any) -> bool:
+    return str(word).strip().lower() in _DESCENDING
+
+
+def _order(value: Any) -> tuple[int, Any]:
+    """Returns a key by which values of one type are ordered, and those of other types apart."""
+    if isinstance(value, bool | int | float):
+        return 1, value
+    return (0, "") if value is None else (2, str(value))
+
+
+def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
+    arguments = bound.call.arguments
+    bounding = _named(bound, _LIMITS)
+    limit = _number(arguments, bounding)
+    if bounding is not None and limit is None:
+        limit = _default(bound, bounding, _USUAL_LIMIT)
+    cursor = _named(bound, _CURSORS)
+    if cursor is not None and arguments.get(cursor.name) is not None:
+        offset = _offset_of(str(arguments[cursor.name]), items)
+        return PageQuery(offset, limit or _USUAL_LIMIT, None, 1, cursor)
+    offsetting = _named(bound, _OFFSETS)
+    if offsetting is not None:
+        offset = max(_number(arguments, offsetting) or 0, 0)
+        return PageQuery(offset, limit, None, 1, offsetting)
+    paging = _named(bound, _PAGES)
+    if paging is None:
+        moving = cursor and (limit or _USUAL_LIMIT)
+        return PageQuery(0, moving or limit, None, 1, cursor)
+    first = 0 if _lowest(bound, paging) == 0 else 1
+    number = _number(arguments, paging)
+    number = _default(bound, paging, first) if number is None else number
+    limit = limit or _USUAL_LIMIT
+    return PageQuery(max(number - first, 0) * limit, limit, number, first, paging)
+
+
+def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | None:
+    value = None if parameter is None else arguments.get(parameter.name)
+    text = str(value)
+    return int(text) if value is not None and text.isdecimal() and len(text) < 10 else None  # noqa: PLR2004 - a number of items
+
+
+def _default(bound: BoundCall, parameter: Parameter, usual: int) -> int:
+    value = bound.shape.bodies.keyword(parameter.schema, "default")
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    most = bound.shape.bodies.keyword(parameter.schema, "maximum")
+    return min(usual, int(most)) if isinstance(most, int | float) and most >= 1 else usual
+
+
+def _lowest(bound: BoundCall, parameter: Parameter) -> Any:
+    keyword = bound.shape.bodies.keyword
+    least = keyword(parameter.schema, "minimum")
+    return keyword(parameter.schema, "default") if least is None else least
+
+
+def _cursor(identifier: str) -> str:
+    return base64.urlsafe_b64encode(identifier.encode()).decode().rstrip("=")
+
+
+def _offset_of(cursor: str, items: Sequence[Item]) -> int:
+    """Returns the number of items up to the one that a cursor, or its identifier itself, names.
+
+    Raises:
+        BadRequest: It names none.
+    """
+    for number, item in enumerate(items, start=1):
+        if cursor in {_cursor(item.identifier), item.identifier}:
+            return number
+    msg = f"The cursor {cursor!r:.80} is none of this list; use the one of the page before."
+    raise BadRequest(msg, code="invalid_cursor", headers=(OVERRIDE,))
+
+
+def _moved(bound: BoundCall, query: PageQuery, offset: int, last: str | None) -> str:
+    """Returns the query string of the page that begins at an offset."""
+    assert query.moves is not None
+    name = canonical(query.moves.name)
+    if name in _CURSORS:
+        value = _cursor(last or "")
+    elif name in _OFFSETS:
+        value = str(offset)
+    else:
+        value = str(offset // (query.limit or 1) + query.first_number)
+    return _with(bound.call.query, query.moves.name, value)
+
+
+def _back(bound: BoundCall, query: PageQuery, start: int) -> str | None:
+    if start == 0 or query.moves is None or canonical(query.moves.name) in _CURSORS:
+        return None
+    return _moved(bound, query, max(start - (query.limit or 0), 0), None)
+
+
+def _with(query: bytes, name: str, value: str) -> str:
+    pairs = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
+    return urlencode([*((key, text) for key, text in pairs if key != name), (name, value)])

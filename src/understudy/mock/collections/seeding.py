@@ -1,0 +1,244 @@
+"""Makes the items that a world begins with: three of each collection, which agree with one another.
+
+The document's own examples come first. Items below a parent are made for each item of the parent, and
+members that refer to another collection refer to items that exist there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from understudy.mock.collections.bound import StatefulDocument
+from understudy.mock.collections.making import ItemMaker
+from understudy.mock.collections.records import text_of
+from understudy.mock.collections.shapes import ItemShape
+from understudy.mock.engine.records import Baseline
+from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
+from understudy.openapi.operations import Operation
+from understudy.openapi.resources.bodies import success
+from understudy.openapi.resources.identifiers import path_parameter_schema
+from understudy.openapi.resources.model import ResourceCollection
+from understudy.openapi.sample_styles import PLAIN, PLAUSIBLE
+from understudy.openapi.sampler import Sampler
+
+SEEDED: Final = 3
+"""Items of a collection below each of its parents."""
+
+_MOST_EXAMPLES: Final = 20
+_MOST_PARENTS: Final = 9
+"""Parents that items are made for; a list of lists of lists would grow exponentially."""
+
+
+class SeedParents(NamedTuple):
+    """The values of the parameters in the path of seeded items."""
+
+    texts: tuple[str, ...]
+    values: tuple[Any, ...]
+
+
+def seeded(
+    stateful: StatefulDocument,
+    seed: int,
+    supplied: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+) -> Baseline:
+    """Returns the items that every world of a mock begins with.
+
+    Args:
+        stateful: The document.
+        seed: Same seed and document, same items.
+        supplied: The path of a collection and the items that it begins with, instead of three.
+    """
+    seeding = _Seeding(stateful, seed, supplied or {})
+    depths = sorted(stateful.model.collections, key=lambda it: len(it.parents))
+    for collection in depths:
+        seeding.add(collection)
+    for collection in depths:
+        seeding.relate(collection)
+    baseline: dict[str, Mapping[str, Any]] = {
+        items_of(path).name: {key_of(it.parents, it.identifier): it for it in items}
+        for path, items in seeding.items.items()
+    }
+    numbers = {path: len(items) for path, items in seeding.items.items() if items}
+    return {**baseline, LAST_NUMBERS.name: numbers}
+
+
+class _Seeding:
+    def __init__(
+        self,
+        stateful: StatefulDocument,
+        seed: int,
+        supplied: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        self._stateful = stateful
+        self._seed = seed
+        self._supplied = supplied
+        self.items: dict[str, list[Item]] = {}
+
+    def add(self, collection: ResourceCollection) -> None:
+        """Adds the items of a collection, whose parents have theirs."""
+        shape = self._stateful.shape(collection)
+        maker = self._stateful.maker(collection, self._seed)
+        items = self.items.setdefault(collection.path, [])
+        supplied = self._supplied.get(collection.path)
+        if supplied is not None:
+            for body in supplied:
+                items.append(self._supplied_item(collection, maker, body, items))
+            return
+        for parents in self._parents(collection):
+            examples = () if items else tuple(_examples(collection, shape))
+            for example in examples or ():
+                items.append(self._item(shape, maker, parents, example, items))
+            for _ in range(len(examples), SEEDED):
+                items.append(self._item(shape, maker, parents, {}, items))
+
+    def _item(
+        self,
+        shape: ItemShape,
+        maker: ItemMaker,
+        parents: SeedParents,
+        example: Mapping[str, Any],
+        items: Sequence[Item],
+    ) -> Item:
+        number = len(items) + 1
+        taken = {item.identifier for item in items}
+        identifier = example.get(shape.identifier or "")
+        if identifier is None or text_of(identifier) in taken:
+            sampled = (it for it in self._sampled(shape) if text_of(it) not in taken)
+            identifier = next(sampled, None)
+            if identifier is None:
+                identifier = maker.identifier(number, lambda value: text_of(value) in taken)
+        made = maker.body(number, identifier, parents.values, {}, None)
+        body = {**made, **example, **({shape.identifier: identifier} if shape.identifier else {})}
+        body = _distinct(shape, body, number, items)
+        return Item.of(text_of(identifier), parents.texts, number, body)
+
+    def _sampled(self, shape: ItemShape) -> Iterator[Any]:
+        """Yields the identifiers that commands and generated requests have in their paths."""
+        collection = shape.resource
+        if not isinstance(collection, ResourceCollection) or collection.parameter is None:
+            return
+        paths = (
+            it.operation for it in collection.operations if it.operation.path != collection.path
+        )
+        for operation in paths:
+            schema = path_parameter_schema(operation, collection.parameter)
+            if schema is None:
+                return
+            for style in (PLAUSIBLE, PLAIN):
+                value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
+                if shape.identifier is None or shape.accepts(shape.identifier, value):
+                    yield value
+            return
+
+    def _supplied_item(
+        self,
+        collection: ResourceCollection,
+        maker: ItemMaker,
+        body: Mapping[str, Any],
+        items: Sequence[Item],
+    ) -> Item:
+        """Returns an item of a seed-data file; a parent is named by its parameter."""
+        shape = self._stateful.shape(collection)
+        first = next(iter(self._parents(collection)), SeedParents((), ()))
+        names = [parent.parameter for parent in collection.parents]
+        values = tuple(
+            body.get(n, first.values[i] if first.values else "") for i, n in enumerate(names)
+        )
+        parents = SeedParents(tuple(map(text_of, values)), values)
+        members = {
+            name: value
+            for name, value in body.items()
+            if name not in names or name in shape.members or not shape.members
+        }
+        return self._item(shape, maker, parents, members, items)
+
+    def _parents(self, collection: ResourceCollection) -> list[SeedParents]:
+        """Returns the parents that items of a collection are made for."""
+        above = [SeedParents((), ())]
+        for parent in collection.parents:
+            extended = []
+            for texts, values in above:
+                for text, value in self._values(
+                    collection, parent.parameter, parent.collection, texts
+                ):
+                    extended.append(SeedParents((*texts, text), (*values, value)))
+            above = extended[:_MOST_PARENTS]
+        return above
+
+    def _values(
+        self, collection: ResourceCollection, parameter: str, path: str | None, texts: Sequence[str]
+    ) -> Iterator[tuple[str, Any]]:
+        if path is not None:
+            owner = self._stateful.model.collection(path)
+            member = owner.identifier if owner else None
+            for item in self.items.get(path, ()):
+                if item.parents == tuple(texts):
+                    yield item.identifier, item.body.get(member or "", item.identifier)
+            return
+        operation = collection.operations[0].operation
+        schema = path_parameter_schema(operation, parameter)
+        shape = self._stateful.shape(collection)
+        value = (
+            "1" if schema is None else Sampler(shape.schemas, self._seed).value(schema, parameter)
+        )
+        yield text_of(value), value
+
+    def relate(self, collection: ResourceCollection) -> None:
+        """Lets members that refer to other collections refer to items that exist there."""
+        shape = self._stateful.shape(collection)
+        if collection.path in self._supplied:
+            return
+        items = self.items[collection.path]
+        for place, item in enumerate(items):
+            body = dict(item.body)
+            for name, path in collection.references.items():
+                target = self._stateful.model.collection(path)
+                others = [] if path == collection.path else self.items.get(path, [])
+                if target is None or not others or name not in body or not target.identifier:
+                    continue
+                is_parent = any(parent.collection == path for parent in collection.parents)
+                value = others[place % len(others)].body.get(target.identifier)
+                if not is_parent and shape.accepts(name, value):
+                    body[name] = value
+            items[place] = Item.of(item.identifier, item.parents, item.number, body)
+
+
+def _distinct(
+    shape: ItemShape, body: dict[str, Any], number: int, items: Iterable[Item]
+) -> dict[str, Any]:
+    """Returns a body whose unique members have values that no other item has."""
+    unique = shape.resource.unique if isinstance(shape.resource, ResourceCollection) else ()
+    seen = list(items)
+    for name in unique:
+        value = body.get(name)
+        if isinstance(value, str) and any(item.body.get(name) == value for item in seen):
+            candidates = (f"{value} {number}", f"{value}-{number}", f"{number}{value}")
+            fitting = (it for it in candidates if shape.accepts(name, it))
+            body = {**body, name: next(fitting, value)}
+    return body
+
+
+def _examples(collection: ResourceCollection, shape: ItemShape) -> Iterator[Mapping[str, Any]]:
+    """Yields the items of the document's own examples, each with another identifier."""
+    seen: set[str] = set()
+    for it in collection.operations:
+        if it.role not in {"list", "read"} or it.response_path is None:
+            continue
+        for value in _example_bodies(it.operation):
+            for step in it.response_path:
+                value = value.get(step) if isinstance(value, dict) else None  # noqa: PLW2901 - a descent
+            for item in value if isinstance(value, list) else [value]:
+                identifier = item.get(shape.identifier) if isinstance(item, dict) else None
+                is_new = identifier is not None and text_of(identifier) not in seen
+                if is_new and len(seen) < _MOST_EXAMPLES and _is_item(shape, item):
+                    seen.add(text_of(identifier))
+                    yield item
+
+
+def _is_item(shape: ItemShape, item: Any) -> bool:
+    return shape.schema is not None and shape.schemas.validator(shape.schema).is_valid(item)
+
+
+def _example_bodies(operation: Operation) -> Iterator[Any]:
+    declared = success(operation)
+    for media in declared[1].content.values() if declared else ():
+        yield from media.examples.values()

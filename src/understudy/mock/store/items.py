@@ -1,0 +1,85 @@
+"""Defines the items of inferred collections as a world holds them.
+
+Each collection of the document in force is a kind of record of its own, so that listing one walks
+over no other. The names begin alike, by which the state file recognises them whatever the document.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from msgspec import Struct
+
+from understudy.limits import ITEM_BYTES
+from understudy.mock.engine.records import Collection
+from understudy.mock.engine.worlds import World
+
+ITEM_KIND = "items"
+"""Begins the name of every collection of items; a space and its path follow."""
+
+
+class Item(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """One item of an inferred collection, or a resource that exists once.
+
+    Attributes:
+        identifier: The text that identifies it in its path; empty for a single resource.
+        parents: The texts of the parameters in the path of its collection, outermost first.
+        number: Its place in the order of creation, from 1.
+        body: Its members, those that only requests have included; never changed.
+        size: The bytes of its body as JSON.
+    """
+
+    identifier: str
+    parents: tuple[str, ...]
+    number: int
+    body: dict[str, Any]
+    size: int
+
+    @classmethod
+    def of(
+        cls, identifier: str, parents: Iterable[str], number: int, body: dict[str, Any]
+    ) -> "Item":
+        """Returns an item with the size that its body has as JSON."""
+        return cls(identifier, tuple(parents), number, body, len(orjson.dumps(body)))
+
+
+def key_of(parents: Iterable[str], identifier: str) -> str:
+    """Returns the key of an item in its collection."""
+    return "/".join(quote(text, safe="") for text in (*parents, identifier))
+
+
+LAST_NUMBERS: Collection[int] = Collection("item_numbers", int)
+"""Path of a collection to the greatest number that an item of it has had."""
+
+DELETED_ITEMS: Collection[bool] = Collection("deleted_items", bool, is_transient=True)
+"""Path of a collection, a space and the key of an item that was deleted."""
+
+
+ANY_ITEMS: Collection[Item] = Collection(ITEM_KIND, Item)
+"""Stands for the items of every collection, in the list of all kinds of record."""
+
+
+@lru_cache(maxsize=4096)
+def items_of(path: str) -> Collection[Item]:
+    """Returns the kind of record that a collection's items are, by the collection's path."""
+    return Collection(f"{ITEM_KIND} {path}", Item)
+
+
+def expect_room_for_item(world: World, paths: Iterable[str], size: int) -> None:
+    """Accepts an item that a world is to keep.
+
+    Args:
+        world: The world.
+        paths: The paths of all collections of the document.
+        size: The bytes of the item.
+
+    Raises:
+        LimitExceeded: The world's items would be too large together.
+    """
+    ITEM_BYTES.check(sum(world.weight(items_of(path), _size) for path in paths) + size)
+
+
+def _size(item: Item) -> int:
+    return item.size

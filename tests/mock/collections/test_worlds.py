@@ -1,0 +1,109 @@
+"""Inferred state is a world's state: isolated, reset, kept, exported and bounded."""
+
+import io
+import zipfile
+
+import pytest
+from tests.mock.collections.conftest import TODO, asking
+
+from understudy import limits
+from understudy.mock.app import Mock
+from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.settings import Settings
+from understudy.mock.store.items import items_of
+from understudy.mock.store.sqlite import SqliteStore
+
+
+def names(ask, prefix: str = "") -> list[str]:
+    return [it["name"] for it in ask("GET", f"{prefix}/lists").json()]
+
+
+def test_every_collection_begins_with_three_items_that_are_the_same_for_a_seed(ask):
+    again, other = (asking(Mock(Settings(document=TODO, seed=seed))) for seed in (0, 1))
+    first = ask("GET", "/lists").json()
+    assert len(first) == 3
+    assert again("GET", "/lists").json() == first
+    assert other("GET", "/lists").json() != first
+
+
+def test_what_is_seeded_agrees_with_its_parent(ask):
+    for parent in ask("GET", "/lists").json():
+        todos = ask("GET", f"/lists/{parent['id']}/todos").json()["data"]
+        assert [it["listId"] for it in todos] == [parent["id"]] * 3
+
+
+@pytest.mark.usefixtures("home")
+def test_a_world_has_items_of_its_own_and_a_reset_returns_to_the_first(ask):
+    assert ask("POST", "/__admin/worlds", json={"name": "other"}).status_code == 201
+    assert "Home" in names(ask)
+    assert "Home" not in names(ask, "/__world/other")
+    ask("DELETE", "/__admin/worlds/other")
+    assert ask("POST", "/__admin/reset").status_code < 300
+    assert "Home" not in names(ask)
+
+
+def test_items_outlast_the_process(tmp_path):
+    settings = Settings(document=TODO, state=tmp_path)
+    first = Mock(settings)
+    ask = asking(first)
+    created = ask("POST", "/lists", json={"name": "Home"}).headers["location"]
+    ask("POST", f"{created}/todos", json={"title": "Milk"})
+    before = [ask("GET", path).json() for path in ("/lists", f"{created}/todos")]
+    assert isinstance(first.worlds.store, SqliteStore)
+    first.worlds.store.close()
+    after = asking(Mock(settings))
+    assert [after("GET", path).json() for path in ("/lists", f"{created}/todos")] == before
+
+
+def test_an_export_begins_another_mock_with_the_same_items(ask, mock, home, milk, tmp_path):
+    packed = pack_world(mock.world)
+    zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path)
+    again = asking(Mock(Settings(document=TODO, fixtures=tmp_path)))
+    assert [again("GET", path).json() for path in ("/lists", home, milk)] == [
+        ask("GET", path).json() for path in ("/lists", home, milk)
+    ]
+    assert unpack_fixtures(packed)["items /lists"].keys() == {
+        key for key, _ in mock.world.items(items_of("/lists"))
+    }
+
+
+def test_the_bytes_of_all_items_are_bounded(ask, monkeypatch):
+    few = limits.ITEM_BYTES._replace(most=2_000)
+    monkeypatch.setattr("understudy.mock.store.items.ITEM_BYTES", few)
+    statuses = [
+        ask("POST", "/lists", json={"name": f"{number} {'x' * 60}"}).status_code
+        for number in range(20)
+    ]
+    assert statuses[0] == 201
+    assert statuses[-1] == 413
+    assert statuses.count(201) > 5
+
+
+@pytest.mark.usefixtures("home")
+def test_explain_names_the_inference_and_what_corrects_it(ask):
+    entry = ask("GET", "/__admin/requests?limit=1").json()["requests"][0]
+    why = ask("GET", f"/__admin/requests/{entry['id']}").json()["explanation"]
+    assert (why["inference"]["resource"], why["inference"]["role"]) == ("/lists", "create")
+    assert "--state-model" in why["inference"]["override"]
+    assert any("POST /lists creates an item" in it for it in why["inference"]["reasons"])
+
+
+def test_nothing_is_inferred_where_that_is_off():
+    ask = asking(Mock(Settings(document=TODO, infer="off")))
+    created = ask("POST", "/lists", json={"name": "Home"})
+    assert created.headers["x-mock-response"] == "generated"
+    assert "x-mock-state" not in created.headers
+
+
+def test_a_collection_that_a_state_model_states_stateless_is_made_up(tmp_path):
+    model = tmp_path / "model.yaml"
+    model.write_text("collections: {/lists: {stateless: true}}\n")
+    ask = asking(Mock(Settings(document=TODO, state_model=model)))
+    assert ask("GET", "/lists").headers["x-mock-response"] == "generated"
+
+
+@pytest.mark.parametrize("path", ["/lists", "/me/settings", "/lists/none/todos/x"])
+def test_both_entrances_respond_alike(ask, path):
+    plain = ask("GET", path)
+    by_stack = ask("GET", path, headers={"Origin": "https://example.com"})
+    assert (plain.status_code, plain.content) == (by_stack.status_code, by_stack.content)
