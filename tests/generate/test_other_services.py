@@ -61,6 +61,22 @@ def send(*words: object) -> tuple[Result, list[dict[str, Any]]]:
     return done, [json.loads(line) for line in done.stdout.split("\n") if line]
 
 
+@pytest.mark.parametrize(
+    ("servers", "base_path"),
+    [
+        ("[{url: https://shop.example/api}]", "/api"),
+        ("[{url: '/{v}/', variables: {v: {default: v2}}}]", "/v2"),
+        ("[]", ""),
+    ],
+)
+def test_cases_are_addressed_by_the_documents_own_base_path(tmp_path, servers: str, base_path):
+    document = tmp_path / "shop.yaml"
+    document.write_text(SHOP.replace("[{url: https://shop.example/api}]", servers))
+    words = ["generate", "listOrders", "--document", str(document), "--count", "1"]
+    written = CliRunner().invoke(main, words).stdout
+    assert f"BASE_URL='http://127.0.0.1:8080{base_path}'" in written
+
+
 def test_without_a_target_the_mock_serves_the_document(shop: Path):
     done, lines = send("--document", shop, "--count", 40)
     assert done.exit_code == 0, [line for line in lines if line["outcome"].startswith("failed")]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from understudy.api.bundled_target import AUTHORIZATION, TARGET
+from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.api.options import DeploymentOptions, target_from
 from understudy.deployments.deployment import wording_of
 from understudy.deployments.target import PUBLISHED
@@ -50,7 +50,8 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     if options.target_file is None:
         test_data, auth_url = TestData(), options.auth_url or AUTHORIZATION
         planners = selection.planners(options.document, test_data)
-        return CaseSource(planners, test_data, options.base_url or TARGET.base_url, auth_url, iter)
+        base_url = options.base_url or _base_url_at_mock(options.document, planners[0])
+        return CaseSource(planners, test_data, base_url, auth_url, iter)
     target = target_from(options, environment)
     if target.document == PUBLISHED:
         msg = (
@@ -63,3 +64,10 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     planners = selection.planners(document, test_data)
     wording = wording_of(target)
     return CaseSource(planners, test_data, target.base_url, auth_url, iter, wording)
+
+
+def _base_url_at_mock(document: Path | None, planner: Planner) -> str:
+    """Returns where a mock of a document serves it; where there is no server, our own service's."""
+    if document is None or (planner.has_interface and not planner.document.base_path):
+        return TARGET.base_url
+    return SITE + planner.document.base_path

@@ -118,6 +118,16 @@ class Planner:
         self._operations = operations(document)
 
     @property
+    def document(self) -> Document:
+        """The document."""
+        return self._document
+
+    @property
+    def has_interface(self) -> bool:
+        """Whether any of the operations is the interface's."""
+        return bool(self._own)
+
+    @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations of the document, in its order."""
         return self._operations

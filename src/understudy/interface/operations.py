@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.openapi.operations import Operation, path_shape
-from understudy.openapi.paths import path_pattern
+from understudy.openapi.paths import path_pattern, specificity
 
 LOOKUP: Final = "GET /profiles/{}"
 QR_CODE: Final = "GET /qr-code/{}"
@@ -102,8 +102,7 @@ def key_of(method: str, template: str) -> str:
 
 def _patterns(operations: Sequence[Operation]) -> list[tuple[str, re.Pattern[str], Operation]]:
     patterns = []
-    # templates without braces first: ``/me/avatars`` is not an imageHash
-    for operation in sorted(operations, key=lambda op: op.path.count("{")):
+    for operation in sorted(operations, key=lambda op: specificity(op.path)):
         pattern = path_pattern(operation.path)
         patterns.append((key_of(operation.method, operation.path), pattern, operation))
     return patterns

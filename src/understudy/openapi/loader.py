@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from understudy.errors import StartupError
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import mend_operations
+from understudy.openapi.path_queries import declare_path_queries
 from understudy.openapi.pointers import escape
 from understudy.openapi.references import with_text_keys
+from understudy.openapi.servers import base_paths
 from understudy.openapi.yaml_files import read_yaml
 
 MAX_REFERENCES = 32
@@ -81,12 +83,12 @@ class Document:
     @property
     def base_path(self) -> str:
         """The path of its first server, without a slash at the end; empty where it gives none."""
-        servers = self.raw.get("servers") or [{"url": "/"}]
-        server = servers[0]
-        url = str(server.get("url", "/"))
-        for name, variable in (server.get("variables") or {}).items():
-            url = url.replace("{" + name + "}", str(variable.get("default", "")))
-        return urlsplit(url).path.rstrip("/")
+        return next(iter(self.base_paths), "")
+
+    @property
+    def base_paths(self) -> tuple[str, ...]:
+        """The paths of all its servers; empty where it names none."""
+        return base_paths(self.raw.get("servers"))
 
     @property
     def root(self) -> Node:
@@ -176,5 +178,6 @@ def _read(content: Any, path: Path, files_of: Path | None) -> Document:
         msg = f"{path} says {declared}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x."
         raise StartupError(msg)
     mended = mend(raw, files_of)
+    declare_path_queries(raw)
     mend_operations(raw, mended)
     return Document(path, raw, tuple(mended.diagnostics))

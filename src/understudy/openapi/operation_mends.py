@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.grammar import METHODS, PATH_PARAMETER
 from understudy.openapi.mended import Mended
+from understudy.openapi.path_queries import path_of
 from understudy.openapi.pointers import escape, value_at
 
 LOCATIONS = ("path", "query", "header", "cookie")
@@ -63,7 +64,7 @@ class _OperationMends:
             self._note("unusable-operation", found.pointer, f"answers 501, as {reason}.")
             return
         self._name(found)
-        named = PATH_PARAMETER.findall(found.path)
+        named = PATH_PARAMETER.findall(path_of(found.path))
         declared: set[str] = set()
         for pointer, owner in (
             (found.pointer.rpartition("/")[0], found.path_item),

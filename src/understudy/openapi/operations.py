@@ -8,6 +8,9 @@ from typing import Any
 from understudy.errors import StartupError
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import is_json
+from understudy.openapi.path_queries import path_of
+from understudy.openapi.security_requirements import security_requirements
+from understudy.openapi.servers import base_paths
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -112,13 +115,14 @@ class Operation:
 
     Attributes:
         method: In upper case.
-        path: The template, with the document's parameter names.
+        path: The template, with the document's parameter names; without a query that the key has.
         operation_id: The document's, or method and path where it gives none.
         parameters: The path item's and its own; its own win.
         request_body: None where it takes none.
         responses: Status (``200``, ``2XX``, ``default``) to response.
         security: The alternatives, each scheme name to scopes; empty if none is required.
         pointer: JSON pointer of the operation.
+        base_paths: The paths of its own servers; empty where those of the document are its servers.
     """
 
     method: str
@@ -129,6 +133,7 @@ class Operation:
     responses: Mapping[str, DeclaredResponse]
     security: tuple[Mapping[str, tuple[str, ...]], ...]
     pointer: str
+    base_paths: tuple[str, ...] = ()
 
     def response(self, status: int) -> DeclaredResponse | None:
         """Returns what the document says of a status: itself, its class, or the default."""
@@ -163,31 +168,17 @@ def _operation(
         msg = f"{document.path}: {node.pointer}: a path starts with '/'; write '/{path}'."
         raise StartupError(msg)
     node = document.expect(node, dict)
+    template = path_of(path)
     return Operation(
         method=method.upper(),
-        path=path,
+        path=template,
         operation_id=node.value.get("operationId", f"{method.upper()} {path}"),
-        parameters=_all_parameters(document, path, path_item, node),
+        parameters=_all_parameters(document, template, path_item, node),
         request_body=_request_body(document, node),
         responses=_responses(document, node),
-        security=_security(document, node),
+        security=security_requirements(document, node),
         pointer=node.pointer,
-    )
-
-
-def _security(document: Document, operation: Node) -> tuple[dict[str, tuple[str, ...]], ...]:
-    listed = operation.child("security") or document.root.child("security")
-    if listed is None:
-        return ()
-    alternatives = (
-        document.expect(node, dict) for _, node in document.expect(listed, list).children()
-    )
-    return tuple(
-        {
-            str(name): tuple(document.expect(scopes, list).value)
-            for name, scopes in alternative.children()
-        }
-        for alternative in alternatives
+        base_paths=base_paths(node.value.get("servers") or path_item.value.get("servers")),
     )
 
 

@@ -7,12 +7,32 @@ nothing; what a path allows, and what was probably meant, is found out here.
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import zip_longest
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import unquote
 
+from understudy.openapi.loader import Document
 from understudy.openapi.operations import PATH_PARAMETER, Operation
+
+NO_ALIASES: Final[Mapping[str, Sequence[Operation]]] = MappingProxyType({})
+
+_REMEMBERED = 4096
 
 LONGEST_COMPARED = 200
 """Characters of a path that is compared with templates: that takes the square of their number."""
+
+
+ENCODED_SLASH: Final = "\ufdd0"
+"""Stands for ``%2F`` in a decoded path, where ``/`` would end a segment; no text has this character."""
+
+_SLASH = re.compile("%2f", re.IGNORECASE)
+
+
+def decoded_path(text: str) -> str:
+    """Returns a path without percent-encoding, but with ``ENCODED_SLASH`` (RFC 3986, 2.2)."""
+    return unquote(_SLASH.sub(ENCODED_SLASH, text)) if "%" in text else text
 
 
 class Paths:
@@ -20,22 +40,49 @@ class Paths:
 
     Args:
         apis: Base path to the operations under it.
-        optional: The base path that a request may leave out.
+        optional: The base path that a request may leave out, or replace by that of another server.
+        aliases: Further base paths, of the other servers that a document names, to the operations
+            that they serve under ``optional``.
     """
 
-    def __init__(self, apis: Mapping[str, Sequence[Operation]], optional: str = "") -> None:
+    def __init__(
+        self,
+        apis: Mapping[str, Sequence[Operation]],
+        optional: str = "",
+        aliases: Mapping[str, Sequence[Operation]] = NO_ALIASES,
+    ) -> None:
         self._templates: dict[str, tuple[re.Pattern[str], set[str]]] = {}
         self._optional = optional
-        self._segments = {_first_segment(o.path) for o in apis.get(optional, ())}
+        own = apis.get(optional, ())
+        self._segments = {_first_segment(o.path) for o in own}
         for base_path, operations in apis.items():
-            for operation in operations:
+            for operation in sorted(operations, key=lambda it: specificity(it.path)):
                 template = base_path + operation.path
                 _, methods = self._templates.setdefault(template, (path_pattern(template), set()))
                 methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
+        bases = {optional: own, **aliases, "": own}
+        self._bases = [
+            (base, [path_pattern(o.path) for o in group]) for base, group in bases.items()
+        ]
+        # with such a first segment, what comes first in a request is not told by it alone
+        unclear = self._segments & {"", _first_segment(optional)} if optional else set()
+        self._is_unclear = bool(aliases or unclear)
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._rebased)
 
     def based(self, path: str) -> str:
         """Returns the path with its base path, which the request may have left out."""
-        return self._optional + path if _first_segment(path) in self._segments else path
+        if not self._is_unclear:
+            return self._optional + path if _first_segment(path) in self._segments else path
+        rebased = self._rebased if len(path) > LONGEST_COMPARED else self._remembered
+        return rebased(path)
+
+    def _rebased(self, path: str) -> str:
+        for base, patterns in self._bases:
+            rest = path.removeprefix(base) or "/"
+            is_below = rest.startswith("/") and (rest != path or not base)
+            if is_below and any(pattern.fullmatch(rest) for pattern in patterns):
+                return self._optional + rest
+        return path
 
     def template(self, path: str) -> str | None:
         """Returns the template that a path fits, its base path included."""
@@ -55,9 +102,24 @@ class Paths:
         """Returns ``; did you mean …?`` for a path that leads nowhere, or nothing."""
         if len(path) > LONGEST_COMPARED:
             return ""
-        filled = {fill(template, path): template for template in self._templates}
+        filled = {fill(template, path): template for template in reversed(self._templates)}
         close = get_close_matches(path, list(filled), n=1)
         return f"; did you mean {filled[close[0]]!r}?" if close else ""
+
+
+def aliases(document: Document, operations: Sequence[Operation]) -> dict[str, list[Operation]]:
+    """Returns the base paths of all servers but the first, and the operations under each.
+
+    A server may be of the whole document, of a path or of one operation (OpenAPI 3.0.3, Path Item
+    Object and Operation Object).
+    """
+    own, *others = document.base_paths or ("",)
+    by_base = {base: list(operations) for base in others}
+    for operation in operations:
+        for base in operation.base_paths:
+            if operation not in by_base.setdefault(base, []):
+                by_base[base].append(operation)
+    return {base: group for base, group in by_base.items() if base not in {"", own}}
 
 
 def fill(template: str, path: str) -> str:
@@ -65,6 +127,20 @@ def fill(template: str, path: str) -> str:
     parts = zip_longest(template.split("/"), path.split("/"), fillvalue="")
     filled = [segment if "{" in part else part for part, segment in parts]
     return "/".join(filled[: template.count("/") + 1])
+
+
+def specificity(template: str) -> tuple[tuple[int, int], ...]:
+    """Returns a sort key of path templates: what a template has literally comes first.
+
+    ``/pets/mine`` is matched before ``/pets/{id}`` (OpenAPI 3.0.3, Paths Object), and so is
+    ``/pets/{id}.json``, whatever the order of declaration.
+    """
+    key = []
+    for segment in template.split("/"):
+        literal = PATH_PARAMETER.sub("", segment)
+        kind = 0 if literal == segment else 1 if literal else 2
+        key.append((kind, -len(literal)))
+    return tuple(key)
 
 
 def path_pattern(template: str) -> re.Pattern[str]:

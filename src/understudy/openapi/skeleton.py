@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.paths import ENCODED_SLASH, specificity
 
 
 def routing_id(operation: Operation) -> str:
@@ -25,14 +26,21 @@ def path_texts(operation: Operation, routed: Mapping[str, str]) -> dict[str, str
         routed: The texts by the skeleton's names: a router takes fewer names than OpenAPI does.
     """
     names = PATH_PARAMETER.findall(operation.path)
-    return {name: routed[f"p{number}"] for number, name in enumerate(names)}
+    return {
+        name: routed[f"p{number}"].replace(ENCODED_SLASH, "/") for number, name in enumerate(names)
+    }
 
 
 def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
-    """Returns a document that Connexion accepts, with the same paths and methods."""
+    """Returns a document that Connexion accepts, with the same paths and methods.
+
+    Its paths are in the order in which they are to be tried, as a router tries them so. Of operations
+    with the same method and path only the first is in it.
+    """
     paths: dict[str, dict[str, Any]] = {}
-    for operation in operations:
-        paths.setdefault(_path(operation), {})[operation.method.lower()] = _operation(operation)
+    for operation in sorted(operations, key=lambda it: specificity(it.path)):
+        methods = paths.setdefault(_path(operation), {})
+        methods.setdefault(operation.method.lower(), _operation(operation))
     return {
         "openapi": "3.0.3",
         "info": {"title": "skeleton", "version": "0"},

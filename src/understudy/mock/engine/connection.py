@@ -11,7 +11,6 @@ import struct
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import unquote
 
 import orjson
 from starlette.types import ASGIApp, Scope
@@ -23,6 +22,7 @@ from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
 from understudy.mock.engine.direct import Continuation
 from understudy.mock.engine.fault_injection import ABORT
 from understudy.mock.engine.response_sending import WireResponse
+from understudy.openapi.paths import decoded_path
 
 Respond = Callable[[Scope, bytes], WireResponse | Continuation | None]
 """Responds to a request at once; see ``Direct.respond``."""
@@ -150,7 +150,7 @@ class HttpConnection(HttpToolsProtocol):
         text = path.decode("ascii")
         scope = cast("dict[str, Any]", self.scope)
         scope["method"] = self.parser.get_method().decode("ascii")
-        scope["path"] = unquote(text) if "%" in text else text
+        scope["path"] = decoded_path(text)
         scope["query_string"] = query
         response = self._respond(scope, b"".join(pieces))
         if isinstance(response, WireResponse):

@@ -62,7 +62,7 @@ class Direct:
             return None
         started = perf_counter()
         context = self.journaling.begin(scope)
-        matched = self.routes.find(context.method, scope["path"])
+        matched = self.routes.find(context.method, scope["path"], context.query)
         if matched is None or context.refusal is not None:
             return None
         endpoint = matched.endpoint

@@ -19,7 +19,7 @@ from understudy.mock.engine.response_sending import (
     send_wire,
     stream_response,
 )
-from understudy.mock.engine.route_table import EndpointsByRoute
+from understudy.mock.engine.route_table import EndpointsByRoute, chosen
 from understudy.openapi.skeleton import path_texts
 
 ResponseValidation = Literal["refuse", "warn", "off"]
@@ -52,9 +52,9 @@ class Route:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Looks up the operation and calls the next layer."""
         context = context_of(scope)
-        endpoint = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
-        if endpoint is not None:
-            context.endpoint = endpoint
+        routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
+        if routed is not None:
+            endpoint = context.endpoint = chosen(routed, context.query)
             context.path_arguments = path_texts(endpoint.operation, scope["path_params"])
         await self._app(scope, receive, send)
 

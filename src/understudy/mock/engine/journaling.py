@@ -15,7 +15,7 @@ from understudy.mock.engine.request_context import Addresses, RequestContext, he
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
-from understudy.openapi.paths import Paths
+from understudy.openapi.paths import ENCODED_SLASH, Paths, decoded_path
 
 _log = logging.getLogger(__name__)
 
@@ -48,8 +48,12 @@ class Journaling:
 
     def begin(self, scope: Scope) -> RequestContext:
         """Returns the context of a request; the path in its scope becomes the one in its world."""
+        if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
+            scope["path"] = decoded_path(scope["raw_path"].decode("latin-1"))
         context = self._context(scope)
         scope["path"] = self._paths.based(context.path)
+        if ENCODED_SLASH in context.path:
+            context.path = context.path.replace(ENCODED_SLASH, "%2F")
         return context
 
     def end(self, context: RequestContext) -> None:

@@ -13,14 +13,16 @@ from starlette.types import ASGIApp
 
 from understudy.mock.engine._connexion import RegisteredRoute, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.parameters import parse_query
+from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.skeleton import path_texts, routing_id
 
 _REMEMBERED = 4096
 _LONGEST_REMEMBERED = 200
 """Characters of a path whose route is remembered: about a megabyte in all."""
 
-EndpointsByRoute = Mapping[tuple[str, str], Endpoint]
-"""Base path and the skeleton's operationId to the operation."""
+EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
+"""Base path and the skeleton's operationId to the operation, or to several that the query tells."""
 
 
 class MatchedRoute(NamedTuple):
@@ -32,7 +34,13 @@ class MatchedRoute(NamedTuple):
 
 class _Row(NamedTuple):
     rest: re.Pattern[str]
-    endpoint: Endpoint
+    endpoints: Sequence[Endpoint]
+
+
+class _Found(NamedTuple):
+    endpoints: Sequence[Endpoint]
+    first: MatchedRoute
+    texts: Mapping[str, str]
 
 
 def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
@@ -41,11 +49,43 @@ def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
     Args:
         served: Base path to the operations under it.
     """
+    routes: dict[tuple[str, str], list[Endpoint]] = {}
+    for base_path, group in served.items():
+        first: dict[str, str] = {}
+        for endpoint in group:
+            route = routing_id(endpoint.operation)
+            route = first.setdefault(path_shape(route), route)
+            routes.setdefault((base_path, route), []).append(endpoint)
     return {
-        (base_path, routing_id(endpoint.operation)): endpoint
-        for base_path, group in served.items()
-        for endpoint in group
+        key: sorted(group, key=lambda it: -len(fixed_query(it.operation)))
+        for key, group in routes.items()
     }
+
+
+def chosen(endpoints: Sequence[Endpoint], query: bytes) -> Endpoint:
+    """Returns the operation that a query distinguishes from others of the same method and path.
+
+    It is the first whose parameters of a single value are all sent; else the first without any.
+    """
+    if len(endpoints) == 1:
+        return endpoints[0]
+    sent = parse_query(query)
+    for endpoint in endpoints:
+        fixed = fixed_query(endpoint.operation)
+        if all(value in sent.get(name, ()) for name, value in fixed.items()):
+            return endpoint
+    return endpoints[0]
+
+
+def fixed_query(operation: Operation) -> dict[str, str]:
+    """Returns the query parameters that are required and have one value only."""
+    schemas = {
+        it.name: it.schema.value
+        for it in operation.parameters
+        if it.location == "query" and it.required and it.schema is not None
+    }
+    values = {name: schema["enum"] for name, schema in schemas.items() if "enum" in schema}
+    return {name: listed[0] for name, listed in values.items() if len(listed) == 1}
 
 
 class RouteTable:
@@ -62,17 +102,21 @@ class RouteTable:
             self._add(route, endpoints[route.key])
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._find)
 
-    def find(self, method: str, path: str) -> MatchedRoute | None:
+    def find(self, method: str, path: str, query: bytes = b"") -> MatchedRoute | None:
         """Returns where a path leads with a method; None where only the router itself knows."""
         find = self._find if len(path) > _LONGEST_REMEMBERED else self._remembered
-        return find(method, path)
+        found = find(method, path)
+        if found is None or len(found.endpoints) == 1:
+            return found and found.first
+        endpoint = chosen(found.endpoints, query)
+        return MatchedRoute(endpoint, path_texts(endpoint.operation, found.texts))
 
-    def _add(self, route: RegisteredRoute, endpoint: Endpoint) -> None:
+    def _add(self, route: RegisteredRoute, endpoints: Sequence[Endpoint]) -> None:
         rows = self._bases.setdefault(route.base, {})
         for method in route.methods - {"HEAD"}:  # the router leaves out its body
-            rows.setdefault(method, []).append(_Row(route.rest, endpoint))
+            rows.setdefault(method, []).append(_Row(route.rest, endpoints))
 
-    def _find(self, method: str, path: str) -> MatchedRoute | None:
+    def _find(self, method: str, path: str) -> _Found | None:
         for base, rows in self._bases.items():
             mounted = base.match(path)
             if mounted is None:
@@ -81,7 +125,9 @@ class RouteTable:
             for row in rows.get(method, ()):
                 match = row.rest.match(rest)
                 if match is not None:
-                    texts = path_texts(row.endpoint.operation, match.groupdict())
-                    return MatchedRoute(row.endpoint, texts)
+                    texts = match.groupdict()
+                    first = row.endpoints[0]
+                    matched = MatchedRoute(first, path_texts(first.operation, texts))
+                    return _Found(row.endpoints, matched, texts)
             return None
         return None

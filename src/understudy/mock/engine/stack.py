@@ -32,7 +32,7 @@ from understudy.mock.engine.route_table import RouteTable, by_route
 from understudy.mock.engine.security import authorize
 from understudy.mock.engine.steps import Step, Steps
 from understudy.mock.engine.world_selection import Worlds
-from understudy.openapi.paths import Paths
+from understudy.openapi.paths import Paths, aliases
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,9 @@ class Site:
         for api in config.apis:
             served.setdefault(api.base_path, []).extend(endpoints(api))
         operations = {base: [e.operation for e in group] for base, group in served.items()}
-        paths = Paths(operations, config.apis[0].base_path)
+        first = config.apis[0]
+        others = aliases(first.document, [it.operation for it in endpoints(first)])
+        paths = Paths(operations, first.base_path, others)
         self._endpoints = by_route(served)
         self._journaling = Journaling(
             config.worlds, paths, (config.records, config.log), config.addresses
