@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 
 from understudy.generate.styles import query_pairs, text_of
-from understudy.openapi.operations import Parameter
+from understudy.openapi.declared_parameters import Parameter
 
 LIST = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}

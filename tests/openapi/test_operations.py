@@ -2,7 +2,8 @@
 
 import pytest
 
-from understudy.openapi.operations import Operation, Parameter, operations
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import Operation, operations
 
 
 def only(read, text: str, version: str = "3.0.3") -> Operation:

@@ -14,8 +14,9 @@ from understudy.generate.styles import query_pairs, text_of, written
 from understudy.generate.upload_images import png
 from understudy.generate.values import SchemaValues
 from understudy.interface.operations import LOOKUP, key_of
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, Parameter
+from understudy.openapi.operations import Operation
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""

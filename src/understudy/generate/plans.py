@@ -124,7 +124,7 @@ class Planner:
 
     @property
     def has_interface(self) -> bool:
-        """Whether any of the operations is the interface's."""
+        """True if any of the operations is the interface's."""
         return bool(self._own)
 
     @property

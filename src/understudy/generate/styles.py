@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from understudy.generate.drafts import dumps, encoded
-from understudy.openapi.operations import Parameter
+from understudy.openapi.declared_parameters import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 

@@ -1,21 +1,22 @@
 """Reads the operations of a document as values: what each accepts and how it responds."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from understudy.errors import StartupError
+from understudy.openapi.declared_parameters import (
+    Parameter,
+    all_parameters,
+    described_parameter,
+)
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.media_types import is_json
 from understudy.openapi.path_queries import path_of
 from understudy.openapi.security_requirements import security_requirements
 from understudy.openapi.servers import base_paths
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-
-PATH_PARAMETER = re.compile(r"\{([^}]*)\}")
-"""A name in braces in a path template."""
 
 
 def path_shape(template: str) -> str:
@@ -23,42 +24,9 @@ def path_shape(template: str) -> str:
     return PATH_PARAMETER.sub("{}", template)
 
 
-LOCATIONS = ("path", "query", "header", "cookie")
-
-# OpenAPI 3.0.3, Parameter Object: header parameters of these names "shall be ignored".
-IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of an operation.
-
-    Attributes:
-        name: As the document writes it.
-        location: ``path``, ``query``, ``header`` or ``cookie``.
-        required: Whether a request without it is refused.
-        style: How an array or object is written (``form``, ``deepObject`` …).
-        explode: Whether each item is a parameter of its own.
-        schema: The node of its schema; None if the document declares none.
-        is_json: Whether it is described by ``content`` and so carries JSON.
-        takes_empty: Whether it may be sent without a value (``allowEmptyValue``).
-        keeps_reserved: Whether reserved characters are sent as they are (``allowReserved``).
-    """
-
-    name: str
-    location: str
-    required: bool
-    style: str
-    explode: bool
-    schema: Node | None
-    is_json: bool = False
-    takes_empty: bool = False
-    keeps_reserved: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class FieldEncoding:
-    """How a field of a form is written (OpenAPI 3.0.3, Encoding Object).
+    """The way in which a field of a form is written (OpenAPI 3.0.3, Encoding Object).
 
     Attributes:
         content_type: The media types of the field's value, as the document lists them; or empty.
@@ -173,84 +141,12 @@ def _operation(
         method=method.upper(),
         path=template,
         operation_id=node.value.get("operationId", f"{method.upper()} {path}"),
-        parameters=_all_parameters(document, template, path_item, node),
+        parameters=all_parameters(document, template, path_item, node),
         request_body=_request_body(document, node),
         responses=_responses(document, node),
         security=security_requirements(document, node),
         pointer=node.pointer,
         base_paths=base_paths(node.value.get("servers") or path_item.value.get("servers")),
-    )
-
-
-def _all_parameters(
-    document: Document, path: str, path_item: Node, operation: Node
-) -> tuple[Parameter, ...]:
-    """Returns the parameters of an operation, with those that only the path's template names."""
-    named = PATH_PARAMETER.findall(path)
-    parameters = {
-        ("path", name): Parameter(
-            name, "path", required=True, style="simple", explode=False, schema=None
-        )
-        for name in named
-    }
-    for owner in (path_item, operation):
-        for parameter in _parameters(document, owner):
-            if parameter.location == "path" and parameter.name not in named:
-                msg = (
-                    f"{document.path}: {operation.pointer}: the path parameter "
-                    f"{parameter.name!r} is not in the path {path!r}; put it in braces there."
-                )
-                raise StartupError(msg)
-            parameters[parameter.location, parameter.name] = parameter
-    return tuple(parameters.values())
-
-
-def _parameters(document: Document, owner: Node) -> list[Parameter]:
-    listed = owner.child("parameters")
-    if listed is None:
-        return []
-    parameters = [
-        _parameter(document, node) for _, node in document.expect(listed, list).children()
-    ]
-    return [
-        parameter
-        for parameter in parameters
-        if not (parameter.location == "header" and parameter.name.lower() in IGNORED_HEADERS)
-    ]
-
-
-def _parameter(document: Document, node: Node) -> Parameter:
-    node = document.expect(node, dict)
-    value = node.value
-    if not (isinstance(value.get("name"), str) and value.get("in") in LOCATIONS):
-        msg = (
-            f"{document.path}: {node.pointer}: a parameter needs a 'name', and 'in' "
-            f"as one of {', '.join(LOCATIONS)}."
-        )
-        raise StartupError(msg)
-    return _described(document, node, value["name"], value["in"])
-
-
-def _described(document: Document, node: Node, name: str, location: str) -> Parameter:
-    value = node.value
-    style = value.get("style", "form" if location in {"query", "cookie"} else "simple")
-    schema = node.child("schema")
-    content = node.child("content")
-    media_type = ""
-    if schema is None and content is not None:
-        media_types = document.expect(content, dict).children()
-        media_type, media = next(((str(name), it) for name, it in media_types), ("", content))
-        schema = media.child("schema")
-    return Parameter(
-        name=name,
-        location=location,
-        required=value.get("required", False),
-        style=style,
-        explode=value.get("explode", style == "form"),
-        schema=schema,
-        is_json=is_json(media_type.partition(";")[0].strip().lower()),
-        takes_empty=value.get("allowEmptyValue", False),
-        keeps_reserved=value.get("allowReserved", False),
     )
 
 
@@ -282,7 +178,7 @@ def _headers(document: Document, response: Node) -> tuple[Parameter, ...]:
     if listed is None:
         return ()
     return tuple(
-        _described(document, document.expect(node, dict), str(name), "header")
+        described_parameter(document, document.expect(node, dict), str(name), "header")
         for name, node in document.expect(listed, dict).children()
         # OpenAPI 3.0.3, Response Object: a header of this name "shall be ignored"
         if str(name).lower() != "content-type"

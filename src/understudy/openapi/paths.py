@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote
 
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
-from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import Operation
 
 NO_ALIASES: Final[Mapping[str, Sequence[Operation]]] = MappingProxyType({})
 

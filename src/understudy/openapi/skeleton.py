@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.operations import Operation
 from understudy.openapi.paths import ENCODED_SLASH, specificity
 
 

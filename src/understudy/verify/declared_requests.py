@@ -5,8 +5,10 @@ from typing import Any
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.interface.operations import key_of
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
-from understudy.openapi.operations import PATH_PARAMETER, Operation, Parameter, operations
+from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
 from understudy.verify.document_checks import typed_text
 

@@ -6,7 +6,8 @@ import pytest
 
 from understudy.errors import StartupError
 from understudy.mock.engine.handlers import Binding, bind, keyword_name, shape
-from understudy.openapi.operations import Operation, Parameter
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import Operation
 
 
 def operation(path: str, *names: str) -> Operation:

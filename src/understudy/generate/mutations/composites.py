@@ -10,8 +10,8 @@ from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import query_pairs, written
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import Parameter
 
 
 def lists(

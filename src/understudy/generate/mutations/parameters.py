@@ -15,8 +15,8 @@ from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
 from understudy.generate.styles import text_of, written
 from understudy.generate.test_data import AVATAR_ID
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import Parameter
 
 
 def _bytewise(form: str) -> Callable[[bytes], str]:

@@ -10,7 +10,9 @@ import orjson
 from understudy.mock.engine.access import BEARER, Credential
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.forms import MULTIPART, URLENCODED, form_fields
-from understudy.openapi.operations import PATH_PARAMETER, MediaType, Parameter
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.operations import MediaType
 from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
 from understudy.openapi.sampler import Sampler
 

@@ -12,15 +12,11 @@ from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.sample_bodies import written_body
 from understudy.mock.engine.sample_headers import LOCATION, sample_headers
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
 from understudy.openapi.members import member_schema
-from understudy.openapi.operations import (
-    PATH_PARAMETER,
-    DeclaredResponse,
-    MediaType,
-    Operation,
-)
+from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from understudy.errors import StartupError
-from understudy.openapi.operations import PATH_PARAMETER, Operation, path_shape
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.operations import Operation, path_shape
 
 Handler = Callable[..., Any]
 """Takes a Call, path arguments by position, query arguments and the body by keyword; returns a

@@ -13,7 +13,7 @@ import orjson
 from understudy.errors import BadRequest
 from understudy.mock.engine.parameter_styles import ABSENT, StyleReader, Texts, convert, once
 from understudy.mock.engine.validation_errors import breach, describe, validation_errors
-from understudy.openapi.operations import Parameter
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.schemas import Schemas
 
 NUMBERS: Final = {"0": False, "1": True}

@@ -11,7 +11,8 @@ import orjson
 
 from understudy.errors import Headers
 from understudy.mock.engine.response_sending import field_value
-from understudy.openapi.operations import DeclaredResponse, Parameter
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import PATH_PARAMETER
 from understudy.openapi.resources.bodies import BodySchemas
 from understudy.openapi.resources.model import ResourceCollection, ResourceParent
 from understudy.openapi.resources.names import canonical, singular

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
-from understudy.openapi.operations import PATH_PARAMETER, Operation
+from understudy.openapi.operations import Operation
 
 Role = Literal["list", "create", "read", "replace", "update", "delete", "action"]
 """The role of an operation: its effect on the items of a collection, or on a single resource."""
