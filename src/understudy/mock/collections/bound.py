@@ -13,8 +13,8 @@ from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.items import Item
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document
-from understudy.openapi.operations import PATH_PARAMETER
 from understudy.openapi.resources.model import (
     Resource,
     ResourceCollection,

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from understudy.errors import BadRequest
 from understudy.mock.collections.bound import OVERRIDE, BoundCall
 from understudy.mock.store.items import Item
-from understudy.openapi.operations import Parameter
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.resources.names import canonical
 
 _LIMITS: Final = frozenset(

@@ -15,9 +15,10 @@ from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.sample_bodies import written_body
 from understudy.mock.engine.sample_headers import sample_headers
 from understudy.mock.store.items import Item
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, negotiated
-from understudy.openapi.operations import PATH_PARAMETER, DeclaredResponse
+from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.sampler import Sampler
 
 CREATED: Final = 201
