@@ -49,7 +49,7 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
     """
     if options.target_file is None:
         test_data, auth_url = TestData(), options.auth_url or AUTHORIZATION
-        planners = selection.planners(options.document, test_data)
+        planners = selection.planners(options.document, test_data, options.overlays)
         base_url = options.base_url or _base_url_at_mock(options.document, planners[0])
         return CaseSource(planners, test_data, base_url, auth_url, iter)
     target = target_from(options, environment)
@@ -61,7 +61,7 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
         raise StartupError(msg)
     test_data, auth_url = data_for_target(target), target.auth_url or AUTHORIZATION
     document = Path(target.document) if target.document else None
-    planners = selection.planners(document, test_data)
+    planners = selection.planners(document, test_data, tuple(map(Path, target.overlays)))
     wording = wording_of(target)
     return CaseSource(planners, test_data, target.base_url, auth_url, iter, wording)
 

@@ -17,7 +17,7 @@ from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.request_context import Addresses
-from understudy.mock.settings import Settings, TokenPolicy
+from understudy.mock.settings import Settings
 
 
 def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
@@ -32,7 +32,15 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
     """
     document = named_document(target)
     words = None if target.vocabulary is None else Path(target.vocabulary)
-    server = mock(seed, None if document is None else document.path, words)
+    settings = Settings(
+        seed=seed,
+        document=None if document is None else document.path,
+        overlays=tuple(map(Path, target.overlays)),
+        # cases send invalid tokens
+        tokens=None if document is None else "strict",
+        vocabulary=words,
+    )
+    server = mock(settings)
     target = msgspec.structs.replace(target, base_url=SITE + server.base_path)
     return Deployment(
         target=target,
@@ -77,13 +85,11 @@ async def _response(site: httpx.ASGITransport, request: httpx.Request) -> httpx.
     return httpx.Response(response.status_code, headers=response.headers, content=body)
 
 
-def mock(seed: int = 0, document: Path | None = None, vocabulary: Path | None = None) -> Mock:
-    """Returns a mock at the addresses of ``TARGET``; it serves a document, or the bundled one."""
+def mock(settings: Settings | None = None) -> Mock:
+    """Returns a mock at the addresses of ``TARGET``."""
     parser = logging.getLogger("python_multipart")
     parser.addHandler(logging.NullHandler())  # malformed forms are sent on purpose
-    tokens: TokenPolicy | None = None if document is None else "strict"  # cases send invalid ones
-    settings = Settings(seed=seed, document=document, tokens=tokens, vocabulary=vocabulary)
-    return Mock(settings, addresses=Addresses(SITE, AUTHORIZATION))
+    return Mock(settings or Settings(), addresses=Addresses(SITE, AUTHORIZATION))
 
 
 def time_of(mock: Mock) -> Time:

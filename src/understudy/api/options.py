@@ -25,6 +25,7 @@ class DeploymentOptions:
         base_url: Base URL of the resource API.
         auth_url: Base URL of the authorization server.
         document: OpenAPI document in force, or ``published`` for the deployment's own.
+        overlays: Overlay files that change the document, in their order.
         mode: What may be written.
         max_requests: The most requests to send; None for no limit but the hour's.
         max_time: Stop sending after this time; None for no end.
@@ -35,6 +36,7 @@ class DeploymentOptions:
     base_url: str | None = None
     auth_url: str | None = None
     document: Path | None = None
+    overlays: tuple[Path, ...] = ()
     mode: Mode | None = None
     max_requests: int | None = None
     max_time: timedelta | None = None
@@ -67,10 +69,14 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
     else:
         target = TARGET
     target = _with_admin_token(target, environment)
+    if options.overlays and options.document is None and target.document is None:
+        msg = "--overlay changes a document of your own; name it with --document."
+        raise StartupError(msg)
     replaced = {
         "base_url": options.base_url,
         "auth_url": options.auth_url,
         "document": options.document and str(options.document),
+        "overlays": tuple(map(str, options.overlays)),
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})

@@ -18,6 +18,7 @@ from understudy.cli.fixtures import fixtures
 from understudy.cli.generate import generate
 from understudy.cli.infer import infer
 from understudy.cli.journal import journal
+from understudy.cli.lint import lint
 from understudy.cli.rules import rules
 from understudy.cli.serve import serve
 from understudy.cli.verify import verify
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, generate, infer, rules, fixtures),
+    *(serve, verify, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, exec_, cleanup),
 )
 for command in COMMANDS:

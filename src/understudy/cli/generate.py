@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
+from understudy.cli.document_options import overlay_option
 from understudy.cli.option_types import FORMAT_NAME, URL
 
 
@@ -54,8 +55,9 @@ from understudy.cli.option_types import FORMAT_NAME, URL
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
-    help="OpenAPI 3.0 or 3.1 document that describes the operations, instead of the bundled ones.",
+    help="OpenAPI 3.0, 3.1 or 3.2 document that describes the operations, instead of the bundled ones.",
 )
+@overlay_option
 @click.option(
     "--minimize-set",
     "size",

@@ -15,6 +15,7 @@ import click
 from understudy.api.case_source import CaseSource, offline_source
 from understudy.api.options import DeploymentOptions
 from understudy.cli.interrupts import noted
+from understudy.cli.losses import print_losses
 from understudy.generate import selection
 from understudy.generate.cases import Case
 from understudy.generate.covering_sets import choose
@@ -107,6 +108,7 @@ def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOp
         base_url=options["base_url"],
         auth_url=options["auth_url"],
         document=options["document"],
+        overlays=options["overlays"],
         seed=options["seed"],
     )
     return GenerateOptions(
@@ -148,6 +150,8 @@ def _report_left(line: str) -> None:
 
 
 def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
+    for planner in source.planners:
+        print_losses(planner.document.path, planner.document.losses)
     plans = selection.plans(source.planners, options.operations)
     stream, coverage = _chosen(plans, options)
     form, out = FORMATS[options.format_name], options.out

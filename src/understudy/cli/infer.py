@@ -6,12 +6,15 @@ from typing import Any
 import click
 import orjson
 
+from understudy.cli.document_options import overlay_option
+
 WIDTH = 78
 """Columns of the reasons."""
 
 
 @click.command(context_settings={"show_default": True})
 @click.argument("document", type=click.Path(path_type=Path), metavar="FILE")
+@overlay_option
 @click.option(
     "--state-model",
     type=click.Path(path_type=Path),
@@ -25,7 +28,14 @@ WIDTH = 78
     help="Write what is inferred as a state-model file, to edit and pass to --state-model.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the model as JSON.")
-def infer(document: Path, state_model: Path | None, write: Path | None, *, is_json: bool) -> None:
+def infer(
+    document: Path,
+    overlays: tuple[Path, ...],
+    state_model: Path | None,
+    write: Path | None,
+    *,
+    is_json: bool,
+) -> None:
     """Show which state the mock infers from a document.
 
     Operations of a collection share their state: what is created is read, listed, changed, and gone
@@ -39,7 +49,7 @@ def infer(document: Path, state_model: Path | None, write: Path | None, *, is_js
 
     if write is not None:
         expect_writable(write, "--write")
-    model = infer_resources(load(document), state_model)
+    model = infer_resources(load(document, overlays), state_model)
     if write is not None:
         write.write_text(state_model_text(model), encoding="utf-8")
     if is_json:

@@ -51,7 +51,16 @@ def _lower_case(
     "--document",
     type=click.Path(path_type=Path),
     show_envvar=True,
-    help="OpenAPI 3.0 or 3.1 document to serve instead of the bundled one.",
+    help="OpenAPI 3.0, 3.1 or 3.2 document to serve instead of the bundled one.",
+)
+@click.option(
+    "--overlay",
+    "overlays",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    envvar="UNDERSTUDY_OVERLAY",
+    show_envvar=True,
+    help="Overlay file (1.0 or 1.1) that changes the document first; repeatable.",
 )
 @click.option(
     "--vocabulary",

@@ -5,7 +5,7 @@ import gc
 import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ import orjson
 from understudy.cli.banner import banner
 from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
+from understudy.cli.losses import print_losses
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.engine import server
 from understudy.mock.engine.hosts import is_local
+from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.request_context import Addresses
 from understudy.mock.fixtures import loading
 from understudy.mock.settings import Settings
@@ -55,7 +57,7 @@ def run(settings: Settings) -> None:
     record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
-    mock = Mock(settings, record, _addresses(settings.host, site_url, auth_url))
+    mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
     if tls and tls.authority:
@@ -73,10 +75,17 @@ def run(settings: Settings) -> None:
     serving = server.serve(
         {authorization: mock.authorization, resource: mock.resource},
         ready=ready,
-        beside=[_reloading(mock)] if settings.reload else [],
+        beside=[_reloading(mock, settings.overlays)] if settings.reload else [],
         certificate=tls and (tls.chain, tls.key),
     )
     _run(serving)
+
+
+def _mock(settings: Settings, record: RequestListener | None, addresses: Addresses) -> Mock:
+    """Builds the mock, and says what it could not take from the document."""
+    mock = Mock(settings, record, addresses)
+    print_losses(mock.document, mock.losses)
+    return mock
 
 
 def _certificate(settings: Settings) -> Certificate | None:
@@ -152,13 +161,14 @@ def _draft(path: Path) -> Path:
     return draft
 
 
-def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
+def _reloading(mock: Any, overlays: Sequence[Path]) -> Callable[[], Awaitable[None]]:
     """Returns a task that reloads documents and fixtures whenever they change."""
 
     async def watch() -> None:
         from watchfiles import awatch
 
-        files = [path.resolve() for path in (mock.document, mock.vocabulary) if path is not None]
+        named = (mock.document, mock.vocabulary, *overlays)
+        files = [path.resolve() for path in named if path is not None]
         fixtures = mock.fixtures.resolve()
         directories = {fixtures, *(path.parent for path in files)}
 

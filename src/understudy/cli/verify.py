@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
+from understudy.cli.document_options import overlay_option
 from understudy.cli.option_types import URL
 
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
@@ -65,6 +66,7 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     type=click.Path(path_type=Path),
     help="OpenAPI document to judge by, instead of the file's; `published` for the deployment's own.",
 )
+@overlay_option
 @click.option(
     "--rules",
     callback=_rules,

@@ -12,6 +12,7 @@ from understudy.api.judging import judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.interrupts import ended_by_sigterm, noted
+from understudy.cli.losses import print_losses
 from understudy.cli.progress import Progress
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.clock import machine_time
@@ -79,6 +80,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         base_url=options["base_url"],
         auth_url=options["auth_url"],
         document=options["document"],
+        overlays=options["overlays"],
         mode=options["mode"],
         max_requests=options["max_requests"],
         max_time=None if seconds is None else timedelta(seconds=seconds),
@@ -152,6 +154,8 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
         expect_writable(path, f"--report {name}={path}")
     accepted = load_baseline(options.baseline) if options.baseline else ()
     deployment = open_deployment(options.where, environment)
+    if deployment.document is not None:
+        print_losses(deployment.document.path, deployment.document.losses)
     secrets = deployment.target.secrets()
     outcome = _outcome(options, deployment, console)
     print_outcome(console, outcome, secrets, is_verbose=options.is_verbose)

@@ -102,7 +102,7 @@ def named_document(target: Target) -> Document | None:
     """
     if target.document is None or target.document == PUBLISHED:
         return None
-    return load(Path(target.document))
+    return load(Path(target.document), tuple(map(Path, target.overlays)))
 
 
 def wording_of(target: Target) -> Wording | None:

@@ -154,6 +154,7 @@ class Target(Table, frozen=True):
         auth_url: Base URL of the authorization server; without it its rules are not checked.
         document: OpenAPI document to judge by, or ``published`` for the deployment's own; the
             bundled one by default.
+        overlays: Overlay files that change the document, in their order.
         vocabulary: File of the deployment's words for scopes, QR types, rate-limit headers and the
             field of an upload; the interface's own by default.
         mode: What may be written: nothing (``observe``), the named account (``own``), or whatever
@@ -169,6 +170,7 @@ class Target(Table, frozen=True):
     base_url: str
     auth_url: str | None = None
     document: str | None = None
+    overlays: tuple[str, ...] = ()
     vocabulary: str | None = None
     mode: Mode | None = None
     is_mock: bool = False

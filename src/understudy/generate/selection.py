@@ -20,18 +20,21 @@ WORDS: dict[str, frozenset[CaseKind]] = {
 """The values of ``--kind``; cases that the contract leaves open are only in ``all``."""
 
 
-def planners(document: Path | None, test_data: TestData) -> tuple[Planner, ...]:
+def planners(
+    document: Path | None, test_data: TestData, overlays: Sequence[Path] = ()
+) -> tuple[Planner, ...]:
     """Returns the planners of a document, or of the two bundled documents.
 
     Args:
         document: The document; None for the bundled ones.
         test_data: The people, avatars and applications that the cases use.
+        overlays: Overlay files that change the document, in their order.
 
     Raises:
         StartupError: The document cannot be read.
     """
     if document is not None:
-        return (Planner(load(document), "resource", test_data),)
+        return (Planner(load(document, overlays), "resource", test_data),)
     directory = openapi_directory()
     return (
         Planner(load(directory / "service.yaml"), "resource", test_data),

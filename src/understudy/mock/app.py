@@ -45,6 +45,7 @@ from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
+from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import load
 
 CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
@@ -85,7 +86,7 @@ class Mock:
         self._catalogue: Sequence[Rule] | None = None
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
-        self._declared = load(self.document)
+        self._declared = load(self.document, settings.overlays)
         self._stateful = stateful_document(self._declared, settings)
         self.vocabulary = settings.vocabulary
         self.world = World(
@@ -110,6 +111,11 @@ class Mock:
         self.authorization = Served()
         self._build()
 
+    @property
+    def losses(self) -> tuple[Diagnostic, ...]:
+        """What could not be taken from the document as it was written."""
+        return self._declared.losses
+
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.
 
@@ -117,7 +123,7 @@ class Mock:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
         before, declared, stateful = self.world.baseline, self._declared, self._stateful
-        self._declared = load(self.document)
+        self._declared = load(self.document, self._settings.overlays)
         try:
             self._stateful = stateful_document(self._declared, self._settings)
             self.worlds.refit(before, self._fixtures_in_words())

@@ -22,6 +22,7 @@ class Settings:
         auth_port: Port of the authorization server; 0 for a free one.
         single_port: Whether the authorization server is served at ``port`` too, and only there.
         document: The document in force instead of the bundled one.
+        overlays: Overlay files that change the document, in their order.
         vocabulary: The file of the words that the deployment uses instead of the interface's; None for
             the interface's own.
         handlers: Whether the bundled handlers respond to the operations that the document shares with
@@ -59,6 +60,7 @@ class Settings:
     auth_port: int = 8081
     single_port: bool = False
     document: Path | None = None
+    overlays: tuple[Path, ...] = ()
     vocabulary: Path | None = None
     handlers: HandlerPolicy = "auto"
     tokens: TokenPolicy | None = None

@@ -51,6 +51,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "dynamic-reference": LintRule(
         "warning", "A dynamic reference depends on who refers to it, and is read as static."
     ),
+    "unmatched-overlay-target": LintRule(
+        "warning", "The target of an overlay's action matches nothing."
+    ),
     "duplicate-operation-id": LintRule("warning", "Two operations have one operationId."),
     "duplicate-parameter": LintRule("warning", "An operation lists a parameter twice."),
     "undeclared-path-parameter": LintRule(

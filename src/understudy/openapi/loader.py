@@ -5,7 +5,7 @@ a report can all say where the document says so. References stay references: inl
 recursion and loses the place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from understudy.errors import StartupError
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import mend_operations
+from understudy.openapi.overlays import apply_overlays
 from understudy.openapi.path_queries import declare_path_queries
 from understudy.openapi.pointers import escape
 from understudy.openapi.references import with_text_keys
@@ -140,16 +141,17 @@ class Document:
         return target
 
 
-def load(path: Path) -> Document:
+def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
     """Loads a document, and the files beside it that it refers to.
 
     Args:
         path: A YAML or JSON file.
+        overlays: Overlay files that change it first, in their order.
 
     Raises:
         StartupError: It cannot be read, or is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    return _read(read_yaml(path), path, files_of=path)
+    return _read(read_yaml(path), path, overlays, files_of=path)
 
 
 def document_of(content: Any, path: Path) -> Document:
@@ -162,14 +164,15 @@ def document_of(content: Any, path: Path) -> Document:
     Raises:
         StartupError: It is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    return _read(content, path, files_of=None)
+    return _read(content, path, (), files_of=None)
 
 
-def _read(content: Any, path: Path, files_of: Path | None) -> Document:
+def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | None) -> Document:
     raw = with_text_keys(content)
     if not isinstance(raw, dict):
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)
+    unmatched = apply_overlays(raw, overlays)
     version = raw.get("openapi")
     if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
         version = raw["openapi"] = f"{version}.0"
@@ -180,4 +183,4 @@ def _read(content: Any, path: Path, files_of: Path | None) -> Document:
     mended = mend(raw, files_of)
     declare_path_queries(raw)
     mend_operations(raw, mended)
-    return Document(path, raw, tuple(mended.diagnostics))
+    return Document(path, raw, (*unmatched, *mended.diagnostics))

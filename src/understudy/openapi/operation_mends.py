@@ -146,7 +146,7 @@ def _unusable(operation: dict[str, Any], reason: str) -> dict[str, Any]:
     problem = {"title": "Operation not usable", "status": 501, "detail": f"{reason}."}
     response = {
         "description": "The document says too little of this operation.",
-        "content": {"application/problem+json": {"example": problem}},
+        "content": {"application/problem+json": {"schema": {"type": "object"}, "example": problem}},
     }
     kept: dict[str, Any] = {
         name: operation[name] for name in ("operationId", "tags") if name in operation

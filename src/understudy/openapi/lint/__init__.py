@@ -1,0 +1,1 @@
+"""Lints documents: losses of the reader, and contradictions of what it read."""

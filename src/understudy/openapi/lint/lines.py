@@ -1,0 +1,43 @@
+"""Finds the line of a place in a file, from its JSON pointer."""
+
+from pathlib import Path
+
+import yaml
+
+from understudy.openapi.pointers import steps_of
+
+_LARGEST = 2_000_000
+"""Bytes of a file in which lines are looked for: finding them takes longer than reading."""
+
+
+class Lines:
+    """The lines of one YAML or JSON file.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._root: yaml.Node | None = None
+        if path.is_file() and path.stat().st_size <= _LARGEST:
+            self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
+
+    def of(self, pointer: str) -> int | None:
+        """Returns the line of a place, or of what is closest around it; None if it is not known."""
+        node = self._root
+        if node is None:
+            return None
+        line = 1
+        for step in steps_of(pointer):
+            match node:
+                case yaml.MappingNode():
+                    pairs = [(key, value) for key, value in node.value if key.value == step]
+                    if not pairs:
+                        return line
+                    line, node = pairs[0][0].start_mark.line + 1, pairs[0][1]
+                case yaml.SequenceNode() if step.isdecimal() and int(step) < len(node.value):
+                    node = node.value[int(step)]
+                    line = node.start_mark.line + 1
+                case _:
+                    return line
+        return line

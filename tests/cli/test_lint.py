@@ -1,0 +1,82 @@
+"""``understudy lint`` lists what is wrong with a document by file and line."""
+
+import json
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from click.testing import CliRunner, Result
+
+from understudy.cli import main
+from understudy.openapi.bundled import openapi_directory
+
+FINE = "openapi: 3.0.3\ninfo: {title: a, version: '1'}\npaths: {}\n"
+WARNING = "openapi: 3.0.3\ninfo:\n  title: a\n  version: 1\npaths: {}\n"
+ERROR = """openapi: 3.0.3
+info: {title: a, version: '1'}
+paths:
+  /a: {$ref: a.yaml#/item}
+"""
+OTHER_FILE = """item:
+  get:
+    responses:
+      OK: {description: a}
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    (tmp_path / "a.yaml").write_text(OTHER_FILE)
+    return tmp_path / "api.yaml"
+
+
+def lint(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["lint", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    [
+        (FINE, [], 0),
+        (FINE, ["--fail-on", "warning"], 0),
+        (WARNING, [], 0),
+        (WARNING, ["--fail-on", "warning"], 1),
+        (ERROR, [], 1),
+        ("a list", [], 2),
+    ],
+)
+def test_the_exit_code_says_how_bad_it_is(
+    document: Path, text: str, options: list[str], code: int
+) -> None:
+    document.write_text(text)
+    assert lint(str(document), *options).exit_code == code
+
+
+def test_a_line_names_file_line_severity_pointer_and_rule(document: Path) -> None:
+    document.write_text(ERROR)
+    first, total = lint(str(document)).output.splitlines()
+    assert first == (
+        f"{document.with_name('a.yaml')}:4: error: #/item/get/responses/OK: "
+        "'OK' is no status code, class (2XX) or default; it is left out. [invalid-status]"
+    )
+    assert total == "1 error, 0 warnings."
+
+
+def test_json_fits_its_schema(document: Path) -> None:
+    document.write_text(WARNING)
+    report = json.loads(lint(str(document), "--format", "json").output)
+    assert jsonschema_rs.is_valid(json.loads(lint("--schema").output), report)
+    assert report["errors"] == 0
+    assert [it["line"] for it in report["diagnostics"]] == [4]
+
+
+def test_a_file_that_nobody_named_is_asked_for() -> None:
+    result = lint()
+    assert result.exit_code == 2
+    assert "Name the document: understudy lint FILE." in result.output
+
+
+@pytest.mark.parametrize("name", ["service", "authorization", "web", "admin", "user-info"])
+def test_the_bundled_documents_lose_nothing(name: str) -> None:
+    result = lint(str(openapi_directory() / f"{name}.yaml"))
+    assert "error" not in result.output.replace("0 errors", "")
