@@ -33,7 +33,7 @@ FINDINGS = 1
 def lint(
     document: Path | None, overlays: tuple[Path, ...], name: str, fail_on: str, *, is_schema: bool
 ) -> None:
-    """List what is wrong with an OpenAPI document, and what the mock does instead.
+    """List what is wrong with an OpenAPI document.
 
     Losses are what cannot be taken as it was written; contradictions are valid, but cannot be meant.
     Each has its place, and a severity: an error is not served as it was written.

@@ -113,7 +113,7 @@ class Mock:
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What could not be taken from the document as it was written."""
+        """The losses of the document in force."""
         return self._declared.losses
 
     def reload(self) -> None:

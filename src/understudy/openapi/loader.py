@@ -5,7 +5,7 @@ a report can all say where the document says so. References stay references: inl
 recursion and loses the place.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,10 +177,21 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
     if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
         version = raw["openapi"] = f"{version}.0"
     if not (isinstance(version, str) and version.startswith(_VERSIONS)):
-        declared = f"swagger: {raw['swagger']!r}" if "swagger" in raw else f"openapi: {version!r}"
-        msg = f"{path} says {declared}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x."
-        raise StartupError(msg)
+        raise _unread(path, raw)
     mended = mend(raw, files_of)
     declare_path_queries(raw)
     mend_operations(raw, mended)
     return Document(path, raw, (*unmatched, *mended.diagnostics))
+
+
+def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:
+    """Returns the error of a document in a version that is not read, and what converts it."""
+    if "swagger" not in raw:
+        return StartupError(
+            f"{path} says openapi: {raw.get('openapi')!r}; understudy reads OpenAPI 3.0.x, 3.1.x and "
+            "3.2.x."
+        )
+    return StartupError(
+        f"{path} says swagger: {raw['swagger']!r}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x. "
+        f"Convert it: npx swagger2openapi {path} --yaml --outfile openapi.yaml"
+    )
