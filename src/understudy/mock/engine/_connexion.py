@@ -1,10 +1,10 @@
 """Routes by the document with Connexion; no other module imports it.
 
-``ConnexionMiddleware`` is put around the mock's dispatcher instead of using one of Connexion's apps,
-which rebuild decorators and signatures on each request: half of their time goes there. Its layers
-for security and validation are left out too: they rebuild a request object and its validators on
-each request (40 % of what the mock spent), to call functions of the mock anyway. What is read
-from the scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
+Connexion's routing is put into the mock's own stack instead of using one of Connexion's apps, which
+rebuild decorators and signatures on each request: half of their time goes there. Its layers for
+security and validation are left out too: they rebuild a request object and its validators on each
+request (40 % of what the mock spent), to call functions of the mock anyway. What is read from the
+scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
 ``tests/mock/engine/test_connexion.py`` notices when that changes.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound, Problem
 from understudy.openapi.operations import Operation
@@ -22,8 +22,10 @@ from understudy.openapi.skeleton import skeleton
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from connexion import ConnexionMiddleware
     from connexion.middleware.routing import RoutingMiddleware
+    from connexion.resolver import Resolver
+    from connexion.spec import OpenAPISpecification
+    from connexion.utils import sort_routes
 
 Middleware = Callable[[ASGIApp], ASGIApp]
 
@@ -44,25 +46,64 @@ class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no ty
             mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
 
 
+class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
+    """A document that ``skeleton`` has generated.
+
+    It is not validated at each start, which took a tenth of it; ``test_skeleton`` validates them.
+    """
+
+    @classmethod
+    def _validate_spec(cls, _spec: Mapping[str, Any]) -> None:
+        """Accepts every document."""
+
+
+class RoutedStack:
+    """A middleware stack with Connexion's routing in it: an ASGI application.
+
+    Args:
+        app: The outermost layer.
+        routing: The layer that finds the operation.
+    """
+
+    def __init__(self, app: ASGIApp, routing: Routing) -> None:
+        self._app = app
+        self.routing = routing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls the outermost layer."""
+        scope["app"] = (
+            self  # so that Starlette's router raises its refusals instead of sending them
+        )
+        await self._app(scope, receive, send)
+
+
 def routed(
     apis: Mapping[str, Sequence[Operation]], layers: Sequence[Middleware], dispatch: ASGIApp
-) -> ASGIApp:
-    """Puts Connexion around a dispatcher.
+) -> RoutedStack:
+    """Puts Connexion's routing, and layers around it, around a dispatcher.
 
     Args:
         apis: Base path to the operations that are served under it.
-        layers: The whole stack, outermost first; ``ROUTING`` among them.
+        layers: The whole stack, outermost first; ``ROUTING`` is one of them.
         dispatch: The application that responds after routing.
     """
-    application = ConnexionMiddleware(
-        dispatch,
-        middlewares=list(layers),
-        resolver=lambda _: dispatch,
-    )
-    for base_path, operations in apis.items():
-        application.add_api(skeleton(operations), base_path=base_path)
-    routed_application: ASGIApp = application
-    return routed_application
+    place = layers.index(ROUTING)
+    routing = Routing(_layered(layers[place + 1 :], dispatch))
+    resolver = Resolver(lambda _: dispatch)
+    # Starlette's router takes the first base path that fits
+    for base_path in sort_routes(list(apis), key=lambda base_path: base_path or "/"):
+        document = Skeleton(skeleton(apis[base_path]))
+        routing.add_api(document, base_path=base_path, resolver=resolver)
+    return RoutedStack(_layered(layers[:place], routing), routing)
+
+
+def _layered(layers: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
+    for layer in reversed(layers):
+        app = layer(app)
+    return app
+
+
+ROUTING: Middleware = Routing
 
 
 class RegisteredRoute(NamedTuple):
@@ -81,27 +122,19 @@ class RegisteredRoute(NamedTuple):
     key: tuple[str, str]
 
 
-def registered_routes(application: ASGIApp) -> Iterator[RegisteredRoute]:
-    """Yields the routes of an application that ``routed`` returned, in the order they are tried.
-
-    There are none before its first call, as Connexion builds its middleware then.
-    """
-    layers = getattr(application, "middleware_stack", None) or ()
-    for routing in (layer for layer in layers if isinstance(layer, Routing)):
-        for mount in routing.router.routes:
-            for route in mount.app.routes:
-                key = (mount.path, route.endpoint.operation_id)
-                methods = frozenset(route.methods)
-                yield RegisteredRoute(mount.path_regex, route.path_regex, methods, key)
+def registered_routes(stack: RoutedStack) -> Iterator[RegisteredRoute]:
+    """Yields the routes of a stack, in the order they are tried."""
+    for mount in stack.routing.router.routes:
+        for route in mount.app.routes:
+            key = (mount.path, route.endpoint.operation_id)
+            methods = frozenset(route.methods)
+            yield RegisteredRoute(mount.path_regex, route.path_regex, methods, key)
 
 
 def route_of(scope: Scope) -> tuple[str | None, str | None]:
     """Returns the base path and the skeleton's operationId that Connexion's routing found."""
     routing = scope["extensions"]["connexion_routing"]
     return routing.get("api_base_path"), routing.get("operation_id")
-
-
-ROUTING: Middleware = Routing
 
 
 def as_problem(error: Exception) -> Problem | None:

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from starlette.types import ASGIApp
-
-from understudy.mock.engine._connexion import RegisteredRoute, registered_routes
+from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
 from understudy.openapi.operations import Operation, path_shape
@@ -89,16 +87,16 @@ def fixed_query(operation: Operation) -> dict[str, str]:
 
 
 class RouteTable:
-    """The routes of an application.
+    """The routes of an address.
 
     Args:
-        application: What ``routed`` returned, once it was called.
+        stack: What ``routed`` returned.
         endpoints: The operations.
     """
 
-    def __init__(self, application: ASGIApp, endpoints: EndpointsByRoute) -> None:
+    def __init__(self, stack: RoutedStack, endpoints: EndpointsByRoute) -> None:
         self._bases: dict[re.Pattern[str], dict[str, list[_Row]]] = {}
-        for route in registered_routes(application):
+        for route in registered_routes(stack):
             self._add(route, endpoints[route.key])
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._find)
 

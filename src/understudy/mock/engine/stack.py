@@ -116,24 +116,22 @@ class Site:
             lambda app: Steps(app, enforce_quota, validate),
         ]
         self._stack = routed(operations, layers, self._dispatcher)
-        self._direct: Direct | None = None
+        self._direct = Direct(
+            self._journaling,
+            RouteTable(self._stack, self._endpoints),
+            self._head,
+            (authorize, enforce_quota, validate),
+            self._dispatcher,
+            self._errors,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
         await self._stack(scope, receive, send)
-        if self._direct is None:  # Connexion registers its routes at the first call
-            self._direct = Direct(
-                self._journaling,
-                RouteTable(self._stack, self._endpoints),
-                self._head,
-                (authorize, enforce_quota, validate),
-                self._dispatcher,
-                self._errors,
-            )
 
     def respond(self, scope: Scope, body: bytes) -> WireResponse | Continuation | None:
         """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
-        return None if self._direct is None else self._direct.respond(scope, body)
+        return self._direct.respond(scope, body)
 
 
 class Served:
