@@ -80,6 +80,10 @@ release: install  ## build wheel and sdist, and try the wheel in an empty enviro
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m tests.quality.release dist
 
+.PHONY: corpus
+corpus: install  ## fifty documents as other services write them, beside two peers from npm (needs node)
+	$(BIN)/python -m tests.quality.corpus $(ARGS)
+
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation
 	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/generate/test_agreement.py

@@ -313,7 +313,7 @@ HARD_31 = [
     {"if": {"required": ["x"]}, "then": {"required": ["y"]}, "else": {"required": ["w"]}, **TWO},
     {"type": "object", "propertyNames": {"pattern": "^x-[a-z]+$"}, "minProperties": 2},
     {"patternProperties": {"^n_": {"type": "integer"}}, "minProperties": 2, **CLOSED},
-    {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1},
+    {"patternProperties": {"^x-": {}}, "minProperties": 3, "required": ["a"], **TWO, **CLOSED},
     {"allOf": [TWO, {"properties": {"c": {"type": "null"}}}], "unevaluatedProperties": False},
     {"allOf": [{"required": ["c"]}, TWO], "unevaluatedProperties": {"type": "null"}},
     {"type": ["null", "array"], "items": False},

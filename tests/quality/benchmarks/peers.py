@@ -39,6 +39,8 @@ THEIR_GRANTS = "oauth2-mock-server"
 OUR_SAMPLES = "understudy, another document"
 PRISM_SAMPLES = "Prism, another document"
 
+_SCALAR = ("@scalar/mock-server@0.14.4", "@hono/node-server@2.1.8", "hono@4.13.19")
+
 _DEBIAN = {"java": "default-jre-headless", "node": "nodejs"}
 """Program to Debian's package of it, where that has another name."""
 
@@ -106,6 +108,11 @@ def bare_and_prism() -> tuple[Peer, Peer]:
     return Peer(BARE, _bare), _prism(PRISM, "{cache}/plain.json")
 
 
+def peers_on(document: Path) -> tuple[Peer, Peer]:
+    """Returns the two that serve any document, on this one."""
+    return _prism(PRISM, str(document)), _on_node(SCALAR, _scalar(_SCALAR, document), _SCALAR)
+
+
 def crowded(people: int) -> Peer:
     """Returns our mock with so many people more."""
     return Peer(
@@ -142,7 +149,6 @@ def _ours() -> list[Peer]:
 def _from_npm() -> list[Peer]:
     wiremock, specmatic = ("wiremock@3.13.2",), ("specmatic@2.55.1",)
     mockserver, mockoon = ("mockserver-node@8.0.0",), ("@mockoon/cli@9.9.0",)
-    scalar = ("@scalar/mock-server@0.14.4", "@hono/node-server@2.1.8", "hono@4.13.19")
     return [
         _prism(PRISM, "{cache}/plain.json"),
         _on_node(
@@ -171,7 +177,7 @@ def _from_npm() -> list[Peer]:
             _npm(specmatic, "specmatic", "stub", "{cache}/plain.json", "--port", "{port}"),
             specmatic,
         ),
-        _on_node(SCALAR, _scalar(scalar), scalar),
+        _on_node(SCALAR, _scalar(_SCALAR), _SCALAR),
     ]
 
 
@@ -210,12 +216,12 @@ def _npm(packages: Sequence[str], program: str, *arguments: str) -> Command:
     return command
 
 
-def _scalar(packages: Sequence[str]) -> Command:
+def _scalar(packages: Sequence[str], document: Path | None = None) -> Command:
     def command(port: int, cache: Path) -> Sequence[str]:
         script = package_directory(cache, packages) / "scalar.mjs"
         # node looks for packages from where a script lies
         shutil.copy(HERE / "scalar.mjs", script)
-        return ("node", str(script), str(cache / "plain.json"), str(port))
+        return ("node", str(script), str(document or cache / "plain.json"), str(port))
 
     return command
 

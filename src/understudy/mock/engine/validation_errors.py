@@ -16,16 +16,20 @@ MOST = 50
 """Violations that a response lists; a body may have as many as it has members."""
 
 
+MAX_NESTED = 8
+"""Alternatives within alternatives that are looked into for a cause."""
+
+
 def validation_errors(validator: Validator, value: Any) -> list[ValidationError]:
     """Returns the validation errors of a value, the most telling first.
 
     That is the deepest place, and a misspelt name before the one that it leaves missing.
     """
+    return sorted(validator.iter_errors(value), key=_telling)
 
-    def telling(error: ValidationError) -> tuple[int, bool]:
-        return -len(error.instance_path), error.kind.name != "additionalProperties"
 
-    return sorted(validator.iter_errors(value), key=telling)
+def _telling(error: ValidationError) -> tuple[int, bool]:
+    return -len(error.instance_path), error.kind.name != "additionalProperties"
 
 
 def first_error(validator: Validator, value: Any) -> str:
@@ -48,9 +52,10 @@ def breach(error: ValidationError, schemas: Schemas, where: str = "") -> Breach:
 
 def violations(location: str, errors: Sequence[ValidationError]) -> tuple[Violation, ...]:
     """Returns validation errors as violations of the document; of a missing or unknown member, its own place."""
+    causes = [(error, _cause(error)) for error in errors[:MOST]]
     return tuple(
-        Violation(location, (*error.instance_path, *_member(error)), describe(error))
-        for error in errors[:MOST]
+        Violation(location, (*cause.instance_path, *_member(cause)), describe(error))
+        for error, cause in causes
     )
 
 
@@ -64,11 +69,42 @@ def _member(error: ValidationError) -> tuple[str, ...]:
     return ()
 
 
+def _cause(error: ValidationError, depth: int = 0) -> ValidationError:
+    """Returns what keeps a value from the alternative that it is closest to, or the error itself.
+
+    That is the alternative of the right type with the fewest errors.
+    """
+    kind = error.kind
+    if not isinstance(kind, ValidationErrorKind.AnyOf | ValidationErrorKind.OneOfNotValid):
+        return error
+    place = list(error.instance_path)
+
+    def distance(errors: Sequence[ValidationError]) -> tuple[bool, int]:
+        is_other_type = any(
+            it.kind.name == "type" and list(it.instance_path) == place for it in errors
+        )
+        return is_other_type, len(errors)
+
+    closest = min((errors for errors in kind.context if errors), key=distance, default=())
+    if not closest or depth > MAX_NESTED:
+        return error
+    return _cause(sorted(closest, key=_telling)[0], depth + 1)
+
+
 def describe(error: ValidationError) -> str:
-    """Describes one validation error: ``languages.0.order: "x" is not of type "integer"``."""
+    """Describes one validation error: ``languages.0.order: "x" is not of type "integer"``.
+
+    Where no alternative is valid, what keeps the value from the closest one is added.
+    """
+    cause = _cause(error)
+    text = _located(error)
+    return f"{text}." if cause is error else f"{text}; of the closest, {_located(cause)}."
+
+
+def _located(error: ValidationError) -> str:
     where = ".".join(str(step) for step in error.instance_path)
     message = error.message
     if len(message) > LONGEST:
         half = LONGEST // 2
         message = f"{message[:half]} … {message[-half:]}"
-    return f"{where}: {message}." if where else f"{message}."
+    return f"{where}: {message}" if where else message
