@@ -161,6 +161,11 @@ def test_a_document_of_hardly_anything_starts() -> None:
     ]
 
 
+@pytest.mark.parametrize("version", ["3.1.0", "3.2.0"])
+def test_what_a_version_leaves_out_is_not_missed(read, version: str) -> None:
+    assert read("paths: {/a: {get: {summary: a}}}", version).losses == ()
+
+
 def test_two_operations_with_one_operation_id_are_told_apart(read) -> None:
     document = read(
         "paths: {/a: {get: {operationId: x, responses: {}}, put: {operationId: x, responses: {}}}}"

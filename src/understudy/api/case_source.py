@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
-from understudy.api.options import DeploymentOptions, target_from
+from understudy.api.options import DeploymentOptions, expect_document, target_from
 from understudy.deployments.deployment import wording_of
 from understudy.deployments.target import PUBLISHED
 from understudy.deployments.wording import Wording
@@ -48,6 +48,7 @@ def offline_source(options: DeploymentOptions, environment: Mapping[str, str]) -
         StartupError: A file is not as it must be, or the document would have to be fetched.
     """
     if options.target_file is None:
+        expect_document(options)
         test_data, auth_url = TestData(), options.auth_url or AUTHORIZATION
         planners = selection.planners(options.document, test_data, options.overlays)
         base_url = options.base_url or _base_url_at_mock(options.document, planners[0])

@@ -69,9 +69,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
     else:
         target = TARGET
     target = _with_admin_token(target, environment)
-    if options.overlays and options.document is None and target.document is None:
-        msg = "--overlay changes a document of your own; name it with --document."
-        raise StartupError(msg)
+    expect_document(options, target.document)
     replaced = {
         "base_url": options.base_url,
         "auth_url": options.auth_url,
@@ -80,6 +78,21 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})
+
+
+def expect_document(options: DeploymentOptions, of_target: str | None = None) -> None:
+    """Accepts overlays where there is a document that they can change.
+
+    Args:
+        options: What the caller says.
+        of_target: The document that the target file names.
+
+    Raises:
+        StartupError: The bundled documents would be changed.
+    """
+    if options.overlays and options.document is None and of_target is None:
+        msg = "--overlay changes a document of your own; name it with --document."
+        raise StartupError(msg)
 
 
 def _with_admin_token(target: Target, environment: Mapping[str, str]) -> Target:

@@ -215,6 +215,13 @@ REQUIRED: Final[Mapping[str, Mapping[str, object]]] = {
 }
 """Members that must be there, and what they are where they are not."""
 
+OPTIONAL_SINCE: Final[Mapping[tuple[str, str], str]] = {
+    ("document", "paths"): "3.1",
+    ("operation", "responses"): "3.1",
+    ("response", "description"): "3.2",
+}
+"""Kind and member to the version since which it need not be there."""
+
 REFERENCED: Final = frozenset(
     {
         *("schema", "parameter", "request body", "response", "header", "example"),

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from understudy.errors import nearest
-from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, REFERENCED, REQUIRED
+from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, OPTIONAL_SINCE, REFERENCED, REQUIRED
 from understudy.openapi.mended import Mended
 from understudy.openapi.object_mends import OBJECT_MENDS
 from understudy.openapi.pointers import as_reference, steps_of, value_at
@@ -176,7 +176,8 @@ class _Walk:
 
     def _fill(self, place: Position) -> None:
         for name, value in REQUIRED.get(place.kind, {}).items():
-            is_optional = name == "paths" and not self._losses.is_30
+            since = OPTIONAL_SINCE.get((place.kind, name))
+            is_optional = since is not None and self._losses.version >= since
             if name not in place.value and not is_optional:
                 place.value[name] = value.copy() if isinstance(value, dict) else value
                 message = f"this {place.kind} lacks {name}; read as {value!r}."

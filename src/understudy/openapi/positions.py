@@ -50,11 +50,13 @@ class Losses:
         version: The document's, such as ``3.0.3``.
 
     Attributes:
+        version: The document's version, such as ``3.0.3``.
         is_30: Whether schemas are OpenAPI 3.0's own dialect.
         diagnostics: What was noted, in the order of the walk.
     """
 
     def __init__(self, version: str) -> None:
+        self.version = version
         self.is_30 = version.startswith("3.0")
         self.diagnostics: list[Diagnostic] = []
 

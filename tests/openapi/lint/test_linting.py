@@ -41,9 +41,9 @@ CASES = [
     ),
     (
         "invalid-example",
-        f"{GET}/requestBody/content/a~1b/examples/c/value",
+        f"{GET}/requestBody/content/a~1json/examples/c/value",
         get(
-            "requestBody: {content: {a/b: {schema: {type: integer}, examples: {c: {value: one}}}}}"
+            "requestBody: {content: {a/json: {schema: {type: integer}, examples: {c: {value: one}}}}}"
         ),
     ),
     ("empty-range", f"{A}/minLength", a("{minLength: 2, maxLength: 1}")),
@@ -113,6 +113,7 @@ def test_every_rule_has_its_case() -> None:
         a(r"{pattern: '^\p{L}{5}$', maxLength: 4}"),
         a("{required: [b], properties: {c: {}}}"),
         a("{required: [b], additionalProperties: false, patternProperties: {b: {}}}"),
+        get("requestBody: {content: {a/xml: {schema: {type: object}, example: '<a/>'}}}"),
         "paths: {/a: {get: {responses: {}}}, /b: {get: {responses: {}}}}",
     ],
 )

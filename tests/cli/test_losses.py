@@ -1,0 +1,82 @@
+"""Commands say what they could not take from a document, and apply overlays first."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from understudy.cli import main
+from understudy.cli.losses import print_losses
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+from understudy.openapi.loader import document_of
+
+DOCUMENT = """
+openapi: 3.0.3
+info: {title: a, version: 1}
+paths: {/a: {get: {responses: {200: {description: a}}}}}
+"""
+OVERLAY = """
+overlay: 1.0.0
+info: {title: b, version: '1'}
+actions:
+  - {target: $.info, update: {version: '1'}}
+  - {target: $.paths, update: {/b: {get: {responses: {200: {description: b}}}}}}
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    (tmp_path / "overlay.yaml").write_text(OVERLAY)
+    path = tmp_path / "api.yaml"
+    path.write_text(DOCUMENT)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_generate_says_what_it_lost(document: Path) -> None:
+    result = run("generate", "--count", 1, "--document", document)
+    assert f"{document}: warning: #/info/version: 1 is not a text; read as '1'." in result.stderr
+
+
+def test_generate_applies_overlays_first(document: Path) -> None:
+    overlay = document.with_name("overlay.yaml")
+    result = run("generate", "--count", 1, "--document", document, "--overlay", overlay)
+    assert "/b" in result.stdout
+    assert "is not a text" not in result.stderr
+
+
+@pytest.mark.parametrize("command", [["infer"], ["lint"], ["generate", "--document"]])
+def test_what_is_no_overlay_is_refused(document: Path, command: list[str]) -> None:
+    result = run(*command, document, "--overlay", document)
+    assert result.exit_code == 2
+    assert f"{document} is not an overlay" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["verify", "generate"])
+def test_an_overlay_without_a_document_is_refused(document: Path, command: str) -> None:
+    result = run(command, "--overlay", document.with_name("overlay.yaml"))
+    assert result.exit_code == 2
+    assert "--overlay changes a document of your own; name it with --document." in result.stderr
+
+
+def test_the_mock_applies_overlays_and_keeps_its_losses(document: Path) -> None:
+    mock = Mock(Settings(document=document, overlays=(document.with_name("overlay.yaml"),)))
+    assert "/b" in {endpoint.operation.path for endpoint in mock.endpoints}
+    assert mock.losses == ()
+    assert [it.rule for it in Mock(Settings(document=document)).losses] == ["converted-value"]
+
+
+def test_the_first_five_losses_are_printed_errors_first(capsys) -> None:
+    content = yaml.safe_load(DOCUMENT)
+    content["paths"]["/a"]["get"] |= {"tags": list(range(6)), "callbacks": 7}
+    document = document_of(content, Path("api.yaml"))
+    print_losses(document.path, document.losses)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("api.yaml: error: #/paths/~1a/get/callbacks: 7 is not")
+    assert lines[5] == "and 3 more; `understudy lint api.yaml` shows all 8."
+    assert len(lines) == 6
