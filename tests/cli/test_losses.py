@@ -39,13 +39,13 @@ def run(*arguments: str | Path) -> Result:
 
 
 def test_generate_says_what_it_lost(document: Path) -> None:
-    result = run("generate", "--count", 1, "--document", document)
+    result = run("generate", "--count", "1", "--document", document)
     assert f"{document}: warning: #/info/version: 1 is not a text; read as '1'." in result.stderr
 
 
 def test_generate_applies_overlays_first(document: Path) -> None:
     overlay = document.with_name("overlay.yaml")
-    result = run("generate", "--count", 1, "--document", document, "--overlay", overlay)
+    result = run("generate", "--count", "1", "--document", document, "--overlay", overlay)
     assert "/b" in result.stdout
     assert "is not a text" not in result.stderr
 
