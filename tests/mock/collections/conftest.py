@@ -11,7 +11,7 @@ import pytest
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
-TODO = Path(__file__).parents[2] / "openapi" / "resources" / "todo.yaml"
+TODO = Path(__file__).parents[2] / "openapi" / "resources" / "labelled" / "todo.yaml"
 SITE = "http://127.0.0.1:8080"
 
 Ask = Callable[..., httpx.Response]

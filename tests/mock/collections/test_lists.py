@@ -77,6 +77,9 @@ PATHS = """
     get:
       parameters: [{name: id, in: path, required: true, schema: {type: string}}]
       responses: {'200': {description: A note., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+    delete:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'204': {description: Deleted.}}
 """
 SCHEMAS = """
     Note: {type: object, required: [id, text], properties: {id: {type: string, readOnly: true}, text: {type: string}}}
@@ -90,7 +93,9 @@ def test_a_cursor_leads_to_the_items_behind_it(tmp_path):
     assert (len(first["items"]), first["has_more"]) == (2, True)
     second = ask("GET", f"/notes?per_page=2&cursor={first['next_cursor']}").json()
     assert (len(second["items"]), second["has_more"], second["next_cursor"]) == (1, False, None)
-    assert ask("GET", "/notes?cursor=elsewhere").status_code == 400
+    ask("DELETE", f"/notes/{first['items'][1]['id']}")
+    again = ask("GET", f"/notes?per_page=2&cursor={first['next_cursor']}").json()
+    assert again["items"] == second["items"]
 
 
 def test_a_number_chooses_a_page(tmp_path):
@@ -107,3 +112,11 @@ def test_an_identifier_that_never_was_is_made_up_where_no_404_is_declared(tmp_pa
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
     response = ask("GET", "/notes/never")
     assert (response.status_code, response.headers["x-mock-response"]) == (200, "generated")
+
+
+def test_a_list_that_must_have_items_is_made_up_once_it_has_too_few(tmp_path):
+    paths = PATHS.replace("PARAMETER", "page").replace("TYPE", "integer")
+    paths = paths.replace("items: {type: array,", "items: {type: array, minItems: 1,")
+    ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
+    response = ask("GET", "/notes?page=9")
+    assert (response.headers["x-mock-response"], len(response.json()["items"])) == ("generated", 1)

@@ -15,7 +15,7 @@ from understudy.openapi.resources.state_models import (
 )
 from understudy.record_schemas import schema_text
 
-TODO = Path(__file__).with_name("todo.yaml")
+TODO = Path(__file__).parent / "labelled" / "todo.yaml"
 TODOS = "/lists/{listId}/todos"
 
 

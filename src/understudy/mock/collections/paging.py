@@ -5,12 +5,12 @@ A parameter is known by its name: ``limit`` and ``per_page`` bound a page, ``off
 """
 
 import base64
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from understudy.errors import BadRequest
-from understudy.mock.collections.bound import OVERRIDE, BoundCall
+from understudy.mock.collections.bound import BoundCall
 from understudy.mock.store.items import Item
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.resources.names import canonical
@@ -36,6 +36,8 @@ _DIRECTIONS: Final = frozenset(
 _STEERING: Final = _LIMITS | _OFFSETS | _PAGES | _CURSORS | _SORTS | _DIRECTIONS
 
 _USUAL_LIMIT: Final = 20
+_LONGEST_NUMBER: Final = 9
+"""Digits of a number of items."""
 _DESCENDING: Final = frozenset({"desc", "descending", "-1"})
 
 
@@ -77,11 +79,7 @@ class Page(NamedTuple):
 
 
 def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
-    """Returns the page of a list that a request is about, filtered and sorted.
-
-    Raises:
-        BadRequest: The cursor is none of this list's.
-    """
+    """Returns the page of a list that a request is about, filtered and sorted."""
     matching = _sorted(bound, [item for item in items if _passes(bound, item)])
     query = _query(bound, matching)
     start = min(query.offset, len(matching))
@@ -90,11 +88,11 @@ def page_of(bound: BoundCall, items: Sequence[Item]) -> Page:
     if query.moves is None or query.limit is None:
         return page
     has_next = end < len(matching) and end > start
-    last = matching[end - 1].identifier if has_next else None
+    last = _cursor(end, matching[end - 1].identifier) if has_next else None
     return page._replace(
         next_query=_moved(bound, query, end, last) if has_next else None,
         previous_query=_back(bound, query, start),
-        next_cursor=None if last is None else _cursor(last),
+        next_cursor=last,
     )
 
 
@@ -173,7 +171,7 @@ def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
         limit = _default(bound, bounding, _USUAL_LIMIT)
     cursor = _named(bound, _CURSORS)
     if cursor is not None and arguments.get(cursor.name) is not None:
-        offset = _offset_of(str(arguments[cursor.name]), items)
+        offset = _offset_of(bound, str(arguments[cursor.name]), items)
         return PageQuery(offset, limit or _USUAL_LIMIT, None, 1, cursor)
     offsetting = _named(bound, _OFFSETS)
     if offsetting is not None:
@@ -193,7 +191,11 @@ def _query(bound: BoundCall, items: Sequence[Item]) -> PageQuery:
 def _number(arguments: Mapping[str, Any], parameter: Parameter | None) -> int | None:
     value = None if parameter is None else arguments.get(parameter.name)
     text = str(value)
-    return int(text) if value is not None and text.isdecimal() and len(text) < 10 else None  # noqa: PLR2004 - a number of items
+    return (
+        int(text)
+        if value is not None and text.isdecimal() and len(text) <= _LONGEST_NUMBER
+        else None
+    )
 
 
 def _default(bound: BoundCall, parameter: Parameter, usual: int) -> int:
@@ -210,21 +212,27 @@ def _lowest(bound: BoundCall, parameter: Parameter) -> Any:
     return keyword(parameter.schema, "default") if least is None else least
 
 
-def _cursor(identifier: str) -> str:
-    return base64.urlsafe_b64encode(identifier.encode()).decode().rstrip("=")
+def _cursor(position: int, identifier: str) -> str:
+    """Returns the cursor behind an item; its position counts once the item is deleted."""
+    return base64.urlsafe_b64encode(f"{position} {identifier}".encode()).decode().rstrip("=")
 
 
-def _offset_of(cursor: str, items: Sequence[Item]) -> int:
+def _offset_of(bound: BoundCall, cursor: str, items: Sequence[Item]) -> int:
     """Returns the number of items up to the one that a cursor, or its identifier itself, names.
 
-    Raises:
-        BadRequest: It names none.
+    A text that never was a cursor leads to the beginning: the document says nothing against it.
     """
-    for number, item in enumerate(items, start=1):
-        if cursor in {_cursor(item.identifier), item.identifier}:
-            return number
-    msg = f"The cursor {cursor!r:.80} is none of this list; use the one of the page before."
-    raise BadRequest(msg, code="invalid_cursor", headers=(OVERRIDE,))
+    padded = cursor + "=" * (-len(cursor) % 4)
+    with contextlib.suppress(ValueError):
+        position, _, identifier = base64.urlsafe_b64decode(padded).decode().partition(" ")
+        if position.isascii() and position.isdecimal() and len(position) <= _LONGEST_NUMBER:
+            places = (n for n, item in enumerate(items, start=1) if item.identifier == identifier)
+            return next(places, max(int(position) - 1, 0))
+    places = (number for number, item in enumerate(items, start=1) if item.identifier == cursor)
+    place = next(places, None)
+    if place is None:
+        bound.call.notes.append(f"{cursor!r:.80} is no cursor of this list; it begins at its start")
+    return place or 0
 
 
 def _moved(bound: BoundCall, query: PageQuery, offset: int, last: str | None) -> str:
@@ -232,7 +240,7 @@ def _moved(bound: BoundCall, query: PageQuery, offset: int, last: str | None) ->
     assert query.moves is not None
     name = canonical(query.moves.name)
     if name in _CURSORS:
-        value = _cursor(last or "")
+        value = last or ""
     elif name in _OFFSETS:
         value = str(offset)
     else:

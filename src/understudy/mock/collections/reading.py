@@ -9,6 +9,7 @@ from understudy.mock.collections.paging import Page, page_of
 from understudy.mock.collections.responses import item_headers, response, status_for
 from understudy.mock.engine.call import HandlerResponse
 from understudy.openapi.loader import Node
+from understudy.openapi.resources.bodies import response_schema
 from understudy.openapi.resources.names import canonical
 
 _TOTALS: Final = frozenset(
@@ -57,16 +58,27 @@ def list_items(bound: BoundCall) -> HandlerResponse | None:
 
     Raises:
         NotFound: A parent does not exist.
-        BadRequest: The cursor is none of this list's.
     """
     bound.expect_parents()
     page = page_of(bound, bound.records.listed(bound.resource.path, bound.address.parents))
     values = [item.body for item in page.items]
+    if len(values) < _fewest(bound):
+        bound.call.notes.append("the document requires more items than there are; some are made up")
+        return None
     result = response(bound, status_for(bound), values, _headers(bound, page))
     if isinstance(result.body, dict):
         schema = _body_schema(bound, result)
         result = result._replace(body=_with_totals(bound, result.body, schema, page))
     return result
+
+
+def _fewest(bound: BoundCall) -> int:
+    """Returns how many items the document requires of every list."""
+    schema = response_schema(bound.role.operation)
+    for step in bound.role.response_path or ():
+        schema = bound.shape.bodies.members(schema).get(step)
+    fewest = bound.shape.bodies.keyword(schema, "minItems")
+    return fewest if isinstance(fewest, int) else 0
 
 
 def _body_schema(bound: BoundCall, result: HandlerResponse) -> Node | None:
