@@ -142,3 +142,11 @@ def test_an_operation_without_state_responds_from_the_document(ask):
     response = ask("POST", "/search", json={"query": "milk"})
     assert response.headers["x-mock-response"] == "generated"
     assert "x-mock-state" not in response.headers
+
+
+def test_members_that_the_document_does_not_declare_are_kept_whatever_their_size(ask):
+    content = '{"name": "Far", "distance": 1e30, "steps": [36893488147419103232, 7]}'
+    headers = {"content-type": "application/json"}
+    created = ask("POST", "/lists", content=content, headers=headers)
+    assert (created.json()["distance"], created.json()["steps"]) == (1e30, [2.0**65, 7])
+    assert ask("GET", created.headers["location"]).json() == created.json()

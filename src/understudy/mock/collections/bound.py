@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from understudy.errors import NotFound
+from understudy.limits import JSON_INTEGER
 from understudy.mock.collections.making import ItemMaker
 from understudy.mock.collections.records import ItemRecords, text_of
 from understudy.mock.collections.shapes import ItemShape
@@ -131,7 +132,12 @@ class BoundCall:
             value = value.get(step) if isinstance(value, Mapping) else None
         if not isinstance(value, Mapping):
             return {}
-        return {name: member for name, member in value.items() if _is_json(member)}
+        known = self.shape.members
+        return {
+            name: member if name in known else _bounded(member)
+            for name, member in value.items()
+            if _is_json(member)
+        }
 
     @property
     def address(self) -> Address:
@@ -215,6 +221,19 @@ class BoundCall:
             if self.records.get(parent.collection, parents[:number], parents[number]) is None:
                 msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
                 raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+
+
+def _bounded(value: Any) -> Any:
+    """Returns a value whose integers can be stored: of members that the document does not declare.
+
+    Those of declared members were bounded when the body was read; a larger one is kept as a float.
+    """
+    if isinstance(value, dict):
+        return {name: _bounded(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in value]
+    is_large = isinstance(value, int) and abs(value) > JSON_INTEGER.most
+    return float(value) if is_large else value
 
 
 def _is_json(value: Any) -> bool:

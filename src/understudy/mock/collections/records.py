@@ -21,6 +21,8 @@ def text_of(value: Any) -> str:
     """Returns an identifier as it stands in a path: ``7`` for 7 and for 7.0."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # a parameter can be larger than orjson writes integers
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
