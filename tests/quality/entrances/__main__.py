@@ -2,10 +2,11 @@
 
 import argparse
 import asyncio
+import itertools
 import sys
 
 from rich.console import Console
-from tests.quality.entrances.comparison import compare
+from tests.quality.entrances.comparison import PET_STORE, SERVICE, compare
 
 
 def main() -> None:
@@ -16,8 +17,10 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(soft_wrap=True)
     differences = 0
-    for seed in options.seeds:
-        result = asyncio.run(compare(options.connections, seed))
+    for seed, settings in itertools.product(options.seeds, (SERVICE, PET_STORE)):
+        # the document of another service has fewer operations
+        connections = options.connections // (1 if settings is SERVICE else 5)
+        result = asyncio.run(compare(connections, seed, settings))
         differences += len(result.differences)
         console.print(
             f"seed {seed}: {result.connections:,} connections, {result.responses:,} responses, "

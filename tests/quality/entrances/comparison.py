@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.quality.entrances.traffic import Sent, traffic
+from tests.quality.entrances.ordinary import PETSTORE
+from tests.quality.entrances.traffic import Sent, pet_traffic, traffic
 from uvicorn.server import ServerState
 
 from understudy.mock.admin import journal_entries
@@ -21,9 +22,17 @@ from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.server import configuration, warm_up
 from understudy.mock.settings import Settings
 
+SERVICE = Settings(seed=3, user_info=True)
+PET_STORE = Settings(seed=3, document=PETSTORE)
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 RENEWED = 500
 """Connections after which both mocks are made anew."""
+
+MOST = 20
+"""Differences after which a comparison stops, as both mocks are made anew after each."""
+
+EARLY = 20
+"""Turns in which a request is refused whose body is awaited."""
 
 PATIENCE = 2000
 """Turns of the event loop in which a response is expected; threads draw and check pictures."""
@@ -50,8 +59,12 @@ class Wire(asyncio.Transport):
         return "127.0.0.1", 50_000
 
     def write(self, data: Any) -> None:
-        """Takes what is sent to the client."""
-        self.written += bytes(data)
+        """Takes what is sent to the client; after the end it is dropped, as asyncio does."""
+        if not self._is_closed:
+            self.written += bytes(data)
+
+    def setsockopt(self, *_option: object) -> None:
+        """Takes an option of the socket."""
 
     def close(self) -> None:
         """Ends the connection."""
@@ -77,10 +90,11 @@ class Entrance:
 
     Args:
         is_direct: Whether it may respond directly.
+        settings: Of the mock.
     """
 
-    def __init__(self, *, is_direct: bool) -> None:
-        self.mock = Mock(Settings(seed=3))
+    def __init__(self, *, is_direct: bool, settings: Settings = SERVICE) -> None:
+        self.mock = Mock(settings)
         self.mock.world.clock = Clock(lambda: NOW)
         self.entries: list[RequestContext] = []
         self.mock.world.journal.listeners.append(self.entries.append)
@@ -94,14 +108,21 @@ class Entrance:
         settings.load()
         connection, wire = HttpConnection(settings, ServerState(), {}), Wire()
         connection.connection_made(wire)
-        for piece in sent.pieces:
+        for number, piece in enumerate(sent.pieces, 1):
             connection.data_received(piece)
-            await _settled(connection)
+            is_last = number == len(sent.pieces) and sent.is_half_closed
+            if is_last and not wire.is_closing() and not connection.eof_received():
+                wire.close()
+            await _settled(connection, wire)
             if wire.is_closing():
                 break
         connection.connection_lost(None)
         await _tasks_done(connection)
         return wire
+
+    def state(self) -> list[object]:
+        """Returns what every world holds."""
+        return [(world.name, world.snapshot()) for world in self.mock.worlds]
 
     def journal(self) -> list[object]:
         """Returns what was journalled since the last call."""
@@ -127,13 +148,15 @@ def _by_the_stack(site: Any) -> Any:
     return application
 
 
-async def _settled(connection: HttpConnection) -> None:
+async def _settled(connection: HttpConnection, wire: Wire) -> None:
     """Lets the connection work until it waits for the client, or has responded."""
     for turn in range(PATIENCE):
         await asyncio.sleep(0 if turn < 20 else 0.001)
-        cycle = connection.cycle
-        if cycle is None or cycle.response_complete or cycle.more_body:  # type: ignore[redundant-expr]  # uvicorn starts with None
-            return
+        waiting = [cycle for cycle in connection.unfinished() if not cycle.more_body]
+        if wire.is_closing() or not waiting:
+            break
+    for _ in range(EARLY):
+        await asyncio.sleep(0)
 
 
 async def _tasks_done(connection: HttpConnection) -> None:
@@ -156,28 +179,50 @@ class Comparison:
     differences: list[str] = field(default_factory=list)
 
 
-async def compare(connections: int, seed: int) -> Comparison:
+def _end(wire: Wire, sent: Sent) -> tuple[bytes, bool]:
+    """Returns what came back, and whether the connection was ended.
+
+    Only a response that was not yet written when the client half-closed says that it is the last.
+    """
+    if sent.is_half_closed:
+        return wire.written.replace(b"connection: close\r\n", b""), wire.is_closing()
+    return wire.written, wire.is_closing()
+
+
+async def compare(
+    connections: int, seed: int, settings: Settings = SERVICE, most: int = MOST
+) -> Comparison:
     """Sends the traffic of a seed both ways.
 
     Args:
         connections: How many are opened to each mock.
         seed: Of the traffic.
+        settings: Of both mocks; those of the pet store get its traffic.
+        most: Differences after which it stops.
     """
+    sending = pet_traffic if settings is PET_STORE else traffic
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     logging.getLogger("understudy").setLevel(logging.CRITICAL)
     result = Comparison()
-    for number, sent in zip(range(connections), traffic(seed), strict=False):
-        if number % RENEWED == 0:
-            direct, stack = Entrance(is_direct=True), Entrance(is_direct=False)
+    is_renewed = True
+    for number, sent in zip(range(connections), sending(seed), strict=False):
+        if len(result.differences) >= most:
+            break
+        if is_renewed:
+            direct = Entrance(is_direct=True, settings=settings)
+            stack = Entrance(is_direct=False, settings=settings)
         wires = await direct.send(sent), await stack.send(sent)
         result.connections += 1
         result.responses += wires[0].written.count(b"HTTP/1.1 ")
-        ends = [(wire.written, wire.is_closing()) for wire in wires]
+        ends = [_end(wire, sent) for wire in wires]
         journals = [direct.journal(), stack.journal()]
-        states = [entrance.mock.world.snapshot() for entrance in (direct, stack)]
+        states = [direct.state(), stack.state()]
         for what, (first, second) in (("wire", ends), ("journal", journals), ("state", states)):
             if first != second:
-                message = f"seed {seed}, {number}, {what}: {sent.pieces!r:.600}"
+                message = f"seed {seed}, {number}, {what}: {sent!r:.600}"
                 ends_in = f"\n  direct {first!r:.1500}\n  stack  {second!r:.1500}"
                 result.differences.append(message + ends_in)
+        is_renewed = (
+            number % RENEWED == RENEWED - 1 or ends[0] != ends[1] or journals[0] != journals[1]
+        )
     return result

@@ -5,17 +5,18 @@ import os
 import re
 
 import pytest
-from tests.quality.entrances.comparison import Entrance, compare
+from tests.quality.entrances.comparison import PET_STORE, SERVICE, Entrance, compare
 from tests.quality.entrances.traffic import Sent
 
 from understudy.mock.engine import direct
+from understudy.mock.settings import Settings
 
 CONNECTIONS = int(os.environ.get("UNDERSTUDY_FUZZ", "400"))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_both_entrances_respond_alike(seed: int):
-    result = asyncio.run(compare(CONNECTIONS, seed))
+@pytest.mark.parametrize(("seed", "settings"), [(1, SERVICE), (2, SERVICE), (1, PET_STORE)])
+def test_both_entrances_respond_alike(seed: int, settings: Settings):
+    result = asyncio.run(compare(CONNECTIONS, seed, settings))
     assert result.differences == []
     assert result.responses > CONNECTIONS
 
@@ -25,7 +26,7 @@ def test_a_condition_that_one_entrance_lacks_is_a_difference(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(direct, name, lambda *_: None)
-    assert asyncio.run(compare(CONNECTIONS, 1)).differences
+    assert asyncio.run(compare(CONNECTIONS, 1, most=1)).differences
 
 
 def test_requests_beyond_those_of_one_turn_are_answered_in_their_order():

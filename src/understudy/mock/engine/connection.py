@@ -14,13 +14,14 @@ from typing import Any, cast
 
 import orjson
 from starlette.types import ASGIApp, Scope
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from understudy.limits import BODY_BYTES, HEADER_BYTES, HEADER_SECONDS, Limit
 from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES
 from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
 from understudy.mock.engine.direct import Continuation
 from understudy.mock.engine.fault_injection import ABORT
+from understudy.mock.engine.pipelining import PipelinedProtocol
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.openapi.paths import decoded_path
 
@@ -48,7 +49,7 @@ _MOST_AT_ONCE = 50
 """Direct responses in one read; a client that pipelines more lets others have their turn first."""
 
 
-class HttpConnection(HttpToolsProtocol):
+class HttpConnection(PipelinedProtocol):
     """Refuses a header without end, and lets a fault end the connection in the middle.
 
     A request that came whole in one read is handed to the application's ``respond`` first, where it
@@ -84,22 +85,9 @@ class HttpConnection(HttpToolsProtocol):
             self._head_timer.cancel()
         super().connection_lost(exc)
 
-    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn always ends the connection
-        """Lets a client have its response that sent a whole request and will send no more.
-
-        Returns:
-            Whether the connection stays open until the response is sent; not over TLS, which has no
-            half-closed connections.
-        """
-        cycle = self.cycle
-        if cycle is None or cycle.more_body or cycle.response_started or self.scheme != "http":  # type: ignore[redundant-expr]  # uvicorn starts with None
-            return False
-        cycle.keep_alive = False
-        return True
-
     def data_received(self, data: bytes) -> None:
         """Reads on, unless the header has grown too large."""
-        if self._is_refused:
+        if self._is_refused or self.is_ending:
             return
         self._head_bytes += len(data)
         self._direct_responses = 0
