@@ -36,7 +36,7 @@ WORLDS = (10, 100, 1_000, 10_000)
 SHARES = (8, 4, 2, 1)
 """One rule of so many is judged."""
 
-COUNTS = (6, 60, 480)
+COUNTS = (7, 72, 720)
 """Cases of each operation; the last makes 10,080."""
 
 REPEATED = 9

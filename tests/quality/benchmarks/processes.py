@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -40,14 +41,18 @@ def run(
     Raises:
         RuntimeError: It ended with another exit code.
     """
-    started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in expected:
-        msg = f"{' '.join(command)} ended with {process.returncode}"
-        raise RuntimeError(msg)
-    return Usage(time.perf_counter() - started, used.ru_utime + used.ru_stime)
+    with tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in expected:
+            errors.seek(0)
+            last = errors.read()[-300:].decode(errors="replace")
+            msg = f"{' '.join(command)} ended with {process.returncode}: {last}"
+            raise RuntimeError(msg)
+    return Usage(seconds, used.ru_utime + used.ru_stime)
 
 
 def busy_seconds(statistics: str) -> float:
