@@ -37,8 +37,8 @@ def ask() -> Ask:
 
 
 @pytest.fixture(scope="module")
-def ask_strictly() -> Ask:
-    return asking(Mock(Settings(document=PETSTORE, tokens="strict")))
+def ask_knowing() -> Ask:
+    return asking(Mock(Settings(document=PETSTORE, tokens="known")))
 
 
 def test_a_document_without_a_server_is_served_at_the_root(ask):
@@ -138,21 +138,28 @@ def test_any_bearer_token_is_let_in(ask):
 
 
 @pytest.mark.parametrize("text", ["whatever", "ada-expired"])
-def test_strict_tokens_are_those_of_the_fixtures(ask_strictly, text: str):
+def test_known_tokens_are_those_of_the_fixtures(ask_knowing, text: str):
     sent = [{"Authorization": f"Bearer {token}"} for token in (text, "ada-full")]
-    assert [ask_strictly("GET", "/pets/1", headers=it).status_code for it in sent] == [401, 200]
+    assert [ask_knowing("GET", "/pets/1", headers=it).status_code for it in sent] == [401, 200]
     keys = [{"X-Api-Key": token} for token in (text, "ada-api-key")]
     pet = {"json": {"name": "Rex", "kind": "dog"}}
-    answers = [ask_strictly("POST", "/pets", headers=it, **pet) for it in keys]
+    answers = [ask_knowing("POST", "/pets", headers=it, **pet) for it in keys]
     assert [answer.status_code for answer in answers] == [401, 201]
     assert "`understudy fixtures --list` shows" in answers[0].json()["message"]
 
 
-def test_strict_accounts_are_people_with_their_passwords(ask_strictly):
+def test_known_accounts_are_people_with_their_passwords(ask_knowing):
     accounts = [("ada", "wrong"), ("nemo", ""), ("ada", "ada-password")]
-    answers = [ask_strictly("DELETE", "/pets/1", auth=account) for account in accounts]
+    answers = [ask_knowing("DELETE", "/pets/1", auth=account) for account in accounts]
     assert [answer.status_code for answer in answers] == [401, 401, 204]
     assert answers[0].headers["www-authenticate"] == 'Basic realm="understudy"'
+
+
+def test_strict_tokens_have_the_scopes_that_the_document_names():
+    strict = asking(Mock(Settings(document=PETSTORE, tokens="strict")))
+    refused = strict("GET", "/pets/1", headers={"Authorization": "Bearer ada-full"})
+    assert refused.status_code == 403
+    assert "was not granted the scope this needs: read" in refused.json()["message"]
 
 
 def test_any_token_is_refused_for_our_own_service_where_each_speaks_for_a_person():
@@ -160,7 +167,7 @@ def test_any_token_is_refused_for_our_own_service_where_each_speaks_for_a_person
         Mock(Settings(tokens="any"))
 
 
-@pytest.mark.parametrize(("tokens", "credential"), [(None, "anything"), ("strict", "ada-full")])
+@pytest.mark.parametrize(("tokens", "credential"), [(None, "anything"), ("known", "ada-full")])
 def test_the_start_page_shows_operations_and_credentials_and_no_people(
     tokens: TokenPolicy | None, credential: str
 ):

@@ -37,7 +37,7 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
         document=None if document is None else document.path,
         overlays=tuple(map(Path, target.overlays)),
         # cases send invalid tokens
-        tokens=None if document is None else "strict",
+        tokens=None if document is None else "known",
         vocabulary=words,
     )
     server = mock(settings)

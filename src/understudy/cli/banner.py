@@ -103,8 +103,16 @@ def _other_service(mock: Mock, listing: Listing, base_url: str) -> list[str]:
         *shown,
         *([f"  and {more} more: see the start page"] if more else []),
         "",
-        *([click.style("Credentials", bold=True), *map(_cut, schemes)] if schemes else []),
+        *([_credentials_heading(listing), *map(_cut, schemes)] if schemes else []),
     ]
+
+
+def _credentials_heading(listing: Listing) -> str:
+    """Returns a heading that says which credentials are valid."""
+    hint = "any value is valid; --tokens known takes those of the fixtures"
+    if listing.are_credentials_checked:
+        hint = "understudy fixtures lists all of them"
+    return f"{click.style('Credentials', bold=True)}  {click.style(hint, dim=True)}"
 
 
 def _fitting(lines: Sequence[str], rows: int) -> list[str]:

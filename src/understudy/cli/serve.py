@@ -77,9 +77,10 @@ def _lower_case(
 )
 @click.option(
     "--tokens",
-    type=click.Choice(["any", "strict"]),
+    type=click.Choice(["any", "known", "strict"]),
     show_envvar=True,
-    help="Take any credential of the declared kind, or only those of the fixtures."
+    help="Take any credential of the declared kind, only those of the fixtures, or of these only OAuth"
+    " tokens with the scopes that the document names."
     "  [default: any with another service's --document]",
 )
 @click.option(

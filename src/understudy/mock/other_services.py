@@ -6,6 +6,7 @@ credential of the declared kind is let in, as the fixtures' people are no accoun
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from understudy.errors import Problem, StartupError
 from understudy.interface.operations import key_of
@@ -26,7 +27,10 @@ from understudy.openapi.loader import Document
 _NEWER = {key_of(*key) for key in (*resource_operations.HANDLERS, ("GET", PATH))} - COMPARED
 """The handlers without an operation that the interface describes, but for its publication."""
 
-STRICT_HINT = "`understudy fixtures --list` shows tokens and passwords that are valid"
+CHECKED: Final = frozenset({"known", "strict"})
+"""The policies under which only credentials of the fixtures are valid."""
+
+KNOWN_HINT = "`understudy fixtures --list` shows tokens and passwords that are valid"
 
 
 def is_own_service(api: Api) -> bool:
@@ -69,12 +73,13 @@ def adapted(api: Api, declared: Document, settings: Settings) -> Api:
             token_hint=api.token_hint,
             policies=api.policies,
         )
-    if tokens == "strict":
+    if tokens in CHECKED:
         return replace(
             api,
+            checks_declared_scopes=tokens == "strict",
             authenticate_key=authenticate,
             authenticate_account=_authenticate_account,
-            credential_hint=STRICT_HINT,
+            credential_hint=KNOWN_HINT,
         )
     if is_own:
         return api
@@ -121,7 +126,7 @@ def listing(
     """Returns what another service's document offers; None for the document of our own service."""
     if any(endpoint.binding.handler is not None for endpoint in endpoints):
         return None
-    return Listing(title, endpoints, are_credentials_checked=tokens == "strict")
+    return Listing(title, endpoints, are_credentials_checked=tokens in CHECKED)
 
 
 def beside(resource: Api, authorization: Sequence[Api], web: Api, administration: Api) -> list[Api]:

@@ -8,7 +8,7 @@ from typing import Literal
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
 Inference = Literal["auto", "off"]
-TokenPolicy = Literal["any", "strict"]
+TokenPolicy = Literal["any", "known", "strict"]
 HandlerPolicy = Literal["auto", "off"]
 
 
@@ -27,8 +27,9 @@ class Settings:
             the interface's own.
         handlers: Whether the bundled handlers respond to the operations that the document shares with
             the interface (``auto``), or every response is made from the document (``off``).
-        tokens: Which credentials the operations of a document take: ``any``, or those of the fixtures;
-            None is ``any`` under the document of another service.
+        tokens: Which credentials the operations of a document take: ``any``, those of the fixtures
+            (``known``), or of these only OAuth tokens with the scopes that the document names
+            (``strict``); None is ``any`` under the document of another service.
         infer: Whether operations of another service share a state that is inferred from its document.
         state_model: The file that corrects what is inferred.
         seed_data: File or directory of the items that inferred collections begin with.

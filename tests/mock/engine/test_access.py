@@ -53,6 +53,22 @@ def test_parts_of_one_alternative_are_wanted_together() -> None:
     assert decided({"key": (), "bearer": ()}) == Access("unread", alternatives=(both,))
 
 
-@pytest.mark.parametrize("open_", [{}, {"certificate": ()}])
-def test_nothing_is_looked_for_where_one_alternative_asks_for_nothing(open_) -> None:
-    assert decided({"basic": ()}, open_) == Access("unread")
+@pytest.mark.parametrize("open_", [{}, {"certificate": ()}, {"undeclared": ()}])
+def test_nothing_must_be_sent_where_one_alternative_asks_for_nothing(open_) -> None:
+    basic = Credential("header", "authorization", "basic")
+    optional = Access("unread", alternatives=((basic,),), is_optional=True)
+    assert decided({"basic": ()}, open_) == decided(open_, {"basic": ()}) == optional
+    assert decided({"bearer": ()}, open_) == Access("optional")
+    assert decided(open_) == Access("unread")
+
+
+def test_a_token_beside_other_kinds_is_one_alternative_of_several() -> None:
+    alternatives = ((BEARER,), (Credential("query", "k"),))
+    assert decided({"oauth": ()}, {"key": ()}) == Access("unread", alternatives=alternatives)
+
+
+def test_scopes_are_those_of_token_schemes_and_each_alternative_names_its_own() -> None:
+    both = decided({"oauth": ("a", "b"), "key": ("role",)}, {"openid": ("c",)})
+    assert both.declared_scopes == (frozenset("ab"), frozenset("c"))
+    assert decided({"oauth": ("a",)}, {"key": ("role",)}).declared_scopes == (frozenset("a"),)
+    assert decided({"oauth": ("a",)}, {"openid": ()}).declared_scopes == ()

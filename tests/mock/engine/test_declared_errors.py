@@ -168,3 +168,29 @@ def test_as_many_violations_are_listed_as_the_document_has_room_for(refusal) -> 
 def test_a_missing_or_unknown_member_is_its_own_place(refusal) -> None:
     violations = refusal(PLACES, CLOSED, {"b": 1}, "notify=true")["detail"]
     assert sorted(it["loc"] for it in violations) == [["body", "a"], ["body", "b"]]
+
+
+NEIGHBOURS = """
+openapi: 3.1.0
+paths:
+  /a: {get: {security: [{key: []}], responses: {'200': {description: ok}}}}
+  /b: {get: {responses: {'404': &error {$ref: '#/components/responses/Error'}, '500': *error}}}
+  /c: {get: {responses: {'409': {description: x, content: {application/json: {schema: {required: [no]}}}}}}}
+  /d: {get: {security: [{key: []}], responses: {default: {description: anything}}}}
+components:
+  securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}
+  responses:
+    Error:
+      description: An error.
+      content:
+        application/problem+json:
+          schema: {type: object, required: [fault], properties: {fault: {type: string}}}
+"""
+
+
+def test_an_error_that_is_not_declared_looks_like_those_of_the_other_operations(serve) -> None:
+    service = serve(NEIGHBOURS, api={"handlers": {}})
+    refused = service.get("/a")
+    assert (refused.status_code, list(refused.json())) == (401, ["fault"])
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert list(service.get("/d").json()) == ["error", "code"]

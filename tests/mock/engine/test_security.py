@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.mock.engine.conftest import Service
 
 from understudy.mock.engine.credentials import bearer_token
 
@@ -163,6 +164,96 @@ x-scheme: {type: oauth2}
     service = serve(text, api={"handlers": {}})
     assert service.get("/a", headers=bearing("unknown")).json()["code"] == "invalid_token"
     assert service.get("/a", headers=bearing("ben-token")).status_code == 200
+
+
+ALTERNATIVES = """
+openapi: 3.1.0
+security: [{key: []}]
+paths:
+  /key-or-token: {get: {security: [{key: []}, {token: []}], responses: &ok {'200': {description: ok}}}}
+  /token-or-basic: {get: {security: [{token: []}, {basic: []}], responses: *ok}}
+  /both: {get: {security: [{token: [], key: []}], responses: *ok}}
+  /both-keys-or-basic: {get: {security: [{key: [], other: []}, {basic: []}], responses: *ok}}
+  /optional: {get: {security: [{key: []}, {}], responses: *ok}}
+  /open: {get: {security: [], responses: *ok}}
+  /inherited: {get: {responses: *ok}}
+  /certificate: {get: {security: [{certificate: []}], responses: *ok}}
+  /scoped: {get: {security: [{oauth: [read]}, {oauth: [all]}], responses: *ok}}
+  /scoped-or-key: {get: {security: [{oauth: [all]}, {key: []}], responses: *ok}}
+components:
+  securitySchemes:
+    key: {type: apiKey, in: header, name: X-Key}
+    other: {type: apiKey, in: query, name: other}
+    token: {type: http, scheme: bearer}
+    basic: {type: http, scheme: basic}
+    certificate: {type: mutualTLS}
+    oauth: {type: oauth2, flows: {}}
+"""
+KEY, BASIC = {"X-Key": "k"}, {"Authorization": "Basic YTpi"}
+KEY_HERE = 'ApiKey realm="understudy", in="header", name="X-Key"'
+
+
+@pytest.fixture(scope="module")
+def alternatives(tmp_path_factory: pytest.TempPathFactory) -> Service:
+    return Service(ALTERNATIVES, tmp_path_factory.mktemp("security"), api={"handlers": {}})
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "status"),
+    [
+        ("/key-or-token", KEY, 200),
+        ("/key-or-token", bearing("ben-token"), 200),
+        ("/key-or-token", BASIC, 401),
+        ("/key-or-token", {}, 401),
+        ("/token-or-basic", BASIC, 200),
+        ("/token-or-basic", KEY, 401),
+        ("/both", KEY, 401),
+        ("/both", bearing("ben-token"), 401),
+        ("/both", {**KEY, **bearing("ben-token")}, 200),
+        ("/both", {**KEY, **bearing("unknown")}, 401),
+        ("/both-keys-or-basic", KEY, 401),
+        ("/both-keys-or-basic?other=1", KEY, 200),
+        ("/both-keys-or-basic", BASIC, 200),
+        ("/optional", {}, 200),
+        ("/optional", BASIC, 200),
+        ("/open", {}, 200),
+        ("/inherited", {}, 401),
+        ("/inherited", KEY, 200),
+        ("/certificate", {}, 200),
+    ],
+)
+def test_one_alternative_must_be_met_whole(alternatives, target: str, headers, status) -> None:
+    assert alternatives.get(target, headers=headers).status_code == status
+
+
+def test_a_challenge_names_each_credential_that_would_do(alternatives) -> None:
+    refused = [alternatives.get(it) for it in ("/inherited", "/token-or-basic", "/both")]
+    assert [it.headers.get_list("www-authenticate") for it in refused] == [
+        [KEY_HERE],
+        [REALM, 'Basic realm="understudy"'],
+        [REALM, KEY_HERE],
+    ]
+
+
+def test_an_optional_key_that_is_not_valid_is_refused_unless_it_is_ignored_by_choice(serve) -> None:
+    knows_none = {"handlers": {}, "authenticate_key": lambda *_: None}
+    service = serve(ALTERNATIVES, api=knows_none)
+    assert service.get("/optional", headers=KEY).status_code == 401
+    ignoring = {**KEY, "X-Mock-Choose": "invalid-optional-token=anonymous"}
+    assert service.get("/optional", headers=ignoring).status_code == 200
+
+
+def test_declared_scopes_are_checked_where_that_is_wanted(serve) -> None:
+    lenient = serve(ALTERNATIVES, api={"handlers": {}})
+    assert lenient.get("/scoped", headers=bearing("ben-token")).status_code == 200
+    strict = serve(ALTERNATIVES, api={"handlers": {}, "checks_declared_scopes": True})
+    assert strict.get("/scoped", headers=bearing("ada-token")).status_code == 200
+    refused = strict.get("/scoped", headers=bearing("ben-token"))
+    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")
+    assert 'scope="read"' in refused.headers["www-authenticate"]
+    assert strict.get("/scoped", headers=bearing("ada-key")).status_code == 200
+    assert strict.get("/scoped-or-key", headers=bearing("ben-token")).status_code == 403
+    assert strict.get("/scoped-or-key", headers=KEY).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from understudy.openapi.loader import Document, Node
@@ -44,11 +45,16 @@ class Access:
         scopes: What an OAuth token must have been granted; None where API keys serve as well.
         alternatives: The credentials of which one group must be sent whole, where a bearer token
             is not the only kind.
+        is_optional: Whether none of the alternatives must be sent.
+        declared_scopes: The scopes that the document names for each alternative with a token, which
+            must have been granted one set where they are checked; empty: none is named.
     """
 
     token: Literal["required", "optional", "unread"]
     scopes: frozenset[str] | None = None
     alternatives: tuple[tuple[Credential, ...], ...] = ()
+    is_optional: bool = False
+    declared_scopes: tuple[frozenset[str], ...] = ()
 
 
 def declared_schemes(document: Document) -> dict[str, dict[str, Any]]:
@@ -83,29 +89,52 @@ def access(
         return Access("unread")
     if is_implemented:
         return Access("optional")
-    alternatives = tuple(
-        tuple(credentials_of(schemes.get(name, {}) for name in alternative))
+    requirements = tuple(
+        tuple(credentials_of(schemes[name] for name in alternative if name in schemes))
         for alternative in operation.security
     )
-    takes_anyone = () in alternatives
-    if all(credential.scheme == "bearer" for some in alternatives for credential in some):
-        return Access("optional" if takes_anyone else "required")
-    return Access("unread", alternatives=() if takes_anyone else alternatives)
+    alternatives = tuple(dict.fromkeys(filter(None, requirements)))
+    if not alternatives:
+        return Access("unread")
+    is_optional = () in requirements
+    declared = _declared_scopes(operation, schemes)
+    if set(alternatives) == {(BEARER,)}:
+        return Access("optional" if is_optional else "required", declared_scopes=declared)
+    return Access(
+        "unread", alternatives=alternatives, is_optional=is_optional, declared_scopes=declared
+    )
+
+
+def _declared_scopes(
+    operation: Operation, schemes: Mapping[str, Any]
+) -> tuple[frozenset[str], ...]:
+    """Returns the scopes of each alternative with a token; of other schemes these are roles.
+
+    Returns:
+        Empty where a token needs none in one of them.
+    """
+    tokens = {name for name, scheme in schemes.items() if scheme.get("type") in _BEARER_TYPES}
+    listed = tuple(
+        frozenset(chain.from_iterable(alternative[name] for name in tokens & alternative.keys()))
+        for alternative in operation.security
+        if tokens & alternative.keys()
+    )
+    return listed if all(listed) else ()
 
 
 def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]:
     """Yields what requests send for Security Scheme Objects (OpenAPI 3.1.0).
 
-    An unknown type is taken for an API key.
+    Nothing is sent for a certificate, as the mock's own is for itself and asks for none, and for a
+    type that OpenAPI does not have.
     """
     for scheme in schemes:
         kind = scheme.get("type")
-        if kind == "mutualTLS":
-            continue  # the mock's certificate is for itself, and asks for none
         if kind in _BEARER_TYPES:
             yield BEARER
-        elif kind == "http":
-            yield Credential("header", "authorization", str(scheme.get("scheme")).lower())
-        else:
+        elif kind in {"http", "basic"}:  # the second as in Swagger 2.0
+            word = "basic" if kind == "basic" else str(scheme.get("scheme", "bearer")).lower()
+            yield Credential("header", "authorization", word)
+        elif kind == "apiKey":
             place = scheme.get("in", "header"), scheme.get("name", "authorization")
             yield Credential(*map(str, place))

@@ -65,6 +65,8 @@ class Api:
         token_hint: What a refusal says of the bearer tokens that are valid.
         authenticate_key: Looks up an API key of one of the document's security schemes.
         authenticate_account: Checks the user name and password of Basic authentication (RFC 7617).
+        checks_declared_scopes: Whether an OAuth token must have been granted the scopes that the
+            document names for an operation without a handler.
         credential_hint: What a refusal says of the credentials that are valid.
         scopes: The operations that take OAuth tokens only, and the scopes that each requires.
         limited: The operations that count towards the quota.
@@ -94,6 +96,7 @@ class Api:
     token_hint: str = ""
     authenticate_key: Authenticate = takes_any_token
     authenticate_account: AuthenticateAccount = takes_any_account
+    checks_declared_scopes: bool = False
     credential_hint: str = "any value will do here"
     scopes: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     limited: frozenset[tuple[str, str]] = frozenset()

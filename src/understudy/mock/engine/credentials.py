@@ -9,7 +9,7 @@ import binascii
 from typing import Final
 
 from understudy.errors import Headers, Unauthorized
-from understudy.mock.engine.access import Credential
+from understudy.mock.engine.access import Access, Credential
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.parameters import parse_query
@@ -20,23 +20,31 @@ NOT_AUTHORIZED = "You are not authorized to perform this action"
 
 
 def authenticate_alternatives(
-    context: RequestContext, api: Api, alternatives: tuple[tuple[Credential, ...], ...]
-) -> Principal:
+    context: RequestContext, api: Api, access: Access
+) -> Principal | None:
     """Returns the principal of the first alternative whose credentials are all valid.
 
+    Returns:
+        None where none has to be sent, and none is.
+
     Raises:
-        Unauthorized: There is none.
+        Unauthorized: No alternative is valid. Where none has to be sent, a credential that is sent
+            all the same and is not valid is refused, unless it is ignored by choice.
     """
-    for alternative in alternatives:
+    for alternative in access.alternatives:
         principals = [_principal(context, api, credential) for credential in alternative]
-        if principals and None not in principals:
-            return next(filter(None, principals))
+        if None not in principals:
+            return principals[0]
+    credentials = {it for alternative in access.alternatives for it in alternative}
+    sent = [it for it in credentials if _text(context, it) is not None]
+    if access.is_optional and (not sent or api.policies.ignores_invalid_token(context.choices)):
+        return None
     wanted = " or ".join(
         " and ".join(credential.described for credential in alternative)
-        for alternative in alternatives
+        for alternative in access.alternatives
     )
     msg = f"{NOT_AUTHORIZED}: send {wanted} ({api.credential_hint})."
-    raise Unauthorized(msg, headers=_challenges(alternatives))
+    raise Unauthorized(msg, headers=_challenges(access.alternatives))
 
 
 def bearer_token(authorization: bytes) -> str | None:
@@ -86,7 +94,14 @@ def _decoded(text: str) -> str:
 
 
 def _challenges(alternatives: tuple[tuple[Credential, ...], ...]) -> Headers:
-    """Returns a challenge for each scheme; without one, the header that 401 must have names Bearer."""
-    schemes = {credential.scheme for some in alternatives for credential in some}
-    words = sorted(scheme.capitalize() for scheme in schemes if scheme) or ["Bearer"]
-    return tuple(("www-authenticate", f"{word} {REALM}") for word in words)
+    """Returns a challenge for each credential (RFC 9110, 11.6.1); keys have no scheme of the registry."""
+    credentials = dict.fromkeys(it for alternative in alternatives for it in alternative)
+    return tuple(("www-authenticate", challenge(credential)) for credential in credentials)
+
+
+def challenge(credential: Credential) -> str:
+    """Returns what asks for a credential."""
+    if credential.scheme:
+        return f"{credential.scheme.capitalize()} {REALM}"
+    name = credential.name.replace("\\", "").replace('"', "")
+    return f'ApiKey {REALM}, in="{credential.location}", name="{name}"'

@@ -92,7 +92,9 @@ def _headers(endpoint: Endpoint) -> Iterator[str]:
 
 
 def _credentials(endpoint: Endpoint) -> tuple[Credential, ...]:
-    """Returns the credentials of the first alternative; one alternative is enough."""
+    """Returns the credentials of the first alternative, if one must be sent; one is enough."""
+    if endpoint.access.is_optional:
+        return ()
     if endpoint.access.token == "required":
         return (BEARER,)
     return next(iter(endpoint.access.alternatives), ())

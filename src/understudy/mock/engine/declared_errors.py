@@ -5,8 +5,10 @@ an operation's errors is followed, so that a generated client can read them.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from understudy.errors import Headers, Problem
 from understudy.mock.engine.call import HandlerResponse
@@ -20,6 +22,30 @@ _UNPROCESSABLE = 422
 _NOT_LETTERS = re.compile("[^a-z]")
 
 
+NONE_USUAL: Final[Mapping[str, DeclaredResponse]] = MappingProxyType({})
+
+_ANY_STATUS = "default"
+
+
+def usual_errors(operations: Iterable[Operation]) -> Mapping[str, DeclaredResponse]:
+    """Returns the errors that most operations of a document share, by their status.
+
+    An operation often declares only some of the errors that it has; the others look like those of its
+    neighbours. ``default`` is the error that is declared most often, whatever its status.
+    """
+    errors = [
+        (status, response)
+        for operation in operations
+        for status, response in operation.responses.items()
+        if not status.startswith(("1", "2", "3")) and _json_schema(response)[1] is not None
+    ]
+    counts = Counter(response.pointer for _, response in errors)
+    # the most frequent one last, as the last one of a status counts
+    errors.sort(key=lambda it: counts[it[1].pointer])
+    usual = dict(errors)
+    return {**usual, _ANY_STATUS: errors[-1][1]} if errors else NONE_USUAL
+
+
 class DeclaredErrors:
     """The errors and the headers that the document declares for one operation.
 
@@ -27,12 +53,18 @@ class DeclaredErrors:
         operation: What the document says of it.
         schemas: The document's validators.
         header_names: Names for headers that the document does not declare.
+        usual: What ``usual_errors`` returns for the document, for errors that are not declared here.
     """
 
     def __init__(
-        self, operation: Operation, schemas: Schemas, header_names: Mapping[str, str]
+        self,
+        operation: Operation,
+        schemas: Schemas,
+        header_names: Mapping[str, str],
+        usual: Mapping[str, DeclaredResponse] = NONE_USUAL,
     ) -> None:
         self._other_names = header_names
+        self._usual = usual
         self._operation = operation
         self._schemas = schemas
         self._header_names = {
@@ -51,7 +83,11 @@ class DeclaredErrors:
         """
         status = self._status(response.status)
         response = response._replace(status=status)
-        declared = self._operation.response(status)
+        declared = (
+            self._operation.response(status)
+            or self._usual.get(str(status))
+            or self._usual.get(_ANY_STATUS)
+        )
         media_type, schema = _json_schema(declared)
         if schema is None or self._is_own_shape(schema, response.body):
             return response

@@ -6,7 +6,7 @@ from functools import lru_cache
 from understudy.mock.engine.access import Access, access, declared_schemes
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
-from understudy.mock.engine.declared_errors import DeclaredErrors
+from understudy.mock.engine.declared_errors import DeclaredErrors, usual_errors
 from understudy.mock.engine.document_handlers import DocumentHandler
 from understudy.mock.engine.handlers import Binding, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
@@ -65,6 +65,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     scopes = {shape(*key): granted for key, granted in api.scopes.items()}
     aliases = {shape(*key): names for key, names in api.aliases.items()}
     schemes = declared_schemes(api.document)
+    usual = usual_errors(declared)
     return tuple(
         Endpoint(
             api=api,
@@ -102,7 +103,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 reads_json_as_form=shape(operation.method, operation.path) in json_as_form,
             ),
             validator=ResponseValidator(operation, schemas.for_responses),
-            errors=DeclaredErrors(operation, schemas.for_responses, api.header_names),
+            errors=DeclaredErrors(operation, schemas.for_responses, api.header_names, usual),
         )
         for operation, binding in zip(declared, bindings, strict=True)
     )

@@ -29,8 +29,9 @@ def authorize(context: RequestContext) -> None:
     endpoint = context.endpoint
     if endpoint is None or endpoint.access.token == "unread":
         if endpoint is not None and endpoint.access.alternatives:
-            alternatives = endpoint.access.alternatives
-            context.principal = authenticate_alternatives(context, endpoint.api, alternatives)
+            principal = authenticate_alternatives(context, endpoint.api, endpoint.access)
+            _expect_declared_scopes(context, endpoint, principal)
+            context.principal = principal
         return
     authorization = context.headers.get(b"authorization")
     if authorization is None:
@@ -44,6 +45,7 @@ def authorize(context: RequestContext) -> None:
     if endpoint.access.scopes is not None:
         ignores = endpoint.api.policies.ignores_scopes(context.choices)
         expect_scopes(principal, endpoint.access.scopes, is_granted=ignores)
+    _expect_declared_scopes(context, endpoint, principal)
     context.principal = principal
 
 
@@ -84,6 +86,24 @@ def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: 
 def _because(endpoint: Endpoint, reason: str) -> str:
     hint = endpoint.api.token_hint
     return f"{NOT_AUTHORIZED}: {reason}.{f' {hint}' if hint else ''}"
+
+
+def _expect_declared_scopes(
+    context: RequestContext, endpoint: Endpoint, principal: Principal | None
+) -> None:
+    """Refuses an OAuth token that was granted the scopes of no alternative, where they are checked.
+
+    Raises:
+        Forbidden: It is such a token (RFC 6750, 3.1).
+    """
+    declared = endpoint.access.declared_scopes
+    if not (declared and endpoint.api.checks_declared_scopes and principal):
+        return
+    if bearer_token(context.headers.get(b"authorization", b"")) is None:
+        return
+    if principal.kind == "oauth" and not any(scopes <= principal.scopes for scopes in declared):
+        ignores = endpoint.api.policies.ignores_scopes(context.choices)
+        expect_scopes(principal, declared[0], is_granted=ignores)
 
 
 def expect_scopes(principal: Principal, scopes: frozenset[str], *, is_granted: bool) -> None:
