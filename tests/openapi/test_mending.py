@@ -166,6 +166,20 @@ def test_what_a_version_leaves_out_is_not_missed(read, version: str) -> None:
     assert read("paths: {/a: {get: {summary: a}}}", version).losses == ()
 
 
+def test_methods_of_3_2_are_operations(read) -> None:
+    document = read(
+        "paths: {/a: {query: {responses: {}}, additionalOperations: {COPY: {operationId: copy},"
+        " LINK: {requestBody: {$ref: '#/gone'}}}}}",
+        "3.2.0",
+    )
+    assert [(it.method, it.operation_id) for it in operations(document)] == [
+        ("QUERY", "QUERY /a"),
+        ("COPY", "copy"),
+        ("LINK", "LINK /a"),
+    ]
+    assert [it.rule for it in document.losses] == ["dangling-reference", "unusable-operation"]
+
+
 def test_two_operations_with_one_operation_id_are_told_apart(read) -> None:
     document = read(
         "paths: {/a: {get: {operationId: x, responses: {}}, put: {operationId: x, responses: {}}}}"

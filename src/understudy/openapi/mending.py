@@ -116,9 +116,11 @@ class _Walk:
         is_component = (
             place.pointer.startswith("#/components/") and place.pointer.count("/") == _TOP
         )
-        has_units = is_component or kind == "path item"
+        has_units = is_component or kind in {"path item", "operation"}
         for name in place.value:
             below = place.below(name, kind)
+            if kind == "operation":
+                self.mended.needs[below.pointer].add(place.unit)
             # a name of a component or a member of an object may begin with x-
             if place.kind[0] == "{" or not name.startswith("x-"):
                 yield below._replace(unit=below.pointer) if has_units else below

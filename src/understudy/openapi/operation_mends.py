@@ -18,6 +18,7 @@ class _Found(NamedTuple):
 
     path: str
     path_item: dict[str, Any]
+    holder: dict[str, Any]
     method: str
     pointer: str
     value: dict[str, Any]
@@ -50,24 +51,26 @@ class _OperationMends:
             if path.startswith("x-"):
                 continue
             pointer, item = self._followed(f"#/paths/{escape(path)}", entry)
-            for method in METHODS:
-                at = f"{pointer}/{method}"
-                if method in item and at not in self._seen:
-                    self._seen.add(at)
-                    yield _Found(path, item, method, at, item[method])
+            additional = f"{pointer}/additionalOperations", item.get("additionalOperations", {})
+            for at, holder, methods in ((pointer, item, METHODS), (*additional, additional[1])):
+                for method in list(methods):
+                    operation = f"{at}/{method}"
+                    if method in holder and operation not in self._seen:
+                        self._seen.add(operation)
+                        yield _Found(path, item, holder, method, operation, holder[method])
 
     def mend(self, found: _Found) -> None:
         """Mends one operation."""
         reason = self._mended.why_broken(found.pointer)
         if reason is not None:
-            found.path_item[found.method] = _unusable(found.value, reason)
+            found.holder[found.method] = _unusable(found.value, reason)
             self._note("unusable-operation", found.pointer, f"answers 501, as {reason}.")
             return
         self._name(found)
         named = PATH_PARAMETER.findall(path_of(found.path))
         declared: set[str] = set()
         for pointer, owner in (
-            (found.pointer.rpartition("/")[0], found.path_item),
+            (_path_item_of(found.pointer), found.path_item),
             (found.pointer, found.value),
         ):
             if "parameters" in owner:
@@ -129,6 +132,11 @@ class _OperationMends:
         found: Diagnostic = loss(rule, pointer, message)
         if found not in self._mended.diagnostics:  # parameters of a path are met at each operation
             self._mended.diagnostics.append(found)
+
+
+def _path_item_of(pointer: str) -> str:
+    """Returns the pointer of the path item that an operation is in."""
+    return pointer.rpartition("/")[0].removesuffix("/additionalOperations")
 
 
 def _why_invalid(name: Any, location: Any) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from understudy.openapi.path_queries import path_of
 from understudy.openapi.security_requirements import security_requirements
 from understudy.openapi.servers import base_paths
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
 def path_shape(template: str) -> str:
@@ -118,14 +118,19 @@ def operations(document: Document) -> tuple[Operation, ...]:
     Raises:
         StartupError: A part of it is not as OpenAPI has it.
     """
-    declared = []
+    declared: list[Operation] = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
         if str(path).startswith("x-"):  # an extension, and no path
             continue
         path_item = document.expect(item, dict)
-        for method, operation in path_item.children():
-            if method in METHODS:
-                declared.append(_operation(document, str(path), path_item, str(method), operation))
+        declared += [
+            _operation(document, str(path), path_item, str(method), operation)
+            for method, operation in (
+                *((name, node) for name, node in path_item.children() if name in METHODS),
+                # OpenAPI 3.2, Path Item Object: methods beside those that have a member
+                *(path_item.child("additionalOperations") or Node("", {})).children(),
+            )
+        ]
     return tuple(declared)
 
 

@@ -22,6 +22,7 @@ from understudy.openapi.skeleton import skeleton
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
+    from connexion.http_facts import METHODS
     from connexion.middleware.routing import RoutingMiddleware
     from connexion.resolver import Resolver
     from connexion.spec import OpenAPISpecification
@@ -88,6 +89,8 @@ def routed(
         dispatch: The application that responds after routing.
     """
     place = layers.index(ROUTING)
+    # Connexion knows the methods of OpenAPI 3.0 and passes over others
+    METHODS.update(it.method.lower() for operations in apis.values() for it in operations)
     routing = Routing(_layered(layers[place + 1 :], dispatch))
     resolver = Resolver(lambda _: dispatch)
     # Starlette's router takes the first base path that fits
