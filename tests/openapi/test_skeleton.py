@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 import yaml
-from connexion.spec import Specification
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from understudy.mock.engine._connexion import ROUTING, registered_routes, routed
+from understudy.mock.engine._connexion import ROUTING, Skeleton, registered_routes, routed
 from understudy.openapi.operations import operations, path_shape
 from understudy.openapi.skeleton import path_texts, routing_id, skeleton
 
@@ -29,6 +28,10 @@ _OPERATION = st.fixed_dictionaries(
 )
 
 
+CONNEXIONS_SPECIFICATION: Any = Skeleton.__base__
+"""Validates a document, which the mock does not do at each start."""
+
+
 async def nothing(*_: Any) -> None:
     """Answers nothing: what is asked here is only whether it can be built."""
 
@@ -38,7 +41,7 @@ async def nothing(*_: Any) -> None:
 def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[str, Any]) -> None:
     document = read(yaml.safe_dump({"paths": paths}), "3.1.0")
     found = operations(document)
-    Specification.load(skeleton(found))  # validates it, which the mock does not
+    CONNEXIONS_SPECIFICATION(skeleton(found))
     assert len(list(registered_routes(routed({"/v1": found}, [ROUTING], nothing)))) == len(
         {(operation.method, path_shape(operation.path)) for operation in found}
     )

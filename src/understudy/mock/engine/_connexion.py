@@ -17,10 +17,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound, Problem
+from understudy.mock.engine._private_imports import without_packages
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import skeleton
 
-with warnings.catch_warnings():
+with warnings.catch_warnings(), without_packages("connexion", "connexion.middleware"):
     warnings.simplefilter("ignore")
     from connexion.http_facts import METHODS
     from connexion.middleware.routing import RoutingMiddleware

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from PIL import Image
-
 _SIZE = (64, 64)
 _COLOUR = (38, 84, 124)
 _FILE_NAME = "note.txt"
@@ -51,6 +49,8 @@ def sample_file(media_type: str) -> bytes | None:
 
 
 def _picture(form: str) -> bytes:
+    from PIL import Image  # noqa: PLC0415 - importing Pillow takes too long at start
+
     buffer = io.BytesIO()
     dates = {"creationDate": None, "modDate": None} if form == "PDF" else {}
     Image.new("RGB", _SIZE, _COLOUR).save(buffer, form, **dates)

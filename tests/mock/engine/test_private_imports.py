@@ -1,0 +1,51 @@
+"""Connexion's routing is loaded without the rest of it, and nobody else notices."""
+
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from understudy.mock.engine._private_imports import without_packages
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-W", "ignore", "-c", dedent(code)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def test_a_mock_is_imported_without_what_routing_never_calls() -> None:
+    loaded = run(
+        """
+        import understudy.cli.serving, sys
+        print(*sorted({"connexion", "flask", "httpx", "rich", "PIL"} & sys.modules.keys()))
+        """
+    )
+    assert loaded.split() == []
+
+
+def test_who_imports_connexion_before_and_after_has_all_of_it() -> None:
+    assert run(
+        """
+        import sys, connexion
+        before = dict(sys.modules)
+        import understudy.mock.engine._connexion
+        assert connexion is sys.modules["connexion"]
+        assert all(sys.modules[name] is module for name, module in before.items())
+        for name in [name for name in sys.modules if name.startswith("connexion")]:
+            del sys.modules[name]
+        import connexion
+        connexion.AsyncApp("after").add_api(
+            {"openapi": "3.0.3", "info": {"title": "a", "version": "1"}, "paths": {}}
+        )
+        print(connexion.middleware.routing.RoutingMiddleware.__module__)
+        """
+    ).split() == ["connexion.middleware.routing"]
+
+
+def test_a_package_that_is_not_there_is_named() -> None:
+    with pytest.raises(ModuleNotFoundError, match="nowhere"), without_packages("nowhere"):
+        pass
