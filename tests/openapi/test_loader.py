@@ -31,8 +31,8 @@ def test_the_dialect_follows_the_version(read, version: str, is_30: bool) -> Non
     [
         ("- a list", "its top level is not an object"),
         (
-            "swagger: '2.0'",
-            r"says swagger: '2\.0'; understudy reads OpenAPI 3\.0\.x, 3\.1\.x and 3\.2",
+            "swagger: '1.2'",
+            r"says swagger: '1\.2'; understudy reads OpenAPI 3\.0\.x, 3\.1\.x and 3\.2",
         ),
         ("openapi: 3.3.0", r"says openapi: '3\.3\.0'"),
         ("openapi: 4", r"says openapi: 4;"),

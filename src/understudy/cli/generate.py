@@ -55,7 +55,7 @@ from understudy.cli.option_types import FORMAT_NAME, URL
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
-    help="OpenAPI 3.0, 3.1 or 3.2 document that describes the operations, instead of the bundled ones.",
+    help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document that describes the operations, instead of the bundled ones.",
 )
 @overlay_option
 @click.option(

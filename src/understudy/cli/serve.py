@@ -51,7 +51,7 @@ def _lower_case(
     "--document",
     type=click.Path(path_type=Path),
     show_envvar=True,
-    help="OpenAPI 3.0, 3.1 or 3.2 document to serve instead of the bundled one.",
+    help="OpenAPI (3.0 to 3.2) or Swagger 2.0 document to serve instead of the bundled one.",
 )
 @click.option(
     "--overlay",

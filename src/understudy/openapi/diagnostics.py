@@ -39,6 +39,9 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     "converted-value": LintRule(
         "warning", "A value has another type than OpenAPI has there, and can be read as that type."
     ),
+    "converted-version": LintRule(
+        "warning", "The document is Swagger 2.0, and is converted; pointers are of the result."
+    ),
     "not-supported": LintRule("warning", "A part of OpenAPI that understudy does not judge by."),
     "missing-member": LintRule("warning", "An object lacks a member that OpenAPI requires."),
     "unknown-member": LintRule("warning", "An object has a member that OpenAPI does not know."),

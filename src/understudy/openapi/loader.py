@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from understudy.errors import StartupError
-from understudy.openapi.diagnostics import Diagnostic
+from understudy.openapi.diagnostics import Diagnostic, loss
 from understudy.openapi.mending import mend
 from understudy.openapi.operation_mends import mend_operations
 from understudy.openapi.overlays import apply_overlays
@@ -20,10 +20,12 @@ from understudy.openapi.path_queries import declare_path_queries
 from understudy.openapi.pointers import escape
 from understudy.openapi.references import with_text_keys
 from understudy.openapi.servers import base_paths
+from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import read_yaml
 
 MAX_REFERENCES = 32
 _SHORT_VERSIONS = ("3.0", "3.1", "3.2")
+_SWAGGER = "2.0"
 _VERSIONS = tuple(f"{version}." for version in _SHORT_VERSIONS)
 
 LITERALS = frozenset({"example", "examples", "default", "enum", "const"})
@@ -172,7 +174,11 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
     if not isinstance(raw, dict):
         msg = f"{path} is not an OpenAPI document: its top level is not an object."
         raise StartupError(msg)
-    unmatched = apply_overlays(raw, overlays)
+    losses = apply_overlays(raw, overlays)
+    if str(raw.get("swagger")) == _SWAGGER:
+        raw = converted(raw)
+        message = "Swagger 2.0 is converted to OpenAPI 3.0; pointers are of the result."
+        losses.append(loss("converted-version", "#", message))
     version = raw.get("openapi")
     if isinstance(version, float | str) and str(version) in _SHORT_VERSIONS:
         version = raw["openapi"] = f"{version}.0"
@@ -181,17 +187,13 @@ def _read(content: Any, path: Path, overlays: Sequence[Path], files_of: Path | N
     mended = mend(raw, files_of)
     declare_path_queries(raw)
     mend_operations(raw, mended)
-    return Document(path, raw, (*unmatched, *mended.diagnostics))
+    return Document(path, raw, (*losses, *mended.diagnostics))
 
 
 def _unread(path: Path, raw: Mapping[str, Any]) -> StartupError:
-    """Returns the error of a document in a version that is not read, and what converts it."""
-    if "swagger" not in raw:
-        return StartupError(
-            f"{path} says openapi: {raw.get('openapi')!r}; understudy reads OpenAPI 3.0.x, 3.1.x and "
-            "3.2.x."
-        )
+    """Returns the error of a document in a version that is not read."""
+    named = "swagger" if "swagger" in raw else "openapi"
     return StartupError(
-        f"{path} says swagger: {raw['swagger']!r}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x. "
-        f"Convert it: npx swagger2openapi {path} --yaml --outfile openapi.yaml"
+        f"{path} says {named}: {raw.get(named)!r}; understudy reads OpenAPI 3.0.x, 3.1.x and 3.2.x, "
+        "and Swagger 2.0."
     )
