@@ -166,7 +166,8 @@ class Mock:
         if self._stateful is not None:
             resource = replace(resource, document_handlers=dict(stateful_handlers(self._stateful)))
         web = web_api(load(self._openapi / "web.yaml"))
-        authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
+        declared = in_words(load(self._openapi / "authorization.yaml"), words)
+        authserver = authorization_api(declared, self._approver())
         sign_in = (authserver, *self._user_info(words))
         steering = handlers(
             worlds=self.worlds,
@@ -187,7 +188,6 @@ class Mock:
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
-        approver = self._approver()
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
@@ -199,7 +199,6 @@ class Mock:
             elsewhere=pages(
                 resource.base_path,
                 page_groups if is_single else page_groups[:1],
-                approver,
                 self._page_hosts(),
                 self.listing,
             ),
@@ -225,7 +224,6 @@ class Mock:
                 elsewhere=pages(
                     resource.base_path,
                     page_groups[1:],
-                    approver,
                     self._page_hosts(),
                     self.listing,
                 ),
