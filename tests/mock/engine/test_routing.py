@@ -5,6 +5,7 @@ import logging
 import pytest
 from tests.mock.engine.conftest import Service
 
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.request_context import Addresses
 
 DOUBLE = """
@@ -180,9 +181,13 @@ def test_what_no_document_knows_is_answered_elsewhere(serve) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"a page"})
 
-    service = serve(site={"elsewhere": elsewhere}, api={"pages": frozenset({("POST", "/forms")})})
+    def decide(_call, query: bytes) -> HandlerResponse | None:
+        return HandlerResponse(b"no page") if query == b"known" else None
+
+    service = serve(site={"elsewhere": elsewhere}, api={"pages": {("POST", "/forms"): decide}})
     assert service.get("/front").text == "a page"
     assert service.post("/v1/forms", content=b"judged by nobody").text == "a page"
+    assert service.post("/v1/forms?known", content=b"judged by nobody").text == "no page"
 
 
 ORIGIN = {"Origin": "http://app.example.com"}

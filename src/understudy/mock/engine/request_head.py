@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from understudy.mock.engine.recent import Recent
-from understudy.mock.engine.world_selection import selection
+from understudy.mock.engine.world_names import selection
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path
 
 Scope = Any

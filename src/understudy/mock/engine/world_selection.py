@@ -14,7 +14,13 @@ from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.lifetimes import Lifetimes
 from understudy.mock.engine.records import Baseline
-from understudy.mock.engine.world_names import COOKIE, DEFAULT, PREFIX, is_world_name
+from understudy.mock.engine.world_names import (
+    COOKIE,
+    DEFAULT,
+    PREFIX,
+    WorldSelection,
+    is_world_name,
+)
 from understudy.mock.engine.worlds import Snapshot, World, WorldStore
 
 _SUMMED_AT_ONCE = 1000
