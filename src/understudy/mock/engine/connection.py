@@ -90,7 +90,7 @@ class HttpConnection(PipelinedProtocol):
 
     @property
     def _is_idle(self) -> bool:
-        """Whether no request is being worked on."""
+        """True while no request is being worked on."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
 
     def _expect_bounded_message(self) -> None:

@@ -49,7 +49,7 @@ class Endpoint:
 
     @property
     def is_page(self) -> bool:
-        """Whether the pages respond to it."""
+        """True if pages respond to it."""
         return self.page is not None
 
 

@@ -39,7 +39,7 @@ class Peer(NamedTuple):
         return cls(client[0] if client else "unknown", (host, port), scope["scheme"])
 
 
-class Reading(NamedTuple):
+class HeadArguments(NamedTuple):
     """The arguments that an operation reads from a head.
 
     Attributes:
@@ -102,7 +102,7 @@ class RequestHead:
         self.shown_path = self.selection.path.replace(ENCODED_SLASH, "%2F")
         self.byte_count = header_bytes(fields)
         self.is_bounded = False
-        self.reading: Reading | None = None
+        self.reading: HeadArguments | None = None
 
     @classmethod
     def of(cls, scope: Scope) -> "RequestHead":

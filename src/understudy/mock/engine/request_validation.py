@@ -9,7 +9,7 @@ from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.parameter_styles import ABSENT, Texts
 from understudy.mock.engine.parameters import location_texts, parse_query, readable_query
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import Reading
+from understudy.mock.engine.request_head import HeadArguments
 
 
 def validate(context: RequestContext) -> None:
@@ -60,7 +60,7 @@ def _read(context: RequestContext, endpoint: Endpoint) -> None:
         if value is not ABSENT:
             arguments[BODY] = value
     elif context.query is context.head.query:  # it is not what a preference left of it
-        context.head.reading = Reading(endpoint, arguments, context.undeclared_query)
+        context.head.reading = HeadArguments(endpoint, arguments, context.undeclared_query)
     context.arguments = arguments
 
 
