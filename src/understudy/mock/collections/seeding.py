@@ -125,7 +125,10 @@ class _Seeding:
                 return
             for style in (PLAUSIBLE, PLAIN):
                 value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
-                if shape.identifier is None or shape.accepts(shape.identifier, value):
+                is_usual = value not in {0, ""}  # no service begins to count there
+                if is_usual and (
+                    shape.identifier is None or shape.accepts(shape.identifier, value)
+                ):
                     yield value
             return
 
