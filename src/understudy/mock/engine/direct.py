@@ -65,7 +65,8 @@ class Direct:
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
-        matched = self.routes.find(context.method, self.journaling.based(context), context.query)
+        path = self.journaling.based(context)
+        matched = self.routes.find(context.method, path, context.query, context.headers)
         if matched is None or context.refusal is not None:
             return None
         endpoint = matched.endpoint

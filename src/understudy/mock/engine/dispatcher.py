@@ -54,7 +54,7 @@ class Route:
         context = context_of(scope)
         routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if routed is not None:
-            endpoint = context.endpoint = chosen(routed, context.query)
+            endpoint = context.endpoint = chosen(routed, context.query, context.headers)
             context.path_arguments = path_texts(endpoint.operation, scope["path_params"])
         await self._app(scope, receive, send)
 
