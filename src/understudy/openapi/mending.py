@@ -19,7 +19,7 @@ from understudy.openapi.object_mends import OBJECT_MENDS
 from understudy.openapi.pointers import as_reference, steps_of, value_at
 from understudy.openapi.positions import Losses, Position, shown
 from understudy.openapi.references import References, Scope, Unresolved
-from understudy.openapi.scalars import SCALARS, read_scalar, read_scalars
+from understudy.openapi.scalars import SCALARS, is_plain, read_scalar, read_scalars
 from understudy.openapi.schema_mends import mend_schema
 
 _MAX_REFERENCES = 32
@@ -199,7 +199,7 @@ class _Walk:
                 below = place.below(name, kind)
                 self.mended.needs[below.pointer].add(place.unit)
                 yield below._replace(unit=below.pointer)
-            elif kind != "any":
+            elif kind != "any" and not is_plain(place.value[name], kind):
                 yield place.below(name, kind)
 
     def _mapping(self, place: Position) -> Iterator[Position]:
