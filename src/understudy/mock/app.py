@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from understudy.errors import StartupError, nearest
@@ -115,6 +116,12 @@ class Mock:
     def losses(self) -> tuple[Diagnostic, ...]:
         """The losses of the document in force."""
         return self._declared.losses
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that a reload reads beside the fixtures: documents, overlays, words."""
+        words = () if self.vocabulary is None else (self.vocabulary,)
+        return (*self._declared.files, *self._settings.overlays, *words)
 
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.

@@ -18,7 +18,7 @@ from understudy.openapi.operation_mends import mend_operations
 from understudy.openapi.overlays import apply_overlays
 from understudy.openapi.path_queries import declare_path_queries
 from understudy.openapi.pointers import escape
-from understudy.openapi.references import with_text_keys
+from understudy.openapi.references import FILES, with_text_keys
 from understudy.openapi.servers import base_paths
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import read_yaml
@@ -92,6 +92,11 @@ class Document:
     def base_paths(self) -> tuple[str, ...]:
         """The paths of all its servers; empty where it names none."""
         return base_paths(self.raw.get("servers"))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Its file, and those that it refers to."""
+        return (self.path, *(self.path.parent / name for name in self.raw.get(FILES, {})))
 
     @property
     def root(self) -> Node:
