@@ -6,7 +6,7 @@ recursion and loses the place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -158,7 +158,10 @@ def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
     Raises:
         StartupError: It cannot be read, or is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    return _read(read_yaml(path), path, overlays, files_of=path)
+    repeated: list[str] = []
+    document = _read(read_yaml(path, repeated), path, overlays, files_of=path)
+    losses = (loss("duplicate-key", "#", message) for message in repeated)
+    return replace(document, losses=(*losses, *document.losses))
 
 
 def document_of(content: Any, path: Path) -> Document:
