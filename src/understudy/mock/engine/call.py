@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-import orjson
-
 from understudy.errors import Headers
+from understudy.mock.engine.json_bodies import json_bytes
 from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.worlds import World
 
@@ -98,7 +97,7 @@ class SharedBody:
     def content(self) -> bytes:
         """The body as JSON."""
         if self._content is None:
-            self._content = orjson.dumps(self.value)
+            self._content = json_bytes(self.value)
         return self._content
 
 

@@ -4,11 +4,11 @@ import asyncio
 import re
 from typing import Any
 
-import orjson
 from starlette.types import Receive, Send
 
 from understudy.errors import Headers
 from understudy.mock.engine.call import HandlerResponse, SharedBody
+from understudy.mock.engine.json_bodies import json_bytes
 from understudy.mock.engine.request_head import HeaderFields
 
 NO_CONTENT = 204
@@ -87,7 +87,7 @@ def _content(body: Any) -> bytes:
         return body.content
     if body is None:
         return b""
-    return body if isinstance(body, bytes) else orjson.dumps(body)
+    return body if isinstance(body, bytes) else json_bytes(body)
 
 
 async def send_wire(send: Send, response: WireResponse) -> None:
