@@ -24,7 +24,7 @@ def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[s
         lines = [result.rule.statement]
         for finding in understudy_outcome.findings:
             if finding.rule.id == rule:
-                lines += [finding.summary, *commands(finding.steps, understudy_secrets)]
+                lines += [finding.summary, *commands(finding, understudy_secrets)]
         pytest.fail("\n".join(lines), pytrace=False)
 
 
