@@ -77,7 +77,7 @@ def judge(deployment: Deployment, options: RunOptions) -> Outcome:
 
 
 def cases_of(cases: int | None, *, is_mock: bool) -> int:
-    """Returns how many cases of each operation are generated.
+    """Returns the number of generated cases of each operation.
 
     Args:
         cases: The number that was asked for; None for the default.
