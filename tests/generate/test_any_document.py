@@ -216,3 +216,65 @@ def test_where_no_value_is_known_to_be_right_all_is_open(odd: dict[str, list[Cas
     found = odd["POST /endless"]
     assert {case.kind for case in found} == {"open"}
     assert "schema of body" in found[0].expected.because
+
+
+SHARED = """
+openapi: 3.0.3
+info: {title: Shared, version: '1'}
+paths:
+  /users/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    delete: {responses: {'204': {description: Gone}}}
+  /users/me:
+    get: {responses: {'200': {description: Me}}}
+  /orders:
+    post:
+      requestBody:
+        required: true
+        content:
+          application/x-www-form-urlencoded:
+            schema: &order
+              type: object
+              required: [where, lines, tags]
+              properties:
+                id: {type: string, readOnly: true}
+                where: {type: object, required: [x], properties: {x: {type: integer}}}
+                lines: {type: array, minItems: 2, items: {type: integer}}
+                tags: {type: array, items: {type: string}}
+            encoding: {where: {style: deepObject}, lines: {style: form, explode: false}}
+      responses: {'200': {description: OK}}
+  /parts:
+    post:
+      requestBody: {required: true, content: {multipart/form-data: {schema: *order}}}
+      responses: {'200': {description: OK}}
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Case]]:
+    path = tmp_path_factory.mktemp("shared") / "shared.yaml"
+    path.write_text(SHARED)
+    planner = Planner(load(path), "resource", TestData())
+    plans = [planner.plan(operation) for operation in planner.operations]
+    return {plan.name: list(islice(cases(plan, 0, KINDS), 400)) for plan in plans}
+
+
+def test_a_method_that_another_template_takes_is_no_deviation(shared) -> None:
+    tried = {case.request.method for case in shared["GET /users/me"] if case.kind == "invalid"}
+    assert "PUT" in tried
+    assert "DELETE" not in tried
+
+
+def test_members_of_this_interface_are_not_tried_elsewhere(shared) -> None:
+    assert not [
+        it for found in shared.values() for it in found if "only answers have" in it.description
+    ]
+
+
+def test_fields_are_written_by_their_encoding(shared) -> None:
+    plain = next(it for it in shared["POST /orders"] if it.description == "a plain request")
+    assert unquote(bytes(plain.request.body or b"").decode()) == "where[x]=1&lines=1,2&tags=Lindry"
+    parts = next(it for it in shared["POST /parts"] if it.description == "a plain request")
+    body = bytes(parts.request.body or b"").decode()
+    assert 'name="where"\r\nContent-Type: application/json\r\n\r\n{"x": 1}' in body
+    assert body.count('name="lines"') == 2

@@ -52,3 +52,22 @@ def test_a_path_is_written_in_its_style(style, explode, value, written):
 def test_a_query_is_written_in_its_style(style, explode, value, written):
     pairs = query_pairs(parameter("query", style, explode=explode), value)
     assert unquote("&".join(f"{name}={text}" for name, text in pairs)) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ({"R": ["a", "b"]}, "color[R]=a&color[R]=b"),
+        ({"R": {"G": 1}}, "color[R][G]=1"),
+        ({"R": [{"G": 1}, {"G": 2}]}, "color[R][0][G]=1&color[R][1][G]=2"),
+        (["a", "b"], "color=a&color=b"),
+    ],
+)
+def test_a_deep_object_is_written_to_its_leaves(value, written):
+    pairs = query_pairs(parameter("query", "deepObject", explode=True), value)
+    assert unquote("&".join(f"{name}={text}" for name, text in pairs)) == written
+
+
+def test_reserved_characters_are_kept_where_the_document_allows_them():
+    kept = Parameter("p", "query", True, "form", True, None, keeps_reserved=True)
+    assert query_pairs(kept, "/a?b=c&d") == (("p", "/a?b%3Dc%26d"),)

@@ -5,6 +5,7 @@ Where the document gives no example, a value is made that the schema accepts.
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from understudy.generate.cases import CaseSite, encoded_variable, variable
@@ -16,7 +17,7 @@ from understudy.generate.values import SchemaValues
 from understudy.interface.operations import LOOKUP, key_of
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation
+from understudy.openapi.operations import FieldEncoding, Operation
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""
@@ -64,15 +65,14 @@ class PlainRequests:
             return draft._replace(json=value, has_json=True)
         members = value if isinstance(value, dict) else {}
         if media_type == FORM:
-            pairs = ((n, item) for n, value in members.items() for item in _items(value))
-            return draft._replace(
-                form=tuple((encoded(n), encoded(written(item))) for n, item in pairs)
-            )
+            assert operation.request_body is not None
+            encodings = operation.request_body.content[media_type].encoding
+            fields = (_field_pairs(n, it, encodings.get(n)) for n, it in members.items())
+            return draft._replace(form=tuple(chain.from_iterable(fields)))
         if media_type == MULTIPART and schema is not None:
             files = {name: png() for name in self.file_fields(schema)}
-            return draft._replace(
-                parts=multipart_bodies.base_parts(iter({**members, **files}.items()))
-            )
+            parts = ((n, item) for n, it in {**members, **files}.items() for item in _items(it))
+            return draft._replace(parts=multipart_bodies.base_parts(parts))
         if media_type.startswith("image/"):
             return draft._replace(raw=png(), content_type=media_type.replace("*", "png"))
         return draft._replace(raw=(value if isinstance(value, str) else "understudy").encode())
@@ -198,6 +198,23 @@ class PlainRequests:
             is_binary = keywords.get("format") == "binary" or "contentMediaType" in keywords
             if is_binary or not keywords:
                 yield name
+
+
+def _field_pairs(
+    name: str, value: Any, encoding: FieldEncoding | None
+) -> tuple[tuple[str, str], ...]:
+    """Returns the names and values that a field is written as: by its encoding, or else as JSON."""
+    if encoding is not None and encoding.style and isinstance(value, list | dict):
+        field = Parameter(
+            name,
+            "query",
+            required=True,
+            style=encoding.style,
+            explode=encoding.explode,
+            schema=None,
+        )
+        return query_pairs(field, value)
+    return tuple((encoded(name), encoded(written(item))) for item in _items(value))
 
 
 def _items(value: Any) -> list[Any]:

@@ -37,6 +37,7 @@ from understudy.interface.operations import (
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import Operation, operations, path_shape
+from understudy.openapi.paths import Paths, decoded_path
 from understudy.openapi.schemas import Schemas
 
 
@@ -131,6 +132,11 @@ class Planner:
     def operations(self) -> tuple[Operation, ...]:
         """The operations of the document, in its order."""
         return self._operations
+
+    @cached_property
+    def _paths(self) -> Paths:
+        """The path templates; a path may fit several, of which each takes methods of its own."""
+        return Paths({"": self._operations})
 
     @cached_property
     def _methods(self) -> Mapping[str, frozenset[str]]:
@@ -229,7 +235,10 @@ class Planner:
                 yield from multipart_bodies.mutations(context, schema, name)
         if media_type:
             yield from protocol.content_types(context, media_type)
-        yield from protocol.mutations(context, self._methods[path_shape(operation.path)])
+        taken = self._paths.allowed(decoded_path(context.plain.request().path))
+        yield from protocol.mutations(
+            context, self._methods[path_shape(operation.path)] | frozenset(taken)
+        )
         access = self._plain.bearer_access(operation)
         if access:
             yield from bearer_tokens.mutations(context, is_required=access == "required")

@@ -1,12 +1,16 @@
 """Writes values into a path, query, header, cookie or form by their style (OpenAPI 3.0.3, 4.7.12.2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 from understudy.generate.drafts import dumps, encoded
 from understudy.openapi.declared_parameters import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
+
+_KEPT = ":/?@!$'()*,;"
+"""Reserved characters that say nothing of their own in a query (RFC 3986, 2.2 and 3.4)."""
 
 Encode = Callable[[str], str]
 """Encodes the text of a value."""
@@ -25,14 +29,28 @@ def query_pairs(parameter: Parameter, value: Any) -> tuple[tuple[str, str], ...]
     """Returns the percent-encoded names and values that a query parameter is written as."""
     name = encoded(parameter.name)
     if parameter.is_json or not isinstance(value, list | dict):
-        return ((name, encoded(written(value))),)
-    if isinstance(value, dict) and parameter.style == "deepObject":
-        return tuple((f"{name}%5B{encoded(k)}%5D", encoded(written(v))) for k, v in value.items())
+        text = written(value)
+        return ((name, quote(text, safe=_KEPT) if parameter.keeps_reserved else encoded(text)),)
+    if parameter.style == "deepObject":
+        return tuple(_deep_pairs(name, value))
     if parameter.explode:
         items = value.items() if isinstance(value, dict) else ((parameter.name, v) for v in value)
         return tuple((encoded(str(k)), encoded(written(v))) for k, v in items)
     separator = _SEPARATORS.get(parameter.style, ",")
     return ((name, separator.join(encoded(written(item)) for item in _flat(value))),)
+
+
+def _deep_pairs(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yields ``name[member]=value`` of any depth; the items of a list repeat its name."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _deep_pairs(f"{name}%5B{encoded(str(key))}%5D", member)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for index, item in enumerate(value):
+            yield from _deep_pairs(f"{name}%5B{index}%5D", item)
+    else:
+        for item in value if isinstance(value, list) else [value]:
+            yield name, encoded(written(item))
 
 
 def text_of(parameter: Parameter, value: Any, encode: Encode = encoded) -> str:

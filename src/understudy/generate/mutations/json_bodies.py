@@ -160,11 +160,12 @@ def _left_out(context: OperationContext, root: Node, path: Path, *, is_required:
 
 def _additional(context: OperationContext, root: Node, path: Path) -> Iterator[Mutation]:
     where = "" if not path else f" of {'.'.join(map(str, path))}"
+    of_the_interface = (("hash", "a member that only answers have, hash"),)
     for name, what in (
         ("understudy_extra", "a member that is not declared"),
         ("__proto__", "a member named __proto__"),
         ("", "a member without a name"),
-        ("hash", "a member that only answers have, hash"),
+        *(of_the_interface if context.is_interface_operation else ()),
     ):
         here = (*path, name)
         part, pointer = _part_name(here), f"{root.pointer}/additionalProperties"

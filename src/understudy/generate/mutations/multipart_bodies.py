@@ -5,7 +5,7 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 
 from understudy.generate import upload_images
 from understudy.generate.cases import CaseKind
-from understudy.generate.drafts import Draft, MultipartBody, MultipartPart
+from understudy.generate.drafts import JSON, Draft, MultipartBody, MultipartPart
 from understudy.generate.mutations.mutation import BODY, OPEN, WRITING, Generator, Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.styles import written
@@ -31,7 +31,8 @@ def _part(name: str, value: object) -> MultipartPart:
     if isinstance(value, bytes):
         return file_part(name, upload_images.good()[0]._replace(content=value))
     disposition = f'Content-Disposition: form-data; name="{name}"'
-    return MultipartPart((disposition,), written(value).encode())
+    headers = (disposition, f"Content-Type: {JSON}") if isinstance(value, dict) else (disposition,)
+    return MultipartPart(headers, written(value).encode())
 
 
 def file_part(name: str, picture: UploadImage) -> MultipartPart:
