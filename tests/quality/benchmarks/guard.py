@@ -1,7 +1,7 @@
 """``make bench-guard``: what each request costs the mock's process, beside an earlier commit.
 
-Both servers run at once and are loaded in turn; what is compared is the processor's time of the
-server's own process, which other work on the machine changes far less than seconds on the wall.
+Both servers run, and are loaded, at once; what is compared is the processor's time of the server's
+own process, which other work on the machine changes far less than seconds on the wall, and alike.
 """
 
 import argparse
@@ -10,19 +10,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from tests.quality.benchmarks.measuring import served
+from tests.quality.benchmarks.measuring import Server, served
 from tests.quality.benchmarks.peers import Peer, mock_command
 from tests.quality.benchmarks.workloads import Workload, our_grants, workloads
 
 ROOT = Path(__file__).parents[3]
 MOST = 1.10
 """The ratio of the costs above which the command fails."""
+
+AGAIN = 4
+"""Times the rounds in which a workload is measured again that seems to cost more."""
 
 START = "from understudy.cli import main; main()"
 console = Console()
@@ -41,6 +44,7 @@ def main() -> None:
 
 
 def _compare(before: Path, cache: Path, rounds: int, seconds: int) -> Mapping[str, float]:
+    """Returns, for each workload, the cost after to the cost before."""
     ratios: dict[str, float] = {}
     for name, works, prefix, words in (
         ("resource", workloads(), "/v3", ()),
@@ -48,19 +52,32 @@ def _compare(before: Path, cache: Path, rounds: int, seconds: int) -> Mapping[st
         ("state on disk", _kept(), "/v3", ("--state", "{cache}/state")),
     ):
         peers = [
-            Peer(f"{name}, {side}", _command(place, words), prefix, works=partial(list, works))
+            Peer(f"{name}, {side}", _command(place, words), prefix)
             for side, place in (("before", before), ("after", ROOT))
         ]
-        costs = _measure(peers, works, cache, rounds, seconds)
-        for work in works:
-            pairs = zip(*(costs[peer.name, work.name] for peer in peers), strict=True)
-            ratios[work.name] = statistics.median(after / first for first, after in pairs)
-            medians = [statistics.median(costs[peer.name, work.name]) for peer in peers]
-            console.print(
-                f"{work.name:22} {medians[0]:8.1f} µs before {medians[1]:8.1f} µs after "
-                f"{ratios[work.name]:6.2f}"
-            )
+        with ExitStack() as opened:
+            servers = [_opened(opened, peer, cache, works) for peer in peers]
+            for work in works:
+                ratios[work.name] = _ratio(servers, work, rounds, seconds)
     return ratios
+
+
+def _opened(opened: ExitStack, peer: Peer, cache: Path, works: Sequence[Workload]) -> Server:
+    place = cache / peer.name
+    place.mkdir()
+    return opened.enter_context(served(peer, place, works[:1]))
+
+
+def _ratio(servers: Sequence[Server], work: Workload, rounds: int, seconds: int) -> float:
+    """Measures one workload, and once more at length where the first look sees a difference."""
+    for times in (rounds, AGAIN * rounds):
+        costs = _measure(servers, work, times, seconds)
+        ratio = statistics.median(after / before for before, after in costs)
+        before, after = (statistics.median(side) for side in zip(*costs, strict=True))
+        console.print(f"{work.name:22} {before:8.1f} µs before {after:8.1f} µs after {ratio:6.2f}")
+        if ratio <= MOST:
+            break
+    return ratio
 
 
 def _kept() -> list[Workload]:
@@ -70,21 +87,17 @@ def _kept() -> list[Workload]:
 
 
 def _measure(
-    peers: list[Peer], works: list[Workload], cache: Path, rounds: int, seconds: int
-) -> dict[tuple[str, str], list[float]]:
-    costs: dict[tuple[str, str], list[float]] = {}
-    with ExitStack() as opened:
-        servers = []
-        for peer in peers:
-            place = cache / peer.name
-            place.mkdir()
-            servers.append(opened.enter_context(served(peer, place, works[:1])))
-        for work in works:
-            for _ in range(rounds):
-                for server in servers:
-                    cost = server.cost(work, seconds)
-                    costs.setdefault((server.peer.name, work.name), []).append(cost)
-    return costs
+    servers: Sequence[Server], work: Workload, rounds: int, seconds: int
+) -> list[tuple[float, ...]]:
+    """Returns the cost of a request to each server, round by round.
+
+    Both are loaded at once, so that whatever else the machine does changes both costs alike.
+    """
+    with ThreadPoolExecutor(len(servers)) as threads:
+        return [
+            tuple(threads.map(lambda server: server.cost(work, seconds), servers))
+            for _ in range(rounds)
+        ]
 
 
 def _command(place: Path, words: tuple[str, ...]) -> Callable[[int, Path], Sequence[str]]:
