@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 UNDERSTUDY = Path(sys.executable).with_name("understudy")
-PATIENCE = 20
+PATIENCE = 120
 """Seconds that a busy machine may take."""
 
 

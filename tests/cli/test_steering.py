@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.conftest import UNDERSTUDY, Running
+from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 
 from understudy.cli import main
 from understudy.deployments.admin_client import AdminClient
@@ -93,7 +93,7 @@ def test_the_journal_is_followed_until_the_mock_stops(serve: Callable[..., Runni
         seen.set()
         asking.join()
         mock.stop()
-        assert following.wait(10) == 0
+        assert following.wait(PATIENCE) == 0
     assert "/v3/profiles/ben" in line
 
 

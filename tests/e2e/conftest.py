@@ -11,11 +11,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 from tests.cli.conftest import Running
 
 SINGLE_PAGE = Path(__file__).parents[2] / "examples" / "single_page" / "index.html"
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+PATIENCE = 60_000
+"""Milliseconds that a busy machine may take."""
+
+expect.set_options(timeout=PATIENCE)
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--disable-background-networking",
@@ -72,7 +77,7 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     return page
 
 

@@ -151,7 +151,7 @@ def verify(**options: Any) -> None:
         click.echo(schema_text(target_schema()), nl=False)
         return
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli import planning, verifying
+    from understudy.cli import verifying
 
     if options["is_template"]:
         from understudy.cli.init_target import template
@@ -165,6 +165,6 @@ def verify(**options: Any) -> None:
         return
     typed = verifying.typed(options)
     if options["is_plan"]:
-        planning.print_plan(typed, os.environ)
+        verifying.print_plan(typed, os.environ)
         return
     sys.exit(verifying.verify(typed, os.environ))

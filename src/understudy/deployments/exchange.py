@@ -32,8 +32,6 @@ _JSON_SECRET: Final = re.compile(
 )
 _CREDENTIALS: Final = re.compile(r"^(Bearer|Basic) (\S+)$", re.IGNORECASE)
 MASK: Final = "masked-"
-OWN_PREFIX: Final = "understudy-"
-"""The beginning of every code, token and secret that verify makes up, which hides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +270,7 @@ def is_masked(text: str) -> bool:
 
 
 def _pseudonym(secret: str, variables: Container[str]) -> str:
-    if secret in variables or secret.startswith((MASK, OWN_PREFIX)):
+    if secret in variables or secret.startswith(MASK):
         return secret
     return MASK + sha256(secret.encode("utf-8", "replace")).hexdigest()[:12]
 

@@ -225,12 +225,10 @@ OPTIONAL_SINCE: Final[Mapping[tuple[str, str], str]] = {
 REFERENCED: Final = frozenset(
     {
         *("schema", "parameter", "request body", "response", "header", "example"),
-        *("link", "callback", "path item", "security scheme", "media type", "operation"),
+        *("link", "callback", "path item", "security scheme", "media type"),
     }
 )
-"""Kinds that a Reference Object may stand for; for operations only in what people write."""
+"""Kinds that a Reference Object may stand for."""
 
-NEEDED: Final = frozenset(
-    {"schema", "parameter", "request body", "response", "path item", "operation"}
-)
+NEEDED: Final = frozenset({"schema", "parameter", "request body", "response", "path item"})
 """Kinds without which an operation cannot be served."""

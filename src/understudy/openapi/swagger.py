@@ -25,8 +25,6 @@ _STYLES: Final = {
     "pipes": {"style": "pipeDelimited", "explode": False},
 }
 """``collectionFormat`` to style; a comma separates the items of all others."""
-_BODY: Final = frozenset({"body", "formData"})
-"""Places of parameters that are a request body in OpenAPI 3.0."""
 _FLOWS: Final = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 _FORM, _MULTIPART, _JSON = (
     "application/x-www-form-urlencoded",
@@ -81,12 +79,11 @@ class _Conversion:
         left_out = {"parameters", "responses", "consumes", "produces", "schemes"}
         result = {name: value for name, value in operation.items() if name not in left_out}
         merged = {
-            (str(it.get("name")), str(it.get("in"))): it
-            for it in (*shared, *self._parameters(operation))
+            (it.get("name"), it.get("in")): it for it in (*shared, *self._parameters(operation))
         }
         parameters = list(merged.values())
         consumes = self._media_types(operation, "consumes")
-        plain = [_parameter(it) for it in parameters if str(it.get("in")) not in _BODY]
+        plain = [_parameter(it) for it in parameters if it.get("in") not in {"body", "formData"}]
         body = _request_body(parameters, consumes)
         return {
             **result,
@@ -151,8 +148,7 @@ def _servers(swagger: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     if "host" not in swagger:
         yield {"url": base_path}
         return
-    schemes = swagger.get("schemes")
-    for scheme in schemes if schemes and isinstance(schemes, list) else ["https"]:
+    for scheme in swagger.get("schemes") or ["https"]:
         yield {"url": f"{scheme}://{swagger['host']}{base_path}"}
 
 

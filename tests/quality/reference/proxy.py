@@ -31,7 +31,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 HOST = "127.0.0.1"
-PATIENCE = 20
+PATIENCE = 120
 """Seconds that a busy machine may take to start."""
 NOT_PASSED_ON = {
     "accept-encoding",  # this proxy compresses, not what is behind it

@@ -23,7 +23,7 @@ class PipelinedProtocol(HttpToolsProtocol):
 
     @property
     def is_ending(self) -> bool:
-        """Whether nothing that the client sends is read any more."""
+        """True once further bytes of the client are ignored, as the connection is to end."""
         return self._end is not None
 
     def on_headers_complete(self) -> None:
