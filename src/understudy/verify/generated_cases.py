@@ -5,23 +5,25 @@ authentication checks go through the gateway too; it cannot reach the deployment
 engine is not public: only this module knows it, and pyproject pins the minor version.
 """
 
-import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import schemathesis
 from hypothesis import strategies as st
+from schemathesis import Response, checks
 from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
-from understudy.deployments.exchange import Request, headers_of
+from understudy.deployments.exchange import Exchange, Request, headers_of
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.verify.events import Found
 from understudy.verify.gateway import Gateway
-from understudy.verify.history import made_up_hash
+from understudy.verify.mixed_documents import TEXTS, mixed
 from understudy.verify.pictures import picture
 from understudy.verify.run import Phase, Run
 
@@ -30,20 +32,21 @@ Start = Callable[..., Any]
 SENT: Final = "x-understudy-exchange"
 """The header that gives an exchange's number to the reader of Schemathesis's events."""
 
-TRUSTED: Final = (
+AS_OWNER: Final = "generated as owner"
+AS_ANONYMOUS: Final = "generated as anonymous"
+"""The senders, for reports."""
+
+OF_ONE_EXCHANGE: Final = (
     "negative_data_rejection",
     "positive_data_acceptance",
     "ignored_auth",
     "unsupported_method",
-    "use_after_free",
-    "ensure_resource_availability",
 )
-"""Schemathesis's checks over several responses; a single response is judged by the evaluator."""
+"""Schemathesis's checks that compare a response with how its request was made."""
 
-IDENTIFIERS: Final = frozenset({"profileIdentifier", "sha256_hash"})
-EMAIL_HASHES: Final = frozenset({"selected_email_hash", "email_hash"})
+TRUSTED: Final = (*OF_ONE_EXCHANGE, "use_after_free", "ensure_resource_availability")
+"""Schemathesis's checks that count; what a response shows by itself is judged by the evaluator."""
 
-TEXTS: Final = IDENTIFIERS | EMAIL_HASHES | {"imageHash", "imageId"}
 _PARAMETER: Final = re.compile(r"parameter `(\w+)`")
 
 for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "image/gif")):
@@ -52,30 +55,43 @@ for _form, _type in (("PNG", "image/png"), ("JPEG", "image/jpeg"), ("GIF", "imag
 
 
 def generated(cases: int) -> Phase:
-    """Returns the phase that generates so many cases per operation, as owner and as anonymous."""
+    """Returns the phase that generates so many cases per operation.
+
+    They are sent as the owner and then as anonymous, or only as anonymous where there is no token.
+    """
 
     def phase(run: Run) -> None:
-        identities = run.deployment.target.identities()
-        names = [
-            name for name in ("owner", "anonymous") if name == "anonymous" or name in identities
-        ]
-        for name in names:
-            token = identities[name][1] if name in identities else None
-            _Generation(run, name, token, cases).carry_out()
+        owner = run.deployment.target.identities().get("owner")
+        _Generation(run, None if owner is None else owner[1], cases).carry_out()
 
     return phase
 
 
-class _Generation:
-    """One pass of Schemathesis with one credential."""
+class _OwnersCase(NamedTuple):
+    """A case that was sent as the owner."""
 
-    def __init__(self, run: Run, name: str, token: str | None, cases: int) -> None:
+    exchange: Exchange
+    case: schemathesis.Case[Any]
+    response: Response
+
+
+class _Generation:
+    """One pass of Schemathesis with the owner's credential, if the target gives it.
+
+    Args:
+        run: The run.
+        token: The owner's token; None for anonymous requests only.
+        cases: Cases of each operation.
+    """
+
+    def __init__(self, run: Run, token: str | None, cases: int) -> None:
         self._run = run
         self._gateway: Gateway = run.gateway
-        self._source = f"generated as {name}"
         self._token = token
+        self._source = AS_ANONYMOUS if token is None else AS_OWNER
         self._cases = cases
         self._stopped: Exception | None = None
+        self._owners: list[_OwnersCase] = []
 
     def carry_out(self) -> None:
         """Runs to the end of the cases, or of the budget.
@@ -83,7 +99,15 @@ class _Generation:
         Raises:
             BudgetSpent: The requests are used up.
             OutOfTime: The time is used up.
+            Unreachable: The deployment did not respond, too often in a row.
         """
+        self._generate()
+        self._source = AS_ANONYMOUS
+        for each in self._owners:
+            self._repeat(each)
+            self._raise_if_stopped()
+
+    def _generate(self) -> None:
         target = self._run.deployment.target
         document = mixed(self._run.document.raw, self._run)
         whole = schemathesis.openapi.from_dict(document, config=self._configuration())
@@ -98,6 +122,9 @@ class _Generation:
                 raise KeyboardInterrupt  # which the engine keeps to itself
             elif isinstance(event, events.ScenarioFinished):
                 self._take(event.recorder)
+        self._raise_if_stopped()
+
+    def _raise_if_stopped(self) -> None:
         if self._stopped is not None:
             raise self._stopped
 
@@ -124,41 +151,82 @@ class _Generation:
 
     def _application(self, environ: Mapping[str, Any], start: Start) -> Iterable[bytes]:
         """Sends a request by the gateway, the only network that Schemathesis has."""
-        request = _request_of(environ, self._run.deployment.target.base_url)
+        exchange = self._sent(_request_of(environ, self._run.deployment.target.base_url))
+        if exchange is None:
+            return _unsent(start)
+        headers = [(n, t) for n, t in exchange.response.headers if n not in {"content-encoding"}]
+        start(f"{exchange.status} -", [*headers, (SENT, str(exchange.number))])
+        return [exchange.response.body]
+
+    def _sent(self, request: Request) -> Exchange | None:
+        """Sends a request, and returns the exchange; None if it was not sent or not answered."""
         try:
             exchange = self._gateway.send(request, self._source)
         except (BudgetSpent, OutOfTime) as refusal:
             self._stopped = refusal
-            return _unsent(start)
+            return None
         except NotPermitted:
-            return _unsent(start)
+            return None
         except Unreachable as refusal:
             try:
                 self._run.lose(refusal)
             except Unreachable as last:
                 self._stopped = last
-            return _unsent(start)
+            return None
         self._run.lost = 0
-        headers = [(n, t) for n, t in exchange.response.headers if n not in {"content-encoding"}]
-        start(f"{exchange.status} -", [*headers, (SENT, str(exchange.number))])
-        return [exchange.response.body]
+        return exchange
 
     def _take(self, recorder: ScenarioRecorder) -> None:
-        """Records the failures of Schemathesis's checks, where the request was really sent."""
-        for case_id, nodes in recorder.checks.items():
-            interaction = recorder.interactions.get(case_id)
-            response = interaction.response if interaction else None
+        """Records the results of Schemathesis's checks, where the request was really sent."""
+        for case_id, interaction in recorder.interactions.items():
+            response = interaction.response
             number = response.headers.get(SENT) if response else None
-            for node in nodes:
-                if node.name not in TRUSTED or not number:
-                    continue
+            if response is None or not number:
+                continue
+            exchange = self._run.exchanges[_index(self._run, int(number[0]))]
+            for node in recorder.checks.get(case_id, ()):
                 failure = node.failure_info.failure if node.failure_info else None
-                actual = f"{node.name}: {failure.title}: {failure.message}" if failure else None
-                if actual is not None and is_false_alarm(actual):
-                    continue
-                exchange = self._run.exchanges[_index(self._run, int(number[0]))]
-                for finding in self._run.evaluator.generated(exchange, actual):
-                    self._run.announce(Found(finding))
+                self._note(exchange, node.name, failure)
+            if self._token is not None and exchange.request.token == self._token:
+                case = recorder.cases[case_id].value
+                self._owners.append(_OwnersCase(exchange, case, response))
+
+    def _repeat(self, owners: _OwnersCase) -> None:
+        """Sends a case of the owner's as anonymous, as to make cases anew costs more than to send.
+
+        What Schemathesis checks of one exchange is checked here too.
+        """
+        request = owners.exchange.request
+        headers = tuple(each for each in request.headers if each[0] != "authorization")
+        exchange = self._sent(replace(request, headers=headers))
+        if exchange is None:
+            return
+        prepared = owners.response.request.copy()
+        prepared.headers.pop("Authorization", None)
+        response = Response(
+            exchange.status,
+            {name: [text] for name, text in exchange.response.headers},
+            exchange.response.body,
+            prepared,
+            exchange.elapsed_ms / 1000,
+            verify=True,
+        )
+        for name in OF_ONE_EXCHANGE:
+            try:
+                owners.case.validate_response(response, checks=[getattr(checks, name)])
+            except FailureGroup as group:
+                for failure in group.exceptions:
+                    self._note(exchange, name, failure)
+            else:
+                self._note(exchange, name, None)
+
+    def _note(self, exchange: Exchange, name: str, failure: Failure | None) -> None:
+        """Records what a check says of an exchange; None where it has no fault to find."""
+        actual = f"{name}: {failure.title}: {failure.message}" if failure else None
+        if name not in TRUSTED or (actual is not None and is_false_alarm(actual)):
+            return
+        for finding in self._run.evaluator.generated(exchange, actual):
+            self._run.announce(Found(finding))
 
 
 def is_false_alarm(actual: str) -> bool:
@@ -207,29 +275,3 @@ def _request_of(environ: Mapping[str, Any], base_url: str) -> Request:
         (*named, ("host", parts.netloc)),
         environ["wsgi.input"].read(),
     )
-
-
-def mixed(raw: Mapping[str, Any], run: Run) -> dict[str, Any]:
-    """Returns the document with identifiers of known people added to its parameters."""
-    target = run.deployment.target
-    known = target.known
-    people = [*filter(None, (known.slug, known.other_slug)), *known.people, *known.own_hashes]
-    values = dict.fromkeys(IDENTIFIERS, people)
-    hashes = [*known.own_hashes, made_up_hash(7)]
-    values |= dict.fromkeys(EMAIL_HASHES, hashes)
-    values |= dict.fromkeys(("imageHash", "imageId"), sorted(run.gateway.made)[:5])
-    document = copy.deepcopy(dict(raw))
-    document["servers"] = [{"url": target.base_url}]
-    for item in document.get("paths", {}).values():
-        for holder in [item, *(part for part in item.values() if isinstance(part, dict))]:
-            for parameter in holder.get("parameters", []):
-                _mix(parameter, values)
-    for parameter in document.get("components", {}).get("parameters", {}).values():
-        _mix(parameter, values)
-    return document
-
-
-def _mix(parameter: dict[str, Any], values: Mapping[str, list[str]]) -> None:
-    known = values.get(parameter.get("name", ""))
-    if known and "schema" in parameter:
-        parameter["schema"] = {"anyOf": [{"type": "string", "enum": known}, parameter["schema"]]}
