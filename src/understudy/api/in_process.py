@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import msgspec
 
+from understudy.api.asgi_exchange import exchanged
 from understudy.api.bundled_target import AUTHORIZATION, SITE, TARGET
 from understudy.deployments.allowance import MOVABLE_PAUSE, Allowance
 from understudy.deployments.clock import Time
@@ -60,29 +61,21 @@ class InProcess(httpx.BaseTransport):
     """
 
     def __init__(self, mock: Mock) -> None:
-        self._runner: asyncio.Runner | None = None  # begun with the first request
+        self._runner = asyncio.Runner()
         self._lock = threading.Lock()
-        self._resource = httpx.ASGITransport(mock.resource)
-        self._authorization = httpx.ASGITransport(mock.authorization)
+        self._mock = mock
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request and returns the whole response."""
         is_resource = str(request.url).startswith(SITE)
-        site = self._resource if is_resource else self._authorization
+        site = self._mock.resource if is_resource else self._mock.authorization
         with self._lock:  # an event loop runs one request at a time
-            self._runner = self._runner or asyncio.Runner()
-            return self._runner.run(_response(site, request))
+            # The runner's own way installs a handler of signals, and removes it, for each request.
+            return self._runner.get_loop().run_until_complete(exchanged(site, request))
 
     def close(self) -> None:
         """Closes the event loop."""
-        if self._runner is not None:
-            self._runner.close()
-
-
-async def _response(site: httpx.ASGITransport, request: httpx.Request) -> httpx.Response:
-    response = await site.handle_async_request(request)
-    body = await response.aread()
-    return httpx.Response(response.status_code, headers=response.headers, content=body)
+        self._runner.close()
 
 
 def mock(settings: Settings | None = None) -> Mock:
