@@ -1,5 +1,6 @@
 """``understudy verify``: judges a deployment by the contract."""
 
+import gc
 import os
 import sys
 from collections.abc import Collection
@@ -11,6 +12,9 @@ import click
 from understudy.cli import completion
 from understudy.cli.document_options import overlay_option
 from understudy.cli.option_types import URL
+
+COLLECTED_AFTER = 20_000
+"""Objects that are allocated between two collections of garbage."""
 
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
@@ -150,6 +154,8 @@ def verify(**options: Any) -> None:
 
         click.echo(schema_text(target_schema()), nl=False)
         return
+    # What a run imports and exchanges lives as long as it does: each collection would walk all of it.
+    gc.set_threshold(COLLECTED_AFTER)
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import verifying
 
