@@ -20,7 +20,7 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.verify import rules
-from understudy.verify.checks import CHECKS, CheckResult, judged
+from understudy.verify.checks import CHECKS, CheckResult, checks_for, judged
 from understudy.verify.history import issued_tokens
 from understudy.verify.ordering import order_of_parts
 from understudy.verify.probe_client import ProbeClient
@@ -116,11 +116,7 @@ class Measurement:
         if not exchange.source.startswith("probe "):
             return
         history = self._run.evaluator.history
-        results = (
-            (check, judged(check, exchange, history))
-            for check in CHECKS
-            if check.concerns(exchange)
-        )
+        results = ((check, judged(check, exchange, history)) for check in checks_for(exchange))
         self._settled += [
             check.name for check, result in results if isinstance(result, CheckResult)
         ]

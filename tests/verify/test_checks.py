@@ -31,7 +31,7 @@ CHECK = Check(("some-rule",), frozenset({LOOKUP}), (is_first, was_found), never_
 
 @pytest.fixture
 def only_check(monkeypatch):
-    monkeypatch.setattr(checks, "CHECKS", [CHECK])
+    monkeypatch.setattr(checks, "checks_for", lambda _exchange: (CHECK,))
 
 
 @pytest.mark.usefixtures("only_check")

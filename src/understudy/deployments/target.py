@@ -1,7 +1,10 @@
 """Defines a target: a deployment's addresses, credentials, known people, permissions and budgets."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -189,25 +192,9 @@ class Target(Table, frozen=True):
         """The mode in force: by default ``own`` on this machine, ``observe`` elsewhere."""
         return self.mode or ("own" if is_loopback(self.base_url) else "observe")
 
-    def identities(self) -> dict[str, tuple[Identity, str]]:
+    def identities(self) -> Mapping[str, tuple[Identity, str]]:
         """Returns each credential's identity and token by its name."""
-        credentials = self.credentials
-        named = (
-            (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
-            (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),
-            (Identity("auth_only", "oauth", "own", frozenset({AUTH})), credentials.auth_only_token),
-            (Identity("no_auth", "oauth", "own", ALL_SCOPES - {AUTH}), credentials.no_auth_token),
-            (Identity("expired", "invalid"), credentials.expired_token),
-            (Identity("other", "oauth", "other", ALL_SCOPES), credentials.other_access_token),
-            (Identity("private", "oauth", "private", ALL_SCOPES), credentials.private_access_token),
-            (
-                Identity("disabled", "oauth", "disabled", ALL_SCOPES),
-                credentials.disabled_access_token,
-            ),
-            (Identity("api_key", "api_key"), credentials.api_key),
-            (Identity("wrong", "invalid"), WRONG_TOKEN),
-        )
-        return {each.name: (each, token) for each, token in named if token is not None}
+        return _identities(self.credentials)
 
     def identify(self, token: str | None) -> Identity:
         """Returns the identity of a token; an unknown token gets a name of its own."""
@@ -237,6 +224,29 @@ class Target(Table, frozen=True):
 
 WRONG_TOKEN = "understudy-wrong-token"
 """A token that no deployment has issued."""
+
+
+@lru_cache(maxsize=16)
+def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
+    """Returns each identity and token by its name; remembered, as every request needs them."""
+    named = (
+        (Identity("owner", "oauth", "own", ALL_SCOPES), credentials.access_token),
+        (Identity("reader", "oauth", "own", READ_SCOPES), credentials.read_only_token),
+        (Identity("auth_only", "oauth", "own", frozenset({AUTH})), credentials.auth_only_token),
+        (Identity("no_auth", "oauth", "own", ALL_SCOPES - {AUTH}), credentials.no_auth_token),
+        (Identity("expired", "invalid"), credentials.expired_token),
+        (Identity("other", "oauth", "other", ALL_SCOPES), credentials.other_access_token),
+        (Identity("private", "oauth", "private", ALL_SCOPES), credentials.private_access_token),
+        (
+            Identity("disabled", "oauth", "disabled", ALL_SCOPES),
+            credentials.disabled_access_token,
+        ),
+        (Identity("api_key", "api_key"), credentials.api_key),
+        (Identity("wrong", "invalid"), WRONG_TOKEN),
+    )
+    return MappingProxyType(
+        {each.name: (each, token) for each, token in named if token is not None}
+    )
 
 
 def email_hash(address: str) -> str:

@@ -7,6 +7,7 @@ saying nothing never counts as passing.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
 from understudy.deployments.exchange import Exchange
@@ -75,11 +76,11 @@ class Check:
         """The section and function of the check, such as ``qr_codes.code_is_png``."""
         return f"{self.judge.__module__.rpartition('.')[2]}.{self.judge.__name__}"
 
-    def concerns(self, exchange: Exchange) -> bool:
-        """Tells whether the check applies to the operation of an exchange."""
-        if self.operations and exchange.operation not in self.operations:
+    def concerns(self, operation: str, *, is_too_many: bool) -> bool:
+        """Tells whether the check applies to an operation, and to whether its response is a 429."""
+        if self.operations and operation not in self.operations:
             return False
-        return exchange.status != TOO_MANY or self.is_of_limits
+        return self.is_of_limits or not is_too_many
 
     def occasion(self, reached: int) -> str:
         """Returns the exchange that was never seen, in words.
@@ -120,9 +121,20 @@ def check(
         CHECKS.append(
             Check(rules, frozenset(on), tuple(when), judge, is_of_limits, is_choice, is_shape)
         )
+        _checks_of.cache_clear()
         return judge
 
     return register
+
+
+def checks_for(exchange: Exchange) -> tuple[Check, ...]:
+    """Returns the checks that apply to an exchange, as its operation and status tell."""
+    return _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
+
+
+@lru_cache(maxsize=256)
+def _checks_of(operation: str, *, is_too_many: bool) -> tuple[Check, ...]:
+    return tuple(each for each in CHECKS if each.concerns(operation, is_too_many=is_too_many))
 
 
 def described(condition: Condition) -> str:
@@ -172,9 +184,7 @@ def check_results(
     exchange: Exchange, history: History
 ) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
     """Yields each check result of an exchange with its rule, and the checks it gave nothing to."""
-    for registered in CHECKS:
-        if not registered.concerns(exchange):
-            continue
+    for registered in checks_for(exchange):
         result = judged(registered, exchange, history)
         if not isinstance(result, CheckResult):
             yield result

@@ -5,6 +5,7 @@ exchange first, and by operation, so that a check over thousands of exchanges st
 """
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -97,6 +98,10 @@ class History:
     def near(self, *operations: str) -> Iterator[Exchange]:
         """Yields the 60 newest exchanges of these operations, newest first."""
         return islice(self.of(*operations), NEAR)
+
+    def since(self, before: Exchange) -> list[Exchange]:
+        """Returns the exchanges later than one of them, oldest first."""
+        return self.exchanges[bisect_right(self.exchanges, before.number, key=_number) :]
 
     def last(self, *operations: str, account: str | None = None) -> Exchange | None:
         """Returns the newest success of these operations, of one account if one is named."""
@@ -241,6 +246,10 @@ class History:
             self._gone.add(exchange.value)
         for avatar in avatars_in(exchange):
             self._owners.setdefault(str(avatar.get("image_id")), account)
+
+
+def _number(exchange: Exchange) -> int:
+    return exchange.number
 
 
 def _newest_first(exchange: Exchange) -> int:

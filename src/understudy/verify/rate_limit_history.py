@@ -85,10 +85,8 @@ def avatars_since(exchange: Exchange, history: History, before: Exchange) -> lis
     """Returns the requests of the same client to the avatar API since a request."""
     return [
         other
-        for other in history.exchanges
-        if other.number > before.number
-        and other.operation in AVATARS
-        and other.identity == exchange.identity
+        for other in history.since(before)
+        if other.operation in AVATARS and other.identity == exchange.identity
     ]
 
 
@@ -99,11 +97,8 @@ def others_since(history: History, before: Exchange) -> list[Exchange]:
     """
     return [
         other
-        for other in history.exchanges
-        if other.number > before.number
-        and other.site == "resource"
-        and other.operation not in AVATARS
-        and not by_address(other)
+        for other in history.since(before)
+        if other.site == "resource" and other.operation not in AVATARS and not by_address(other)
     ]
 
 
