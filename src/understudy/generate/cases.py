@@ -73,7 +73,7 @@ class CaseRequest(NamedTuple):
     def variables(self) -> tuple[str, ...]:
         """Names of the variables in the request, in order and without repetition."""
         texts = [self.target, *(value for _, value in self.headers)]
-        names = [match[1] for text in texts for match in VARIABLE.finditer(text)]
+        names = [match[1] for text in texts if "~~" in text for match in VARIABLE.finditer(text)]
         plain = (name.removesuffix(ENCODED) for name in (*names, *self.body_variables))
         return tuple(dict.fromkeys(plain))
 

@@ -174,17 +174,15 @@ def dumps(value: Any) -> str:
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPED = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
 
 
 def _text(text: str) -> str:
-    return '"' + "".join(_character(character) for character in text) + '"'
+    return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
-def _character(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    is_control = character < " " or "\ud800" <= character <= "\udfff"
-    return f"\\u{ord(character):04x}" if is_control else character
+def _escape(match: re.Match[str]) -> str:
+    return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04x}"
 
 
 def _put(pairs: Iterable[Pair], name: str, texts: tuple[str | None, ...]) -> tuple[Pair, ...]:

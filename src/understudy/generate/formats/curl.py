@@ -99,15 +99,15 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if hides_secret(case):
             yield OmittedCase(case, HIDDEN)
             continue
-        for text in _lines(case, set_ups.before(case)):
-            yield line(text)
+        yield line("\n".join(_lines(case, set_ups.before(case))))
     yield line(_TAIL)
 
 
 def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
     yield f"\n# {printable(case.operation)}, {case.kind}: {comment(case)}"
-    if case.variables:
-        yield f"has {' '.join(case.variables)} && {{"
+    variables = case.variables
+    if variables:
+        yield f"has {' '.join(variables)} && {{"
     if set_up is not None:
         yield from _body_file(set_up.request)
         yield f"set_up {set_up.variable} {set_up.member} \\"
@@ -117,7 +117,7 @@ def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
     words = (case.id, printable(case.description), statuses, case.expected.location)
     yield f"try {' '.join(map(quoted, words))} \\"
     yield from _arguments(case.request)
-    if case.variables:
+    if variables:
         yield "}"
 
 
@@ -157,10 +157,16 @@ def _body_file(request: CaseRequest) -> Iterator[str]:
 
 def quoted(text: str) -> str:
     """Returns a text as one word of the shell, in which only variables of cases are expanded."""
+    if "~~" not in text:
+        return _literal(text)
     parts = VARIABLE.split(text)
     words = [
-        f'"${part}"' if position % 2 else "'" + part.replace("'", "'\\''") + "'"
+        f'"${part}"' if position % 2 else _literal(part)
         for position, part in enumerate(parts)
         if position % 2 or part or len(parts) == 1
     ]
     return "".join(words)
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

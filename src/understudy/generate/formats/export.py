@@ -26,6 +26,8 @@ HIDDEN = "a secret in a body that is not plain text"
 _BASE_URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_~-]+(/[A-Za-z0-9._~:@!$&'()*+,;=%/-]*)?")
 """RFC 3986, 3; without user information, which would be a secret in every file."""
 
+_CHANGED_BY_EDITORS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+
 _ZEROS = re.compile(rb"\0{65536,}")
 
 
@@ -127,8 +129,7 @@ def plain_text(body: bytes | None) -> str | None:
         text = body.decode()
     except UnicodeDecodeError:
         return None
-    is_plain = not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", text)
-    return text if is_plain else None
+    return None if _CHANGED_BY_EDITORS.search(text) else text
 
 
 class ByteRun(NamedTuple):
@@ -204,4 +205,6 @@ def comment(case: Case) -> str:
 
 def printable(text: str) -> str:
     """Returns a text on one line, with a question mark for what a terminal would interpret."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
