@@ -32,6 +32,7 @@ class SchemaValues:
     def __init__(self, schemas: Schemas) -> None:
         self.schemas = schemas.for_requests
         self._sampler = Sampler(schemas, seed=0, style=PLAIN)
+        self._samples: dict[str, Any] = {}
 
     def keywords(self, schema: Node) -> dict[str, Any]:
         """Returns the keywords of a schema, through references and ``allOf``; the first wins."""
@@ -54,8 +55,13 @@ class SchemaValues:
         return members
 
     def sample(self, schema: Node) -> Any:
-        """Returns the plainest value that the schema accepts, or one it refuses if there is none."""
-        return self._sampler.value(schema)
+        """Returns the plainest value that the schema accepts, or one it refuses if there is none.
+
+        It is made once: thousands of mutations of one body need the same value, and change a copy.
+        """
+        if schema.pointer not in self._samples:
+            self._samples[schema.pointer] = self._sampler.value(schema)
+        return self._samples[schema.pointer]
 
 
 def sized(size: int) -> str:
