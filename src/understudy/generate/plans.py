@@ -4,9 +4,9 @@ Works for any document. Where an operation is one of the interface's, its prose 
 and path, because documents name operations and parameters differently.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from understudy.generate.cases import CaseRequest, CaseSite, ExpectedResponse, SetUp, variable
 from understudy.generate.drafts import FORM, MULTIPART, Draft, is_json
@@ -47,8 +47,8 @@ class OperationPlan:
 
     Attributes:
         context: The operation and its plain request.
-        mutations: Every known mutation.
-        generators: Draw further mutations.
+        make_mutations: Makes every known mutation.
+        make_generators: Makes what draws further mutations.
         body_schema: Schema of the JSON body, where the operation takes one.
         document: The document that describes the operation.
         uncertain_part: The part for which no value was found that its schema accepts, or an empty
@@ -59,8 +59,8 @@ class OperationPlan:
     """
 
     context: OperationContext
-    mutations: tuple[Mutation, ...]
-    generators: tuple[Generator, ...]
+    make_mutations: Callable[[], Iterable[Mutation]]
+    make_generators: Callable[[], Iterable[Generator]]
     body_schema: Node | None
     document: Document
     uncertain_part: str = ""
@@ -71,6 +71,16 @@ class OperationPlan:
     def name(self) -> str:
         """The operation's id."""
         return self.context.operation.operation_id
+
+    @cached_property
+    def mutations(self) -> tuple[Mutation, ...]:
+        """Every known mutation; made for the second case, as the first needs none."""
+        return tuple(self.make_mutations())
+
+    @cached_property
+    def generators(self) -> tuple[Generator, ...]:
+        """What draws further mutations."""
+        return tuple(self.make_generators())
 
     @cached_property
     def plain_request(self) -> CaseRequest:
@@ -151,13 +161,10 @@ class Planner:
         prose = self._prose(operation)
         context = self._context(operation, prose)
         media_type, schema = body_of(operation)
-        mutations = [*self._mutations(context, media_type, schema)]
-        if prose is not None:
-            mutations += prose.mutations(context)
         return OperationPlan(
             context,
-            tuple(mutations),
-            tuple(self._generators(context, media_type, schema)),
+            partial(self._mutations, context, prose),
+            partial(self._generators, context),
             schema if is_json(media_type) else None,
             self._document,
             "" if prose is not None else self._plain.uncertain_part(operation),
@@ -221,9 +228,15 @@ class Planner:
         )
 
     def _mutations(
-        self, context: OperationContext, media_type: str, schema: Node | None
+        self, context: OperationContext, prose: InterfaceProse | None
     ) -> Iterator[Mutation]:
+        yield from self._mutations_by_document(context)
+        if prose is not None:
+            yield from prose.mutations(context)
+
+    def _mutations_by_document(self, context: OperationContext) -> Iterator[Mutation]:
         operation = context.operation
+        media_type, schema = body_of(operation)
         for parameter in operation.parameters:
             yield from parameters.mutations(context, parameter)
         if schema is not None and is_json(media_type):
@@ -243,9 +256,8 @@ class Planner:
         if access:
             yield from bearer_tokens.mutations(context, is_required=access == "required")
 
-    def _generators(
-        self, context: OperationContext, media_type: str, schema: Node | None
-    ) -> Iterator[Generator]:
+    def _generators(self, context: OperationContext) -> Iterator[Generator]:
+        media_type, schema = body_of(context.operation)
         for parameter in context.operation.parameters:
             yield from parameters.generators(context, parameter)
         if schema is not None and (is_json(media_type) or media_type == FORM):

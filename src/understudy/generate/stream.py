@@ -7,7 +7,7 @@ document give the same bytes under every Python. Of earlier cases only a short d
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from random import Random  # noqa: TID251 - seeded, and never the world's own
 
 from understudy.generate.cases import LARGE, Case, CaseKind, CaseRequest, ExpectedResponse
@@ -57,10 +57,12 @@ def _is_seen(case: Case, seen: set[bytes]) -> bool:
 
 
 def _mixtures(plan: OperationPlan, seed: int) -> Iterator[Sequence[Mutation]]:
-    single = _alternating(plan.mutations, Random(f"{seed} {plan.name}"))
+    yield ()  # before any mutation is made, which takes long for a large body
+    for mutation in _alternating(plan.mutations, Random(f"{seed} {plan.name}")):
+        yield (mutation,)
     options = [m for m in plan.mutations if m.is_option and m.kind == "valid"]
-    pairs = covering(options, Random(f"{seed} {plan.name} pairs"))
-    return chain([()], ((mutation,) for mutation in single), pairs, _endless(plan, seed))
+    yield from covering(options, Random(f"{seed} {plan.name} pairs"))
+    yield from _endless(plan, seed)
 
 
 def _alternating(mutations: Sequence[Mutation], chance: Random) -> list[Mutation]:
