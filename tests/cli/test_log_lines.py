@@ -10,6 +10,7 @@ from understudy.cli.log_lines import log_lines
 from understudy.errors import NotFound
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.worlds import World
 
 
@@ -22,7 +23,7 @@ def exchange(query: bytes = b"", status: int = 200, world: str = "default") -> R
         "headers": [],
         "scheme": "http",
     }
-    made = RequestContext(scope, dict(scope["headers"]), universe)
+    made = RequestContext(RequestHead.of(scope), Peer.of(scope), universe)
     made.status, made.seconds, made.number = status, 0.00123, 7
     made.notes.append("a remark")
     return made

@@ -71,6 +71,14 @@ def test_the_mock_applies_overlays_and_keeps_its_losses(document: Path) -> None:
     assert [it.rule for it in Mock(Settings(document=document)).losses] == ["converted-value"]
 
 
+def test_a_reload_reads_the_files_that_the_document_refers_to(document: Path) -> None:
+    overlay = document.with_name("overlay.yaml")
+    item = document.with_name("item.yaml")
+    item.write_text("get: {responses: {200: {description: c}}}")
+    document.write_text(f"{DOCUMENT.strip()[:-1]}, /c: {{$ref: item.yaml}}}}")
+    assert Mock(Settings(document=document, overlays=(overlay,))).files == (document, item, overlay)
+
+
 def test_the_first_five_losses_are_printed_errors_first(capsys) -> None:
     content = yaml.safe_load(DOCUMENT)
     content["paths"]["/a"]["get"] |= {"tags": list(range(6)), "callbacks": 7}

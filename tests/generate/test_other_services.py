@@ -118,3 +118,34 @@ def test_the_mock_of_another_document_gets_credentials_of_every_kind():
     assert [case for case in cases if "CREDENTIAL" in case["outcome"]] == []
     refused = [case["outcome"] for case in cases if case["source"] == "bearer-header"]
     assert "passed: 401" in refused
+
+
+GUARDED = """
+openapi: 3.1.0
+info: {title: Guarded, version: '1'}
+paths:
+  /both: {get: {security: [{token: [], key: []}], responses: &ok {'200': {description: ok}, '4XX': {description: no}}}}
+  /one-header: {get: {security: [{token: [], basic: [], key: []}], responses: *ok}}
+  /key-or-token: {get: {security: [{key: []}, {token: []}], responses: *ok}}
+  /certificate: {get: {security: [{certificate: []}], responses: *ok}}
+  /refused: {get: {responses: {'409': {description: always}}}}
+components:
+  securitySchemes:
+    token: {type: oauth2, flows: {}}
+    key: {type: apiKey, in: header, name: X-Key}
+    basic: {type: http, scheme: basic}
+    certificate: {type: mutualTLS}
+"""
+
+
+def test_every_credential_of_an_alternative_is_sent_and_a_token_that_is_not_needed_is_none(
+    tmp_path: Path,
+):
+    path = tmp_path / "guarded.yaml"
+    path.write_text(GUARDED)
+    _, lines = send("--document", path, "--count", 4)
+    failed = [line for line in lines if line["outcome"].startswith("failed")]
+    assert failed == []
+    plain = {line["operation"]: line["outcome"] for line in lines if line["kind"] == "valid"}
+    assert plain.pop("GET /refused") == "passed: 409"
+    assert set(plain.values()) == {"passed: 200"}

@@ -1,9 +1,9 @@
 """Every rule has a check that can judge it, or stands in the table of those that nobody can."""
 
 from understudy.verify import rules
+from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
 from understudy.verify.probing import PROBES
-from understudy.verify.run import catalogue
 from understudy.verify.unjudged import UNJUDGED
 
 OWN = {"answers", "document", "generated"}

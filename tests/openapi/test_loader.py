@@ -16,6 +16,23 @@ def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
     assert load(path) == Document(path, content)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "openapi: 3.1.0\ninfo: {title: a, version: '1'}\ninfo: {title: b, version: '1'}\n",
+        '{"openapi": "3.1.0",\n "info": {},\n "info": {"title": "b", "version": "1"}}',
+    ],
+)
+def test_the_last_of_two_members_with_one_name_counts(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "api.yaml"
+    path.write_text(text)
+    document = load(path)
+    assert document.raw["info"]["title"] == "b"
+    (loss,) = document.losses
+    assert (loss.rule, loss.severity) == ("duplicate-key", "error")
+    assert loss.message == "line 3: the key 'info' occurs twice; the last one counts."
+
+
 def test_numbers_as_keys_are_read_as_the_texts_that_json_has(read) -> None:
     document = read("paths: {/a: {get: {responses: {200: {description: ok}}}}}")
     assert document.root.child("paths", "/a", "get", "responses", "200") is not None

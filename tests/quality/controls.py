@@ -18,8 +18,9 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.interface.rules import switches
+from understudy.verify.catalogue import catalogue
 from understudy.verify.outcome import Outcome
-from understudy.verify.run import RunOptions, catalogue
+from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out
 
 ELSEWHERE = replace(TARGET, is_mock=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))

@@ -8,9 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
+from understudy.deployments.allowance import Allowance
 from understudy.deployments.target import Permit, TargetApplication
 from understudy.errors import StartupError
 from understudy.verify.outcome import Outcome
+from understudy.verify.preflight import planned_requests, preflight
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.probing import PROBES
 
 HERE = replace(TARGET, mode="observe")
 Verify = Callable[..., Outcome]
@@ -85,3 +89,29 @@ def test_a_sound_target_is_judged(verify: Verify, wire: Any) -> None:
     outcome = verify(HERE, rules=("qr-default-size",), is_preflighted=True)
     assert [rule.status for rule in outcome.rules] == ["passed"]
     assert len(wire.seen) < 8  # only what the probes of this rule need is tried
+
+
+def test_as_many_requests_are_sent_as_the_plan_counts(verify: Verify) -> None:
+    outcome = verify(
+        replace(TARGET, is_mock=False), is_preflighted=True, rules=("guessing-slowed",)
+    )
+    preflights = [each for each in outcome.exchanges if each.source == "preflight"]
+    (probe,) = (each for each in PROBES if each.rules == ("guessing-slowed",))
+    assert len(preflights) == planned_requests(TARGET, probe.needs)
+    assert outcome.requests >= len(preflights) + probe.cost
+
+
+def test_as_many_requests_are_sent_as_are_planned_where_everything_is_needed(
+    gateway: Callable[..., Any],
+) -> None:
+    needs = {need for probe in PROBES for need in probe.needs}
+    client = ProbeClient(gateway(HERE), "preflight")
+    preflight(client, needs)
+    assert client.gateway.sent == planned_requests(HERE, needs)
+
+
+def test_the_preflight_keeps_to_the_most_requests(gateway: Callable[..., Any]) -> None:
+    needs = {need for probe in PROBES for need in probe.needs}
+    client = ProbeClient(gateway(HERE, allowance=Allowance(requests=5)), "preflight")
+    preflight(client, needs)
+    assert client.gateway.sent == 5

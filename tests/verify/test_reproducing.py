@@ -75,9 +75,9 @@ def test_the_commands_and_the_program_show_the_finding_again(mutant, rule, telli
     with served.mutant(mutant) as address:
         finding, target = found(address, rule)
         secrets = target.secrets()
-        shell = "\n".join(commands(finding.steps, secrets))
+        shell = "\n".join(commands(finding, secrets))
         shown = run(["bash", "-c", f"set -e\n{shell}"], target)
-        printed = run([sys.executable, "-c", snippet(finding.steps, secrets)], target)
+        printed = run([sys.executable, "-c", snippet(finding, secrets)], target)
     assert "masked-" not in shell
     wanted = str(finding.exchange.status)
     assert re.findall(r"^HTTP/1\.\d (\d+)", shown, re.M)[-1] == wanted
@@ -119,9 +119,9 @@ def test_a_finding_that_took_a_consent_signs_in_afresh():
     with served.mutant("a_code_works_twice") as address:
         finding, target = found(address, "code-single-use", application=by_pages)
         secrets = target.secrets()
-        shell = "\n".join(commands(finding.steps, secrets))
+        shell = "\n".join(commands(finding, secrets))
         shown = run(["bash", "-c", f"set -e\n{shell}"], target)
-        printed = run([sys.executable, "-c", snippet(finding.steps, secrets)], target)
+        printed = run([sys.executable, "-c", snippet(finding, secrets)], target)
     assert "/sign-in" in shell
     assert not re.search(r"(csrf|ticket|session)=[0-9a-f]{8}", shell)
     assert '"access_token"' in shown.splitlines()[-1]
@@ -134,7 +134,7 @@ def test_at_a_deployment_that_is_whole_they_show_otherwise(mutant, rule, telling
         finding, target = found(address, rule)
     with served.mutant(None) as address:
         whole = replace(target, base_url=f"{address}/v3", auth_url=address)
-        lines = "\n".join(commands(finding.steps, target.secrets()))
+        lines = "\n".join(commands(finding, target.secrets()))
         shown = run(
             ["bash", "-c", re.sub(r"http://127\.0\.0\.1:\d+/(?=v3|oauth2)", f"{address}/", lines)],
             whole,

@@ -11,6 +11,7 @@ from understudy.api.judging import judge
 from understudy.api.options import DeploymentOptions
 from understudy.generate import selection
 from understudy.generate.worded_cases import worded
+from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands
 from understudy.verify.run import RunOptions
 
@@ -29,7 +30,8 @@ def test_other_words_break_no_rule_where_the_target_names_them(words):
     outcome = judge(mock_deployment(target), RunOptions(RULES, is_preflighted=False))
     judged = {each.rule.id: each.status for each in outcome.rules}
     assert judged == dict.fromkeys(RULES, "passed")
-    lines = "\n".join(commands(outcome.exchanges, {}))
+    everything = Finding(outcome.rules[0].rule, "", "", outcome.exchanges)
+    lines = "\n".join(commands(everything, {}))
     assert "gallery%3Aread" in lines
     assert "avatar-profile" not in lines
 

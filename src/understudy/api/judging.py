@@ -76,6 +76,16 @@ def judge(deployment: Deployment, options: RunOptions) -> Outcome:
         return carry_out(deployment, options)
 
 
+def cases_of(cases: int | None, *, is_mock: bool) -> int:
+    """Returns the number of generated cases of each operation.
+
+    Args:
+        cases: The number that was asked for; None for the default.
+        is_mock: Whether the mock in this process is judged.
+    """
+    return cases if cases is not None else MOCK_CASES * is_mock
+
+
 def phases_of(cases: int | None, *, is_mock: bool) -> tuple[tuple[str, Phase], ...]:
     """Returns what is run after the probes.
 
@@ -83,7 +93,7 @@ def phases_of(cases: int | None, *, is_mock: bool) -> tuple[tuple[str, Phase], .
         cases: Generated cases of each operation; None for the default.
         is_mock: Whether the mock in this process is judged.
     """
-    count = cases if cases is not None else MOCK_CASES * is_mock
+    count = cases_of(cases, is_mock=is_mock)
     if not count:
         return ()
     return (("generated cases", generated(count)), ("scenarios", scenarios(count)))

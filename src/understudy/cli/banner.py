@@ -124,10 +124,14 @@ def _fitting(lines: Sequence[str], rows: int) -> list[str]:
 
 
 def _origins(endpoints: Sequence[Endpoint]) -> str:
-    """Returns how many operations have a bundled handler; others are answered from the document."""
+    """Returns how many operations have a bundled handler, and how many a state that was inferred."""
     handled = sum(endpoint.binding.handler is not None for endpoint in endpoints)
     plural = "" if len(endpoints) == 1 else "s"
-    return f"bundled handlers for {handled or 'none'} of {len(endpoints)} operation{plural}"
+    stateful = sum(endpoint.document_handler is not None for endpoint in endpoints)
+    inferred = f", inferred state for {stateful}" if stateful else ""
+    return (
+        f"bundled handlers for {handled or 'none'} of {len(endpoints)} operation{plural}{inferred}"
+    )
 
 
 def _line(what: str, text: str) -> str:

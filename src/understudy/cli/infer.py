@@ -25,7 +25,8 @@ WIDTH = 78
     "--write",
     type=click.Path(path_type=Path),
     metavar="YAML",
-    help="Write what is inferred as a state-model file, to edit and pass to --state-model.",
+    help="Write what is inferred as a state-model file, to edit and pass to --state-model, and its"
+    " JSON Schema beside it.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the model as JSON.")
 def infer(
@@ -45,13 +46,14 @@ def infer(
     from understudy.cli.writing import expect_writable
     from understudy.openapi.loader import load
     from understudy.openapi.resources.finder import infer_resources
-    from understudy.openapi.resources.state_models import state_model_text
+    from understudy.openapi.resources.state_models import SCHEMA_FILE, state_model_text
 
     if write is not None:
         expect_writable(write, "--write")
     model = infer_resources(load(document, overlays), state_model)
     if write is not None:
         write.write_text(state_model_text(model), encoding="utf-8")
+        write.with_name(SCHEMA_FILE.name).write_text(SCHEMA_FILE.read_text(encoding="utf-8"))
     if is_json:
         content = {
             "collections": [_as_json(it) for it in model.collections],
@@ -93,10 +95,10 @@ def _as_json(resource: Any) -> dict[str, Any]:
 def _lines(model: Any) -> list[str]:
     """Returns the model as a table: what has state, how sure that is, and why."""
     counted = sum(len(it.operations) for it in model.resources)
-    lines = [
-        f"{len(model.collections)} collections and {len(model.singletons)} single resources, "
-        f"with {counted} operations, have state."
-    ]
+    collections = _counted(len(model.collections), "collection")
+    singletons = _counted(len(model.singletons), "single resource")
+    operations = _counted(counted, "operation")
+    lines = [f"{collections} and {singletons}, with {operations}, have state."]
     for resource in model.resources:
         lines += _resource(resource)
     if model.uncertain:
@@ -104,6 +106,10 @@ def _lines(model: Any) -> list[str]:
     for resource in model.uncertain:
         lines += _resource(resource)
     return lines
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _resource(resource: Any) -> list[str]:

@@ -157,7 +157,7 @@ def verify(**options: Any) -> None:
     # What a run imports and exchanges lives as long as it does: each collection would walk all of it.
     gc.set_threshold(COLLECTED_AFTER)
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
-    from understudy.cli import verifying
+    from understudy.cli import planning, verifying
 
     if options["is_template"]:
         from understudy.cli.init_target import template
@@ -171,6 +171,6 @@ def verify(**options: Any) -> None:
         return
     typed = verifying.typed(options)
     if options["is_plan"]:
-        verifying.print_plan(typed, os.environ)
+        planning.print_plan(typed, os.environ)
         return
     sys.exit(verifying.verify(typed, os.environ))

@@ -17,25 +17,20 @@ from understudy.cli.progress import Progress
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.permits import described
-from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.verify.baseline import load_baseline, unaccepted
+from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Event, PhaseStarted
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
 from understudy.verify.reports.github import annotations
 from understudy.verify.reports.markdown import markdown
-from understudy.verify.reports.terminal import print_line, print_outcome
-from understudy.verify.run import RunOptions, catalogue
-from understudy.verify.runner import chosen
+from understudy.verify.reports.terminal import print_outcome
+from understudy.verify.run import RunOptions
 
 GITHUB = "github"
 """The report that needs no file: GitHub reads it from the log, and from its own summary file."""
-
-INDENT = 15
-"""Columns before the names of the probes in a plan."""
 
 FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
 """Exit codes."""
@@ -99,43 +94,6 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         is_quiet=options["quiet"],
         is_verbose=options["verbose"],
     )
-
-
-def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
-    """Prints what would be sent, and sends nothing.
-
-    Raises:
-        StartupError: A file is not as it must be, or there is no such rule.
-    """
-    console = Console(highlight=False)
-    total = issuing = tokens = 0
-    deployment = open_deployment(options.where, environment)
-    deployment.close()
-    for probe, reason in chosen(deployment, options.rules):
-        if reason is None:
-            total += probe.cost
-            issuing += probe.cost * ("tokens" in probe.needs)
-            tokens += probe.tokens
-            noun = "request " if probe.cost == 1 else "requests"
-            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
-            print_line(console, text, indent=1, hanging=INDENT)
-        else:
-            text = f"not sent  {probe.name}: {reason}"
-            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
-    target = deployment.target
-    for line in described(target):
-        print_line(console, line, hanging=2)
-    issued = _issued(issuing, tokens, target)
-    print_line(console, f"about {total} requests to {target.base_url}{issued}", hanging=2)
-
-
-def _issued(requests: int, tokens: int, target: Target) -> str:
-    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
-    if not requests:
-        return ""
-    most = target.permit.max_tokens
-    allowed = f"; [permit] max_tokens allows {most}" if most is not None and most < tokens else ""
-    return f", {requests} of them to have about {tokens} tokens issued, or to use them{allowed}"
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:

@@ -143,23 +143,34 @@ class PlainRequests:
         return node.value if node is not None and isinstance(node.value, dict) else {}
 
     def _with_credentials(self, draft: Draft, operation: Operation) -> Draft:
-        if self.bearer_access(operation):
-            return draft.with_headers("Authorization", f"Bearer {bearer_tokens.TOKEN}")
+        """Returns the draft with every credential of the first alternative, or with none needed.
+
+        A request has one Authorization header, so a token wins over other schemes in it.
+        """
+        has_token = bool(self.bearer_access(operation))
+        if has_token:
+            draft = draft.with_headers("Authorization", f"Bearer {bearer_tokens.TOKEN}")
         if not operation.security or {} in operation.security:
             return draft
         for name in operation.security[0]:
-            scheme, text = self._scheme(name), variable("CREDENTIAL")
-            if scheme.get("in") == "query":
-                draft = draft.with_query(
-                    encoded(str(scheme.get("name"))), encoded_variable("CREDENTIAL")
-                )
-            elif scheme.get("in") == "cookie":
-                draft = draft.with_cookie(str(scheme.get("name")), text)
-            elif scheme.get("type") == "http":
-                draft = draft.with_headers("Authorization", _credential(str(scheme.get("scheme"))))
-            else:
-                draft = draft.with_headers(str(scheme.get("name", "Authorization")), text)
+            draft = self._with_credential(draft, self._scheme(name), has_token=has_token)
         return draft
+
+    def _with_credential(
+        self, draft: Draft, scheme: Mapping[str, Any], *, has_token: bool
+    ) -> Draft:
+        kind, place, name = scheme.get("type"), scheme.get("in"), str(scheme.get("name"))
+        text = variable("CREDENTIAL")
+        if kind == "http" and not has_token:
+            return draft.with_headers("Authorization", _credential(str(scheme.get("scheme"))))
+        if kind != "apiKey":
+            return draft
+        if place == "query":
+            return draft.with_query(encoded(name), encoded_variable("CREDENTIAL"))
+        if place == "cookie":
+            return draft.with_cookie(name, text)
+        is_taken = has_token and name.lower() == "authorization"
+        return draft if is_taken else draft.with_headers(name, text)
 
     def bearer_access(self, operation: Operation) -> str:
         """Returns ``required`` or ``optional`` for a bearer token, or an empty string if none is taken.

@@ -271,9 +271,14 @@ class Planner:
 
 
 def _success(operation: Operation) -> ExpectedResponse:
-    """Returns the statuses of success: those that the document names, or any 2XX."""
+    """Returns the statuses of success: those that the document names, or any 2XX.
+
+    Where it names only errors, there is nothing else to respond with.
+    """
     declared = tuple(status for status in operation.responses if status[0] in "23")
     because = f"{operation.pointer}/responses"
+    if operation.responses and not declared and "default" not in operation.responses:
+        return ExpectedResponse(tuple(operation.responses), because)
     if operation.method == "GET" and declared == ("200", "302"):
         return ExpectedResponse(declared, because)
     return ExpectedResponse(("2XX", *(s for s in declared if s[0] == "3")), because)

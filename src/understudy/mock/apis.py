@@ -82,14 +82,19 @@ def web_api(document: Document) -> Api:
     )
 
 
-def authorization_api(document: Document) -> Api:
-    """Returns the authorization server's endpoints; its other pages are in no document."""
+def authorization_api(document: Document, auto_approve: str | None = None) -> Api:
+    """Returns the authorization server's endpoints; its other pages are in no document.
+
+    Args:
+        document: Declares them.
+        auto_approve: Slug of the person who approves every authorization request; None: none does.
+    """
     return Api(
         document=document,
         base_path="",
         handlers=authorization_operations.HANDLERS,
         error_response=authorization_error,
-        pages=authorization_operations.PAGES,
+        pages=authorization_operations.pages(auto_approve),
     )
 
 

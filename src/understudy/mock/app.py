@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from understudy.errors import StartupError, nearest
@@ -116,6 +117,12 @@ class Mock:
         """The losses of the document in force."""
         return self._declared.losses
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that a reload reads beside the fixtures: documents, overlays, words."""
+        words = () if self.vocabulary is None else (self.vocabulary,)
+        return (*self._declared.files, *self._settings.overlays, *words)
+
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.
 
@@ -166,7 +173,8 @@ class Mock:
         if self._stateful is not None:
             resource = replace(resource, document_handlers=dict(stateful_handlers(self._stateful)))
         web = web_api(load(self._openapi / "web.yaml"))
-        authserver = authorization_api(in_words(load(self._openapi / "authorization.yaml"), words))
+        declared = in_words(load(self._openapi / "authorization.yaml"), words)
+        authserver = authorization_api(declared, self._approver())
         sign_in = (authserver, *self._user_info(words))
         steering = handlers(
             worlds=self.worlds,
@@ -187,7 +195,6 @@ class Mock:
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
-        approver = self._approver()
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
@@ -199,7 +206,6 @@ class Mock:
             elsewhere=pages(
                 resource.base_path,
                 page_groups if is_single else page_groups[:1],
-                approver,
                 self._page_hosts(),
                 self.listing,
             ),
@@ -225,7 +231,6 @@ class Mock:
                 elsewhere=pages(
                     resource.base_path,
                     page_groups[1:],
-                    approver,
                     self._page_hosts(),
                     self.listing,
                 ),

@@ -23,6 +23,7 @@ class LintRule(NamedTuple):
 
 
 LOSSES: Final[Mapping[str, LintRule]] = {
+    "duplicate-key": LintRule("error", "An object has a member twice; the last one counts."),
     "dangling-reference": LintRule(
         "error", "A reference leads nowhere, in a circle, or out of the document's directory."
     ),

@@ -225,10 +225,12 @@ OPTIONAL_SINCE: Final[Mapping[tuple[str, str], str]] = {
 REFERENCED: Final = frozenset(
     {
         *("schema", "parameter", "request body", "response", "header", "example"),
-        *("link", "callback", "path item", "security scheme", "media type"),
+        *("link", "callback", "path item", "security scheme", "media type", "operation"),
     }
 )
-"""Kinds that a Reference Object may stand for."""
+"""Kinds that a Reference Object may stand for; for operations only in what people write."""
 
-NEEDED: Final = frozenset({"schema", "parameter", "request body", "response", "path item"})
+NEEDED: Final = frozenset(
+    {"schema", "parameter", "request body", "response", "path item", "operation"}
+)
 """Kinds without which an operation cannot be served."""

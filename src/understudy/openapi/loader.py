@@ -6,7 +6,7 @@ recursion and loses the place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -18,7 +18,7 @@ from understudy.openapi.operation_mends import mend_operations
 from understudy.openapi.overlays import apply_overlays
 from understudy.openapi.path_queries import declare_path_queries
 from understudy.openapi.pointers import escape
-from understudy.openapi.references import with_text_keys
+from understudy.openapi.references import FILES, with_text_keys
 from understudy.openapi.servers import base_paths
 from understudy.openapi.swagger import converted
 from understudy.openapi.yaml_files import read_yaml
@@ -94,6 +94,11 @@ class Document:
         return base_paths(self.raw.get("servers"))
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """Its file, and those that it refers to."""
+        return (self.path, *(self.path.parent / name for name in self.raw.get(FILES, {})))
+
+    @property
     def root(self) -> Node:
         """The whole document."""
         return Node("#", self.raw)
@@ -153,7 +158,10 @@ def load(path: Path, overlays: Sequence[Path] = ()) -> Document:
     Raises:
         StartupError: It cannot be read, or is not OpenAPI 3.0, 3.1 or 3.2.
     """
-    return _read(read_yaml(path), path, overlays, files_of=path)
+    repeated: list[str] = []
+    document = _read(read_yaml(path, repeated), path, overlays, files_of=path)
+    losses = (loss("duplicate-key", "#", message) for message in repeated)
+    return replace(document, losses=(*losses, *document.losses))
 
 
 def document_of(content: Any, path: Path) -> Document:

@@ -7,25 +7,24 @@ these is a diagnostic. What readers, validators and other tools then get is vali
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from understudy.errors import nearest
-from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, OPTIONAL_SINCE, REFERENCED, REQUIRED
+from understudy.openapi.grammar import MAPS, MEMBERS, NEEDED, REFERENCED, REQUIRED
+from understudy.openapi.member_mends import NULLABLE, add_missing, drop_nulls, fill, note_unknown
 from understudy.openapi.mended import Mended
 from understudy.openapi.object_mends import OBJECT_MENDS
 from understudy.openapi.pointers import as_reference, steps_of, value_at
 from understudy.openapi.positions import Losses, Position, shown
 from understudy.openapi.references import References, Scope, Unresolved
-from understudy.openapi.scalars import SCALARS, read_scalar, read_scalars
+from understudy.openapi.scalars import SCALARS, is_plain, read_scalar, read_scalars
 from understudy.openapi.schema_mends import mend_schema
 
 _MAX_REFERENCES = 32
 _TOP = 2
 """Steps of the pointer to a map of components."""
-_EMPTY = frozenset({"schema", "response", "operation", "path item", "media type"})
-"""Kinds that null stands for where their member has nothing but a name."""
 _IDENTIFYING = ("$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema")
 """Keywords that have done their work once references are pointers."""
 
@@ -51,6 +50,7 @@ class _Walk:
         self.mended = Mended(self._losses.diagnostics)
         self._references = References(root, path)
         self._resolved: dict[str, Position] = {}
+        self._containers: set[str] = set()
         self._identified: list[dict[str, Any]] = []
 
     def run(self) -> None:
@@ -67,9 +67,19 @@ class _Walk:
                 pending += reversed(list(self._parts(place)))
         for place in self._resolved.values():
             self._expect_end(place)
+        self._complete()
         for schema in self._identified:
             for keyword in _IDENTIFYING:
                 schema.pop(keyword, None)
+
+    def _complete(self) -> None:
+        """Fills in what objects must have and lost only by being mended, which was noted then."""
+        for pointer, kind in self.mended.units:
+            if kind in REQUIRED:
+                with suppress(LookupError):  # it was left out
+                    value = value_at(self._root, pointer)
+                    if isinstance(value, dict) and "$ref" not in value:
+                        add_missing(self._losses, value, kind)
 
     def _parts(self, place: Position) -> Iterator[Position]:
         """Mends a value, and yields what is in it."""
@@ -79,8 +89,11 @@ class _Walk:
         if kind in SCALARS:
             read_scalar(self._losses, place)
         elif kind[0] == "[":
+            self._containers.add(place.pointer)
             yield from self._items(place)
         elif kind[0] == "{" or kind in MAPS:
+            if kind != "callback":
+                self._containers.add(place.pointer)
             yield from self._named(place)
         elif kind in MEMBERS:
             yield from self._object(place)
@@ -138,13 +151,13 @@ class _Walk:
                 return
         if kind == "discriminator":
             yield from self._mapping(place)
-        self._drop_nulls(place)
-        self._fill(place)
+        drop_nulls(self._losses, place)
+        fill(self._losses, place)
         yield from self._members(place)
 
     def _is_object(self, place: Position) -> bool:
         kind = place.kind
-        if place.value is None and kind in _EMPTY:
+        if place.value is None and kind in NULLABLE:
             place.replace({})
             self._losses.note("null-member", place, "this is null; read as an empty object.")
         if isinstance(place.value, dict):
@@ -176,43 +189,18 @@ class _Walk:
         else:
             schema.setdefault("$ref", reference)
 
-    def _fill(self, place: Position) -> None:
-        for name, value in REQUIRED.get(place.kind, {}).items():
-            since = OPTIONAL_SINCE.get((place.kind, name))
-            is_optional = since is not None and self._losses.version >= since
-            if name not in place.value and not is_optional:
-                place.value[name] = value.copy() if isinstance(value, dict) else value
-                message = f"this {place.kind} lacks {name}; read as {value!r}."
-                self._losses.note("missing-member", place, message)
-
-    def _drop_nulls(self, place: Position) -> None:
-        known = MEMBERS[place.kind]
-        for name in [name for name, value in place.value.items() if value is None]:
-            kind = known.get(name, "any")
-            if kind != "any" and kind not in _EMPTY:
-                self._losses.drop("null-member", place.below(name, kind), f"{name} is null")
-
     def _members(self, place: Position) -> Iterator[Position]:
         known = MEMBERS[place.kind]
         for name in list(place.value):
             kind = known.get(name)
             if kind is None:
-                self._note_unknown(place, name)
+                note_unknown(self._losses, place, name)
             elif kind == "operation":
                 below = place.below(name, kind)
                 self.mended.needs[below.pointer].add(place.unit)
                 yield below._replace(unit=below.pointer)
-            elif kind != "any":
+            elif kind != "any" and not is_plain(place.value[name], kind):
                 yield place.below(name, kind)
-
-    def _note_unknown(self, place: Position, name: str) -> None:
-        """Notes a member that OpenAPI does not have; in schemas only what is probably misspelt."""
-        if name.startswith(("x-", "$")):
-            return
-        hint = nearest(name, list(MEMBERS[place.kind]))
-        if hint or place.kind != "schema":
-            message = f"OpenAPI has no {name!r} in a {place.kind}{hint or '.'}"
-            self._losses.note("unknown-member", place.below(name, "any"), message)
 
     def _mapping(self, place: Position) -> Iterator[Position]:
         """Resolves what a discriminator maps names to, where that is a reference."""
@@ -241,6 +229,9 @@ class _Walk:
             target = self._references.resolve(reference, scope, place.pointer)
         except Unresolved as error:
             self._give_up(place, str(error))
+            return
+        if target.pointer in self._containers:
+            self._give_up(place, f"$ref {reference!r} leads to what is no {place.kind}")
             return
         if target.is_relative:
             message = f"$ref {reference!r} is not in the document; read as {target.pointer!r}."

@@ -1,6 +1,7 @@
 """Mends operations once references are followed: parameters, names, and parts that are missing."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -57,24 +58,24 @@ class _OperationMends:
                     operation = f"{at}/{method}"
                     if method in holder and operation not in self._seen:
                         self._seen.add(operation)
+                        if "$ref" in holder[method]:  # a copy, as it may serve several paths
+                            _, target = self._followed(operation, holder[method])
+                            holder[method] = deepcopy(target)
                         yield _Found(path, item, holder, method, operation, holder[method])
 
     def mend(self, found: _Found) -> None:
         """Mends one operation."""
+        named = PATH_PARAMETER.findall(path_of(found.path))
+        shared = f"{_path_item_of(found.pointer)}/parameters"
+        declared = self._parameters(found.path_item, shared, named, found.path)
         reason = self._mended.why_broken(found.pointer)
         if reason is not None:
-            found.holder[found.method] = _unusable(found.value, reason)
+            found.holder[found.method] = _unusable(found.value, reason, found.path)
             self._note("unusable-operation", found.pointer, f"answers 501, as {reason}.")
             return
         self._name(found)
-        named = PATH_PARAMETER.findall(path_of(found.path))
-        declared: set[str] = set()
-        for pointer, owner in (
-            (_path_item_of(found.pointer), found.path_item),
-            (found.pointer, found.value),
-        ):
-            if "parameters" in owner:
-                declared |= self._parameters(owner, f"{pointer}/parameters", named, found.path)
+        own = f"{found.pointer}/parameters"
+        declared |= self._parameters(found.value, own, named, found.path)
         for name in named:
             if name not in declared:
                 self._declare(found, name)
@@ -95,6 +96,8 @@ class _OperationMends:
         self, owner: dict[str, Any], pointer: str, named: list[str], path: str
     ) -> set[str]:
         """Leaves out parameters that cannot be meant; returns the names of those in the path."""
+        if "parameters" not in owner:
+            return set()
         kept: dict[tuple[str, str], Any] = {}
         for number, entry in enumerate(owner["parameters"]):
             at = f"{pointer}/{number}"
@@ -117,8 +120,7 @@ class _OperationMends:
         return {name for location, name in kept if location == "path"}
 
     def _declare(self, found: _Found, name: str) -> None:
-        parameter = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        found.value["parameters"] = [*found.value.get("parameters", []), parameter]
+        found.value["parameters"] = [*found.value.get("parameters", []), _path_parameter(name)]
         message = f"{name!r} of the path {found.path!r} is not declared; read as a string."
         self._note("undeclared-path-parameter", found.pointer, message)
 
@@ -149,7 +151,11 @@ def _why_invalid(name: Any, location: Any) -> tuple[str, str] | None:
     return None
 
 
-def _unusable(operation: dict[str, Any], reason: str) -> dict[str, Any]:
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _unusable(operation: dict[str, Any], reason: str, path: str) -> dict[str, Any]:
     """Returns an operation that answers nothing but why it cannot be served (RFC 9110, 15.6.2)."""
     problem = {"title": "Operation not usable", "status": 501, "detail": f"{reason}."}
     response = {
@@ -159,6 +165,8 @@ def _unusable(operation: dict[str, Any], reason: str) -> dict[str, Any]:
     kept: dict[str, Any] = {
         name: operation[name] for name in ("operationId", "tags") if name in operation
     }
+    named = [_path_parameter(name) for name in PATH_PARAMETER.findall(path_of(path))]
+    kept |= {"parameters": named} if named else {}
     return {
         **kept,
         "summary": f"Not usable: {reason}.",

@@ -170,6 +170,8 @@ def _responses(document: Document, operation: Node) -> dict[str, DeclaredRespons
         return {}
     responses = {}
     for status, node in document.expect(listed, dict).children():
+        if str(status).startswith("x-"):  # an extension, and no status
+            continue
         response = document.expect(node, dict)
         name = str(status)
         key = name.upper() if name[1:].upper() == "XX" else name

@@ -20,6 +20,7 @@ FILES = "x-files"
 """Member of the document that holds what other files say, by their paths."""
 
 _ROOT = "#"
+_ANCHORS = ("$anchor", "$dynamicAnchor")
 _WITHIN_SCHEMA = ("/$defs/", "/definitions/")
 
 
@@ -202,14 +203,14 @@ def with_text_keys(value: Any) -> Any:
 def _indexed(content: Any, file: str, base: str) -> _Index:
     identifiers: dict[str, str] = {}
     anchors: dict[str, list[str]] = {}
-    pending = [(file, content, base)]
+    pending = [(file, content, base)] if _has_names(content) else []
     while pending:
         pointer, value, base = pending.pop()
         if isinstance(value, dict):
             if isinstance(value.get("$id"), str):
                 base = urljoin(base, value["$id"])
                 identifiers.setdefault(base.rstrip("#"), pointer)
-            for keyword in ("$anchor", "$dynamicAnchor"):
+            for keyword in _ANCHORS:
                 if isinstance(value.get(keyword), str):
                     anchors.setdefault(value[keyword], []).append(pointer)
         members = value.items() if isinstance(value, dict) else enumerate(value)
@@ -219,6 +220,20 @@ def _indexed(content: Any, file: str, base: str) -> _Index:
             if isinstance(below, dict | list)
         ]
     return _Index(identifiers, anchors)
+
+
+def _has_names(content: Any) -> bool:
+    """Tells whether any schema has a name of its own, as hardly one has: an index takes longer."""
+    pending = [content]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if "$id" in value or "$anchor" in value or "$dynamicAnchor" in value:
+                return True
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return False
 
 
 def _relative(path: str, referrer: str) -> PurePosixPath:

@@ -17,7 +17,7 @@ def numbers(place: Place, number: int, *, is_plain: bool) -> Iterator[float]:
     Args:
         place: The place of the number.
         number: Which of several values for one place is made, counted from 0.
-        is_plain: Whether the lowest numbers come first.
+        is_plain: Whether the lowest numbers come first, where there are bounds.
     """
     bounds = [
         bound
@@ -29,7 +29,10 @@ def numbers(place: Place, number: int, *, is_plain: bool) -> Iterator[float]:
     varied = [number + 1, *(bound + number + 1 for bound in bounds)]
     exact = _exact(place, number)
     others = (0, 1.5, -1, 0.5, 100, 10_000, -1.5, 1e9)
-    yield from chain(near, exact, varied) if is_plain else chain(varied, exact, near)
+    is_bound = bool(
+        bounds or place.values("multipleOf")
+    )  # else it counts from 1, as identifiers do
+    yield from chain(near, exact, varied) if is_plain and is_bound else chain(varied, exact, near)
     yield from others
 
 

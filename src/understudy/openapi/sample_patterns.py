@@ -37,7 +37,7 @@ _PROPERTIES: Final = {
 
 _TOKEN = re.compile(
     r"\\(?P<negation>[pP])\{(?P<property>[^}]*)\}|\(\?<(?P<name>[A-Za-z_]\w*)>|\\k<(?P<back>\w+)>"
-    r"|\\(?P<identity>[^\WdDwWsSbBtrnvfxuaAzZ0-9_])|\\.|(?P<open>\[\^?)|(?P<close>\])",
+    r"|\\(?P<identity>[^\WdDwWsSbBtrnvfxuaAzZ0-9_])|\\.|(?P<open>\[\^?)|(?P<close>\])|(?P<pair>&&|--|\|\||~~)",
     re.DOTALL,
 )
 
@@ -174,6 +174,8 @@ def _in_python(pattern: str) -> str:
             text = match[0] if not in_class else "\\["
             in_class = True
             return text
+        if match["pair"] and in_class:
+            return f"{match[0][0]}\\{match[0][0]}"  # Python keeps pairs for sets of its own
         if match["close"]:
             in_class = False
         if match["name"] and not in_class:

@@ -25,6 +25,8 @@ _STYLES: Final = {
     "pipes": {"style": "pipeDelimited", "explode": False},
 }
 """``collectionFormat`` to style; a comma separates the items of all others."""
+_BODY: Final = frozenset({"body", "formData"})
+"""Places of parameters that are a request body in OpenAPI 3.0."""
 _FLOWS: Final = {"application": "clientCredentials", "accessCode": "authorizationCode"}
 _FORM, _MULTIPART, _JSON = (
     "application/x-www-form-urlencoded",
@@ -79,11 +81,12 @@ class _Conversion:
         left_out = {"parameters", "responses", "consumes", "produces", "schemes"}
         result = {name: value for name, value in operation.items() if name not in left_out}
         merged = {
-            (it.get("name"), it.get("in")): it for it in (*shared, *self._parameters(operation))
+            (str(it.get("name")), str(it.get("in"))): it
+            for it in (*shared, *self._parameters(operation))
         }
         parameters = list(merged.values())
         consumes = self._media_types(operation, "consumes")
-        plain = [_parameter(it) for it in parameters if it.get("in") not in {"body", "formData"}]
+        plain = [_parameter(it) for it in parameters if str(it.get("in")) not in _BODY]
         body = _request_body(parameters, consumes)
         return {
             **result,
@@ -148,7 +151,8 @@ def _servers(swagger: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     if "host" not in swagger:
         yield {"url": base_path}
         return
-    for scheme in swagger.get("schemes") or ["https"]:
+    schemes = swagger.get("schemes")
+    for scheme in schemes if schemes and isinstance(schemes, list) else ["https"]:
         yield {"url": f"{scheme}://{swagger['host']}{base_path}"}
 
 

@@ -20,13 +20,25 @@ from understudy.openapi.yaml_bounds import beyond, expect_bounded, is_nested_too
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
-    """Guesses null, true, false, integers and floats, and nothing else; a key counts once."""
+    """Guesses null, true, false, integers and floats, and nothing else; a key counts once.
+
+    Attributes:
+        repeated: Collects what is said of keys that occur twice; None refuses them.
+    """
+
+    repeated: list[str] | None = None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(mapping) < len(node.value):
             keys = [key.value for key, _ in node.value]
             twice = next(key for key, _ in reversed(node.value) if keys.count(key.value) > 1)
+            if self.repeated is not None:
+                self.repeated.append(
+                    f"line {twice.start_mark.line + 1}: the key {twice.value!r} occurs twice; the "
+                    "last one counts."
+                )
+                return mapping
             problem = f"the key {twice.value!r} occurs twice; keep one"
             raise yaml.constructor.ConstructorError(None, None, problem, twice.start_mark)
         return mapping
@@ -66,11 +78,12 @@ _ENCODINGS = (
 """Byte order mark to encoding (YAML 1.2.2, 5.2)."""
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, repeated: list[str] | None = None) -> Any:
     """Reads one YAML or JSON file.
 
     Args:
         path: The file, in UTF-8, or in another encoding that a byte order mark names.
+        repeated: Collects what is said of keys that occur twice; None refuses them.
 
     Returns:
         Dicts, lists, strings, numbers, booleans and None.
@@ -84,22 +97,23 @@ def read_yaml(path: Path) -> Any:
         reason = error.strerror or error
         msg = f"{path} cannot be read: {reason}. Check the path."
         raise StartupError(msg) from error
-    return parse_yaml(content, path)
+    return parse_yaml(content, path, repeated)
 
 
-def parse_yaml(content: bytes, path: Path) -> Any:
+def parse_yaml(content: bytes, path: Path, repeated: list[str] | None = None) -> Any:
     """Reads what a YAML or JSON file holds.
 
     Args:
         content: In UTF-8, or in another encoding that a byte order mark names.
         path: What names it in a message.
+        repeated: Collects what is said of keys that occur twice; None refuses them.
 
     Raises:
         StartupError: It is not YAML; the text names file and line.
     """
     try:
         content = _in_utf_8(content)
-        value = _parse(content, path)
+        value = _parse(content, path, repeated)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
@@ -111,13 +125,18 @@ def parse_yaml(content: bytes, path: Path) -> Any:
     return value
 
 
-def _parse(content: bytes, path: Path) -> Any:
+def _parse(content: bytes, path: Path, repeated: list[str] | None) -> Any:
     if content.lstrip()[:1] in (b"{", b"["):
         # what fails is YAML in braces, or an error that the YAML reader explains with its line
         with suppress(ValueError, RecursionError):
             return json.loads(content, object_pairs_hook=_once, parse_constant=_refuse_constant)
     expect_bounded(content, path)
-    return yaml.load(content, _CoreSchemaLoader)
+    loader = _CoreSchemaLoader(content)
+    loader.repeated = repeated
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
 
 
 def _in_utf_8(content: bytes) -> bytes:

@@ -31,6 +31,9 @@ class CheckResult(NamedTuple):
         evidence: Earlier exchanges that the judgement rests on.
         is_choice: Whether it judges what the rule's source leaves open, and we chose.
         is_shape: Whether it judges names, types and values that a document can declare otherwise.
+        attempts: How often the first of the evidence is to be sent until the others show it, as
+            where a limit must be used up.
+        is_timed: Whether the deployment shows it only after the time that passed.
     """
 
     holds: bool
@@ -39,6 +42,8 @@ class CheckResult(NamedTuple):
     evidence: tuple[Exchange, ...] = ()
     is_choice: bool = False
     is_shape: bool = False
+    attempts: int = 1
+    is_timed: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]

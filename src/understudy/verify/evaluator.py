@@ -16,7 +16,8 @@ from understudy.verify.checks import (
     expect,
 )
 from understudy.verify.document_checks import DocumentValidator
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of, steps_of
+from understudy.verify.evidence import needs_time, showing
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of
 from understudy.verify.history import History
 from understudy.verify.outcome import Coverage, RuleOutcome
 from understudy.verify.unjudged import UNJUDGED
@@ -187,12 +188,24 @@ class Evaluator:
             repeated = record.findings[place]
             record.findings[place] = replace(repeated, count=repeated.count + 1)
             return []
-        evidence = self.history.with_origins((*result.evidence, exchange))
-        steps = steps_of(exchange, evidence)
-        finding = Finding(rule, result.expected, result.actual, steps, is_open)
+        finding = self._finding(rule, result, exchange, is_open=is_open)
         self._places[key] = (rule.id, len(record.findings))
         record.findings.append(finding)
         return [finding]
+
+    def _finding(
+        self, rule: Rule, result: CheckResult, exchange: Exchange, *, is_open: bool
+    ) -> Finding:
+        steps = showing(rule.id, exchange, result.evidence, self.history)
+        return Finding(
+            rule,
+            result.expected,
+            result.actual,
+            steps,
+            is_note=is_open,
+            attempts=result.attempts,
+            needs_time=result.is_timed or needs_time(rule.id, steps, self.history),
+        )
 
     def _excuse(self, rule: Rule) -> str:
         """Returns why a breach of a rule is a note."""

@@ -58,6 +58,8 @@ class Finding:
         steps: The exchanges that show it, the decisive one last.
         is_note: True if it breaks only an assumption that the deployment need not share.
         count: The number of times that it was seen.
+        attempts: How often the first step is to be sent until the others show it.
+        needs_time: True if it is seen only after the time that passed between the steps.
     """
 
     rule: Rule
@@ -66,6 +68,8 @@ class Finding:
     steps: tuple[Exchange, ...]
     is_note: bool = False
     count: int = 1
+    attempts: int = 1
+    needs_time: bool = False
 
     @property
     def exchange(self) -> Exchange:

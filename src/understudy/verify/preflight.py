@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal, Unreachable
-from understudy.deployments.target import TargetApplication
+from understudy.deployments.target import Known, Target, TargetApplication
 from understudy.errors import StartupError
 from understudy.verify.browsing import sign_in
 from understudy.verify.granting import form_of, parameters, password_form, post
@@ -31,7 +31,30 @@ TOKENS: Final[Mapping[str, str]] = {
 """The credentials whose token must be valid, and their keys; an expired one need not be."""
 
 WRONG_CODE: Final = "understudy-wrong-code"
+_GRANTING: Final = frozenset({"tokens", "auth_url", "app"})
+"""The needs without which no password is tried."""
+
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,60})", re.IGNORECASE)
+
+
+SIGNING_IN: Final = 3
+"""Requests that trying a password at the sign-in page takes: the page, its form, and where it leads."""
+
+
+def planned_requests(target: Target, needs: Collection[str]) -> int:
+    """Returns how many requests the preflight sends where every value is right.
+
+    Args:
+        target: The target.
+        needs: The needs of the probes that can run.
+    """
+    count = 1 + sum(need in needs for need in TOKENS)  # the document comes first
+    count += "api_key" in needs and target.known.slug is not None
+    count += len(_named_slugs(target.known, needs))
+    count += len(_named_applications(target, needs))
+    people = (application for _, application in _named_people(target, needs))
+    count += SIGNING_IN * sum(None not in (each.username, each.password) for each in people)
+    return count + (set(needs) >= _GRANTING and "two_step" in needs)
 
 
 def preflight(client: ProbeClient, needs: Collection[str]) -> None:
@@ -85,48 +108,58 @@ def _refused_key(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
 
 
 def _missing_profiles(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
-    known = client.known
-    slugs = {
-        "slug": ("slug", known.slug),
-        "other_slug": ("other_slug", known.other_slug),
-        "hidden_contact_slug": ("hidden_contact_slug", known.hidden_contact_slug),
-        **{f"people {slug}": ("people", slug) for slug in known.people},
-    }
     writer = "owner" if client.has("owner") and "owner" in needs else "anonymous"
-    for need, (key, slug) in slugs.items():
-        if slug is None or need.partition(" ")[0] not in needs:
-            continue
+    for key, slug in _named_slugs(client.known, needs):
         if client.get(f"/profiles/{slug}", writer).status == NOT_FOUND:
             yield f'[known] {key} = "{slug}": there is no such public profile (404)'
 
 
-def _refused_secrets(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
-    target = client.target
-    applications: Mapping[str, tuple[str, TargetApplication]] = {
+def _named_slugs(known: Known, needs: Collection[str]) -> list[tuple[str, str]]:
+    """Returns the slugs that are needed, each with its key."""
+    slugs = [
+        ("slug", known.slug),
+        ("other_slug", known.other_slug),
+        ("hidden_contact_slug", known.hidden_contact_slug),
+        *(("people", slug) for slug in known.people),
+    ]
+    return [(key, slug) for key, slug in slugs if slug is not None and key in needs]
+
+
+def _named_applications(
+    target: Target, needs: Collection[str]
+) -> list[tuple[str, TargetApplication]]:
+    """Returns the applications whose secrets are needed, each with its table."""
+    applications = {
         "app": ("application", target.application),
         "other_app": ("other_application", target.other_application),
     }
-    for need, (table, application) in applications.items():
-        if not {need, "tokens", "auth_url"} <= set(needs):
-            continue
+    is_permitted = {"tokens", "auth_url"} <= set(needs)
+    return [named for need, named in applications.items() if is_permitted and need in needs]
+
+
+def _refused_secrets(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
+    for table, application in _named_applications(client.target, needs):
         error = post(client, form_of(application, WRONG_CODE)).json_object.get("error")
         if error == "invalid_client":
             yield f"[{table}] client_id and client_secret were refused with invalid_client"
 
 
+def _named_people(target: Target, needs: Collection[str]) -> list[tuple[str, TargetApplication]]:
+    """Returns the applications whose owners' passwords are needed, each with its table."""
+    people = [
+        ("application", target.application, {"password", "approval", "denial"}),
+        ("other_application", target.other_application, {"other_person"}),
+    ]
+    is_permitted = set(needs) >= _GRANTING
+    return [(table, app) for table, app, uses in people if is_permitted and uses & set(needs)]
+
+
 def _refused_passwords(client: ProbeClient, needs: Collection[str]) -> Iterator[str]:
-    if not {"tokens", "auth_url", "app"} <= set(needs):
-        return
-    target = client.target
-    people: Mapping[str, tuple[TargetApplication, frozenset[str]]] = {
-        "application": (target.application, frozenset({"password", "approval", "denial"})),
-        "other_application": (target.other_application, frozenset({"other_person"})),
-    }
-    for table, (application, uses) in people.items():
-        if uses & set(needs) and _is_refused(client, application):
+    for table, application in _named_people(client.target, needs):
+        if _is_refused(client, application):
             yield f"[{table}] username and password were refused"
-    if "two_step" in needs:
-        two_step = target.two_step
+    if "two_step" in needs and set(needs) >= _GRANTING:
+        two_step = client.target.two_step
         if _is_invalid_grant(client, two_step, two_step.application_password):
             yield "[two_step] username and application_password were refused with invalid_grant"
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -13,17 +12,16 @@ from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
 from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
-from understudy.interface.rules import Rule, load_rules
-from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.verify.catalogue import catalogue, require_interface, rules_of
 from understudy.verify.declared_inputs import declared_inputs
 from understudy.verify.declared_requests import DeclaredRequests
 from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.earlier_runs import undo_earlier_run
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
-from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding
+from understudy.verify.findings import Finding
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
 from understudy.verify.published import read_published
@@ -106,6 +104,11 @@ class Run:
     lost: int = 0
     broken: RuleBroken | None = None
 
+    @property
+    def has_interface(self) -> bool:
+        """True if the document in force describes this interface, and not another service."""
+        return bool(interface_operations(self.document))
+
     def forget(self) -> None:
         """Clears the broken rule of the previous scenario."""
         self.broken = None
@@ -132,28 +135,6 @@ class Run:
 
 
 Phase = Callable[[Run], None]
-
-
-@cache
-def _bundled_rules() -> Sequence[Rule]:
-    """Loads the catalogue, once for a process: a run looks rules up four times."""
-    return load_rules(openapi_directory() / "rules.yaml")
-
-
-def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules to judge by id, with the three that are not in the catalogue.
-
-    Raises:
-        StartupError: A wanted rule does not exist.
-    """
-    rules = {rule.id: rule for rule in _bundled_rules()}
-    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
-    for name in wanted:
-        if name not in rules:
-            hint = nearest(name, list(rules)) or "; `understudy rules` lists them."
-            msg = f"--rules {name}: there is no such rule{hint}"
-            raise StartupError(msg)
-    return {name: rules[name] for name in rules if not wanted or name in wanted}
 
 
 def start(deployment: Deployment, options: RunOptions) -> Run:
@@ -220,20 +201,6 @@ def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Ga
     )
 
 
-def require_interface(document: Document) -> None:
-    """Refuses a document of another service, of which no rule could judge anything.
-
-    Raises:
-        StartupError: None of its operations is one of the interface's.
-    """
-    if not interface_operations(document):
-        msg = (
-            f"{document.path}: 0 of its {len(operations(document))} operations are of this interface;"
-            " use --cases to judge by the document alone."
-        )
-        raise StartupError(msg)
-
-
 def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Evaluator:
     """Returns what judges the exchanges with a target by a document and the named rules.
 
@@ -254,7 +221,7 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     allows = DeclaredRequests(document).allows if has_own_document else None
     history = History(target, inputs=routes.inputs, allows=allows)
     return Evaluator(
-        catalogue(rules),
+        rules_of(document, rules),
         history,
         routes,
         validators,

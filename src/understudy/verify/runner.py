@@ -4,7 +4,7 @@ A refusal of the gateway ends a probe, and is the reason why its rules are not c
 the run, and the outcome holds what was done until then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +14,8 @@ from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unr
 from understudy.deployments.wording import as_on_the_wire
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
+from understudy.openapi.loader import Document
+from understudy.verify.catalogue import rules_of
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.needs import lacking
 from understudy.verify.ordering import in_order, order_of_parts
@@ -21,7 +23,7 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.run import Run, RunOptions, catalogue, start
+from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.run_lock import locked
 from understudy.verify.unjudged import UNJUDGED
 
@@ -45,7 +47,7 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
 def _carried_out(deployment: Deployment, options: RunOptions) -> Outcome:
     run = start(deployment, options)
     not_restored: list[str] = []
-    if options.is_preflighted:
+    if options.is_preflighted and run.has_interface:
         _try_target(run)
     try:
         outcome = run_phases(run)
@@ -87,19 +89,24 @@ def run_phases(run: Run) -> Outcome:
     return _outcome(run, started, stopped)
 
 
-def chosen(deployment: Deployment, rules: Sequence[str] = ()) -> list[tuple[Probe, str | None]]:
+def chosen(
+    deployment: Deployment, document: Document, rules: Sequence[str] = ()
+) -> list[tuple[Probe, str | None]]:
     """Returns the probes of the rules to judge, each with the reason why it cannot run or None.
 
-    They are in the order in which they begin; those that cannot run come last.
+    They are in the order in which they begin; those that cannot run come last. There are none for
+    another service.
+
+    Raises:
+        StartupError: There is no such rule, or it is not of the service.
     """
-    candidates = _candidates(deployment, rules)
+    candidates = _candidates(deployment, rules_of(document, rules))
     ready = in_order([probe for probe, reason in candidates if reason is None])
     excluded = [(probe, reason) for probe, reason in candidates if reason is not None]
     return [*((probe, None) for probe in ready), *excluded]
 
 
-def _candidates(deployment: Deployment, rules: Sequence[str]) -> list[tuple[Probe, str | None]]:
-    wanted = catalogue(rules)
+def _candidates(deployment: Deployment, wanted: Collection[str]) -> list[tuple[Probe, str | None]]:
     return [
         (probe, lacking(probe.needs, deployment.target, deployment.time))
         for probe in PROBES
@@ -118,9 +125,13 @@ def _try_target(run: Run) -> None:
     Raises:
         StartupError: The deployment refused one.
     """
-    candidates = _candidates(run.deployment, run.options.rules)
-    needs = {need for probe, reason in candidates if reason is None for need in probe.needs}
-    preflight(ProbeClient(run.gateway, "preflight"), needs)
+    candidates = _candidates(run.deployment, run.evaluator.rules)
+    preflight(ProbeClient(run.gateway, "preflight"), needs_of(candidates))
+
+
+def needs_of(candidates: Iterable[tuple[Probe, str | None]]) -> set[str]:
+    """Returns what the probes need that can run."""
+    return {need for probe, reason in candidates if reason is None for need in probe.needs}
 
 
 def report_unrestored(run: Run) -> None:
@@ -150,7 +161,7 @@ def _remaining(run: Run) -> Iterator[str]:
 def _probes(run: Run) -> None:
     """Sends every probe that does not use up a limit."""
     ready: list[Probe] = []
-    for probe, reason in _candidates(run.deployment, run.options.rules):
+    for probe, reason in _candidates(run.deployment, run.evaluator.rules):
         if reason is not None:
             run.reasons |= dict.fromkeys(probe.rules, reason)
             continue
@@ -162,7 +173,7 @@ def _probes(run: Run) -> None:
 
 def _exhausting(run: Run) -> None:
     """Sends the probes that use up a limit, once nothing is left to undo by the same limit."""
-    candidates = _candidates(run.deployment, run.options.rules)
+    candidates = _candidates(run.deployment, run.evaluator.rules)
     ready = [probe for probe, reason in candidates if reason is None and _is_exhausting(probe)]
     if not ready:
         return

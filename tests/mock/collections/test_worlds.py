@@ -100,10 +100,3 @@ def test_a_collection_that_a_state_model_states_stateless_is_made_up(tmp_path):
     model.write_text("collections: {/lists: {stateless: true}}\n")
     ask = asking(Mock(Settings(document=TODO, state_model=model)))
     assert ask("GET", "/lists").headers["x-mock-response"] == "generated"
-
-
-@pytest.mark.parametrize("path", ["/lists", "/me/settings", "/lists/none/todos/x"])
-def test_both_entrances_respond_alike(ask, path):
-    plain = ask("GET", path)
-    by_stack = ask("GET", path, headers={"Origin": "https://example.com"})
-    assert (plain.status_code, plain.content) == (by_stack.status_code, by_stack.content)

@@ -72,3 +72,9 @@ def test_scopes_are_those_of_token_schemes_and_each_alternative_names_its_own() 
     assert both.declared_scopes == (frozenset("ab"), frozenset("c"))
     assert decided({"oauth": ("a",)}, {"key": ("role",)}).declared_scopes == (frozenset("a"),)
     assert decided({"oauth": ("a",)}, {"openid": ()}).declared_scopes == ()
+
+
+def test_of_several_in_the_one_authorization_header_each_is_an_alternative() -> None:
+    key, basic = Credential("query", "k"), Credential("header", "authorization", "basic")
+    both = decided({"oauth": (), "basic": (), "key": ()}, {"bearer": (), "openid": ()})
+    assert both.alternatives == ((BEARER, key), (basic, key), (BEARER,))

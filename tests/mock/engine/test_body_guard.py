@@ -8,7 +8,8 @@ import pytest
 from understudy.errors import BadRequest, LimitExceeded
 from understudy.limits import BODY_BYTES
 from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES, BodyGuard
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_context import RequestContext, put_context
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.worlds import World
 
 MEGABYTE = 1024 * 1024
@@ -18,7 +19,8 @@ def guarded(messages: list[dict[str, Any]], *headers: bytes) -> tuple[RequestCon
     """Sends a body, and returns the exchange and how many messages were read of it."""
     scope: Any = {"method": "POST", "path": "/", "query_string": b"", "scheme": "http"}
     scope |= {"headers": [(name, b"chunked") for name in headers or (b"transfer-encoding",)]}
-    context = RequestContext(scope, dict(scope["headers"]), World("test", {}))
+    context = RequestContext(RequestHead.of(scope), Peer.of(scope), World("test", {}))
+    put_context(scope, context)
     read = 0
 
     async def receive() -> dict[str, Any]:

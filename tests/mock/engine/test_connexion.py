@@ -13,7 +13,8 @@ from understudy.mock.engine._connexion import (
     route_of,
     routed,
 )
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_context import RequestContext, put_context
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.openapi.operations import operations
 
 
@@ -35,7 +36,7 @@ class Canary:
     def ask(self, method: str, path: str) -> Any:
         scope: Any = {"type": "http", "method": method, "path": path, "query_string": b""}
         scope |= {"headers": [], "scheme": "http", "root_path": ""}
-        RequestContext(scope, dict(scope["headers"]), self.world)
+        put_context(scope, RequestContext(RequestHead.of(scope), Peer.of(scope), self.world))
 
         async def silent(*_: Any) -> None:
             return None

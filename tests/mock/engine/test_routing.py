@@ -5,6 +5,7 @@ import logging
 import pytest
 from tests.mock.engine.conftest import Service
 
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.request_context import Addresses
 
 DOUBLE = """
@@ -180,9 +181,13 @@ def test_what_no_document_knows_is_answered_elsewhere(serve) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"a page"})
 
-    service = serve(site={"elsewhere": elsewhere}, api={"pages": frozenset({("POST", "/forms")})})
+    def decide(_call, query: bytes) -> HandlerResponse | None:
+        return HandlerResponse(b"no page") if query == b"known" else None
+
+    service = serve(site={"elsewhere": elsewhere}, api={"pages": {("POST", "/forms"): decide}})
     assert service.get("/front").text == "a page"
     assert service.post("/v1/forms", content=b"judged by nobody").text == "a page"
+    assert service.post("/v1/forms?known", content=b"judged by nobody").text == "no page"
 
 
 ORIGIN = {"Origin": "http://app.example.com"}
@@ -279,3 +284,37 @@ def test_a_choice_that_is_none_is_a_problem_of_the_mock_and_not_of_the_api(
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["title"] == "No such choice"
     assert "There are" in response.json()["detail"]
+
+
+SHARED = """
+openapi: 3.0.3
+paths:
+  /#Target=Shop.Create:
+    post:
+      parameters: [{name: X-Target, in: header, required: true, schema: {type: string, enum: [Shop.Create]}}]
+      responses: {'201': {description: made}}
+  /#Target=Shop.Delete:
+    post:
+      parameters: [{name: X-Target, in: header, required: true, schema: {type: string, enum: [Shop.Delete]}}]
+      responses: {'204': {description: gone}}
+  /#key:
+    post:
+      parameters: [{name: key, in: query, required: true, schema: {type: string}}]
+      responses: {'202': {description: queued}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "status"),
+    [
+        ("/", {"X-Target": "Shop.Create"}, 201),
+        ("/", {"X-Target": "Shop.Delete"}, 204),
+        ("/?key=a", {}, 202),
+        ("/", {}, 400),
+    ],
+)
+def test_a_header_or_a_query_tells_operations_of_one_path_apart(
+    serve, target: str, headers: dict[str, str], status: int
+) -> None:
+    service = serve(SHARED, api={"handlers": {}})
+    assert service.post(target, headers=headers).status_code == status

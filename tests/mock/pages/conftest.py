@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_context import RequestContext, put_context
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.worlds import World
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile
@@ -55,7 +56,7 @@ def request(
         "headers": [(b"host", host.encode()), (b"accept", accept.encode())],
         "client": (client, 50000),
     }
-    RequestContext(scope, dict(scope["headers"]), world)
+    put_context(scope, RequestContext(RequestHead.of(scope), Peer.of(scope), world))
     return scope
 
 

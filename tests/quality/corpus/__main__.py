@@ -19,7 +19,7 @@ from tests.quality.corpus.mocks import Send, ours, theirs
 from tests.quality.corpus.scores import Score, Serve, score
 
 CACHE = Path.home() / ".cache" / "understudy-bench"
-_HEAD = ("mock", "documents start", "responses conform", "refused for the reason", "failures")
+_HEAD = ("mock", "documents start", "responses conform", "refused", "reason named", "failures")
 
 
 def main() -> int:
@@ -59,7 +59,12 @@ def table(scores: dict[str, Score]) -> Table:
     """Returns the scores, one mock a row."""
     rows = Table(*_HEAD)
     for name, it in scores.items():
-        counts = ((it.started, it.documents), (it.conforming, it.valid), (it.refused, it.invalid))
+        counts = (
+            (it.started, it.documents),
+            (it.conforming, it.valid),
+            (it.refused, it.invalid),
+            (it.named, it.invalid),
+        )
         cells = [f"{part} of {whole} ({part / whole:.1%})" for part, whole in counts]
         rows.add_row(name, *cells, str(it.failures))
     return rows

@@ -30,7 +30,7 @@ from tests.quality.corpus.cases import CorpusDocument, CorpusRequest
 
 _URI = "urn:corpus:document"
 _REDIRECTS = range(300, 400)
-_REFUSALS = range(400, 500)
+REFUSALS = range(400, 500)
 _NO_CONTENT = {204, 304}
 _LINES = {"application/jsonl", "application/x-ndjson"}
 
@@ -65,7 +65,7 @@ class Judge:
         declared = self._declared(operation, response.status_code)
         if declared is None:
             return [f"status {response.status_code} is not documented"]
-        if request.status is None and response.status_code >= _REFUSALS.start:
+        if request.status is None and response.status_code >= REFUSALS.start:
             return [f"status {response.status_code}: {response.text[:200]}"]
         return [
             *_unexpected(request, response),
@@ -208,7 +208,7 @@ _KEYWORDS = {
 def refusal_fault(request: CorpusRequest, response: httpx.Response) -> str:
     """Returns what is wrong with a refusal: it has to be one, and to name its reason."""
     status = response.status_code
-    if status not in ([request.status] if request.status else _REFUSALS):
+    if status not in ([request.status] if request.status else REFUSALS):
         return f"status {status} instead of {request.status or '4XX'}: {response.text[:200]}"
     is_named = request.refused is None or request.refused.lower() in response.text.lower()
     return "" if is_named else f"{request.refused!r} is not named: {response.text[:200]}"

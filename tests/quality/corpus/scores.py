@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import httpx
 from tests.quality.corpus.cases import CorpusDocument
-from tests.quality.corpus.judge import Judge, refusal_fault
+from tests.quality.corpus.judge import REFUSALS, Judge, refusal_fault
 from tests.quality.corpus.mocks import NotStartedError, Send
 
 _FAILURE = 500
@@ -26,7 +26,8 @@ class Score:
         valid: Valid requests to documents, served or not.
         conforming: Those whose response conforms.
         invalid: Invalid requests, whether the document was served or not.
-        refused: Those that were refused for their reason.
+        refused: Those that were refused.
+        named: Those whose refusal names the reason.
         failures: Responses of 5xx that no document asks for, and connections that were cut.
         faults: Every fault, in words.
     """
@@ -37,6 +38,7 @@ class Score:
     conforming: int = 0
     invalid: int = 0
     refused: int = 0
+    named: int = 0
     failures: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -46,7 +48,7 @@ class Score:
         return (
             self.started >= 0.98 * self.documents
             and self.conforming >= 0.99 * self.valid
-            and self.refused >= 0.95 * self.invalid
+            and self.named >= 0.95 * self.invalid
             and self.failures == 0
         )
 
@@ -82,7 +84,8 @@ def _count(
             total.conforming += not fault
         else:
             fault = refusal_fault(request, response)
-            total.refused += not fault
+            total.refused += response.status_code in {*REFUSALS, request.status}
+            total.named += not fault
         if not isinstance(response, str) and response.status_code >= _FAILURE:
             total.failures += response.status_code != (request.status or _NOT_IMPLEMENTED)
         if fault:

@@ -12,20 +12,7 @@ from tests.quality.corpus.scores import score
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "query"}
 
 
-NOT_YET = {"48-version-3.2": "the method QUERY is read and not routed"}
-SERVED = [
-    pytest.param(
-        path,
-        id=path.stem,
-        marks=[pytest.mark.xfail(reason=NOT_YET[path.stem], strict=True)]
-        if path.stem in NOT_YET
-        else [],
-    )
-    for path in DOCUMENTS
-]
-
-
-@pytest.mark.parametrize("path", SERVED)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_a_document_is_served_as_it_says(path) -> None:
     result = score([read(path)], lambda document: engine_alone(document.path))
     assert result.faults == []

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 from understudy.mock.admin import journal_entries
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.connection import HttpConnection
+from understudy.mock.engine.direct_connection import DirectConnection
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.server import configuration, warm_up
 from understudy.mock.settings import Settings
@@ -106,7 +106,7 @@ class Entrance:
         await warm_up(site)
         settings = configuration(site if self._is_direct else _by_the_stack(site), None)
         settings.load()
-        connection, wire = HttpConnection(settings, ServerState(), {}), Wire()
+        connection, wire = DirectConnection(settings, ServerState(), {}), Wire()
         connection.connection_made(wire)
         for number, piece in enumerate(sent.pieces, 1):
             connection.data_received(piece)
@@ -148,7 +148,7 @@ def _by_the_stack(site: Any) -> Any:
     return application
 
 
-async def _settled(connection: HttpConnection, wire: Wire) -> None:
+async def _settled(connection: DirectConnection, wire: Wire) -> None:
     """Lets the connection work until it waits for the client, or has responded."""
     for turn in range(PATIENCE):
         await asyncio.sleep(0 if turn < 20 else 0.001)
@@ -159,7 +159,7 @@ async def _settled(connection: HttpConnection, wire: Wire) -> None:
         await asyncio.sleep(0)
 
 
-async def _tasks_done(connection: HttpConnection) -> None:
+async def _tasks_done(connection: DirectConnection) -> None:
     if connection.tasks:
         await asyncio.wait(connection.tasks)
 

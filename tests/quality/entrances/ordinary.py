@@ -16,6 +16,10 @@ _ADA = hashlib.sha256(b"ada@example.com").hexdigest()
 _CLIENT = "client_id=server-app&client_secret=server-app-secret"
 _BACK = "http://127.0.0.1:5000/callback"
 _CODE = f"/oauth2/authorize?client_id=server-app&response_type=code&redirect_uri={_BACK}"
+_DECISIONS = (
+    *("", "&scope%5B0%5D=auth&mock_approve=ada", "&scope%5B0%5D=auth&mock_approve=nobody"),
+    *("&scope%5B0%5D=auth&mock_deny=ada", "&response_type=token"),
+)
 _UPLOAD = next(work for work in workloads() if work.name == UPLOAD)
 
 
@@ -81,6 +85,7 @@ SERVICE = (
     ),
     Ordinary("GET", "/oauth2/token-info?client_id=server-app&token=ada-full"),
     Ordinary("GET", "/oauth2/authorize?client_id=server-app&response_type=code"),
+    *(Ordinary("GET", f"{_CODE}{rest}") for rest in _DECISIONS),
     Ordinary("GET", f"{_CODE}&scope%5B0%5D=auth&mock_approve=ada"),
     Ordinary("GET", "/oauth2/userinfo"),
     Ordinary("POST", "/oauth2/userinfo"),

@@ -74,7 +74,10 @@ def _is_taken(request: HostileRequest) -> bool:
 def _sent(chance: Random, content: bytes, is_authorization: bool) -> Sent:
     if chance.random() < 0.05:
         content = _damaged(chance, content)
-    pieces = tuple(_pieces(chance, content))
+    if chance.random() < 0.3:  # bytes that were a request before are not parsed again
+        pieces: tuple[bytes, ...] = (content,) * chance.choice((2, 3))
+    else:
+        pieces = tuple(_pieces(chance, content))
     return Sent(pieces, is_authorization, is_half_closed=chance.random() < 0.1)
 
 

@@ -15,8 +15,8 @@ from tests.quality.mutants import curve, peers
 from tests.quality.mutants.edge import Mutant
 from tests.quality.mutants.runner import Wish, chosen, control, hours_requests, side_by_side, tried
 
+from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import CHECKS
-from understudy.verify.run import catalogue
 
 
 def main() -> int:

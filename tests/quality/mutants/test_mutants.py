@@ -5,8 +5,9 @@ Here a mutant meets the probes of its own rules; ``make mutants`` runs all of ve
 
 import pytest
 from tests.quality.mutants.edge import MUTANTS
+from tests.quality.mutants.reproduction import recording
 from tests.quality.mutants.runner import first_sighting
-from tests.quality.mutants.verifying import failed, verified
+from tests.quality.mutants.verifying import failed, first_finding, reproduced, verified
 
 from understudy.verify.checks import CHECKS
 
@@ -15,10 +16,35 @@ ALONE = {mutant.rules[0] for mutant in MUTANTS if len(mutant.rules) == 1}
 """Rules that some mutant breaks alone: that it is caught says that their checks can fail."""
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_is_caught_by_the_rule_that_it_breaks(mutant):
-    outcome = verified(mutant, mutant.rules)
+@pytest.fixture(scope="module")
+def recorder():
+    with recording() as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=MUTANTS, ids=lambda mutant: mutant.name)
+def judged(request):
+    """Gives a mutant and what the probes of its own rules find: two tests need both."""
+    return request.param, verified(request.param, request.param.rules)
+
+
+def test_a_mutant_is_caught_by_the_rule_that_it_breaks(judged):
+    mutant, outcome = judged
     assert failed(outcome) & set(mutant.rules), outcome.stopped
+
+
+def test_the_printed_reproduction_of_the_first_finding_shows_the_fault_again(
+    judged, recorder, tmp_path
+):
+    mutant, outcome = judged
+    finding = first_finding(mutant, outcome)
+    assert reproduced(mutant, finding, recorder, tmp_path)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS[::60], ids=lambda mutant: mutant.name)
+def test_the_reproduction_shows_nothing_at_a_deployment_that_is_whole(mutant, recorder, tmp_path):
+    finding = first_finding(mutant, verified(mutant, mutant.rules))
+    assert reproduced(None, finding, recorder, tmp_path) == []
 
 
 def test_every_rule_that_has_a_check_has_a_mutant_that_trips_it():

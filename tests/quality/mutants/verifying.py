@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 from msgspec.structs import replace
@@ -26,12 +27,14 @@ from tests.quality.mutants import (
     uploads,
 )
 from tests.quality.mutants.edge import Edge, Mutant
+from tests.quality.mutants.reproduction import Recorder, seen_again
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.verify.events import Event, Found, PhaseStarted, ignore
+from understudy.verify.findings import Finding
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
@@ -146,6 +149,28 @@ def verified(
             listen=Impatient(mutant.rules if mutant is not None else ()) if is_short else ignore,
         )
         return carry_out(deployment, options)
+
+
+def first_finding(mutant: Mutant, outcome: Outcome) -> Finding:
+    """Returns the first finding of a rule that a mutant is meant to break; there must be one."""
+    findings = (each for each in outcome.findings if each.rule.id in mutant.rules)
+    return min(findings, key=lambda each: each.exchange.number)
+
+
+def reproduced(
+    mutant: Mutant | None, finding: Finding, recorder: Recorder, folder: Path
+) -> list[Finding]:
+    """Returns what the printed reproduction of a finding shows at a mutant as good as new.
+
+    Args:
+        mutant: None for the unbroken mock.
+        finding: The finding.
+        recorder: A running recorder.
+        folder: The working directory of the commands.
+    """
+    with deployed(mutant) as wire:
+        deployment = Deployment(TARGET, wire, in_process.time_of(MOCK))
+        return seen_again(finding, deployment, recorder, folder)
 
 
 def failed(outcome: Outcome) -> set[str]:

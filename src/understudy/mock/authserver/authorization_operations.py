@@ -2,7 +2,8 @@
 
 from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.authserver.unattended import deciding
+from understudy.mock.engine.handlers import Handlers, PageHandlers
 
 AUTHORIZE = ("GET", "/oauth2/authorize")
 TOKEN = ("POST", "/oauth2/token")
@@ -10,6 +11,13 @@ TOKEN_INFO = ("GET", "/oauth2/token-info")
 
 HANDLERS: Handlers = {TOKEN: issue_token, TOKEN_INFO: validate_token}
 
-PAGES = frozenset({AUTHORIZE})
-"""Operations served by the pages, which validate the request themselves: their errors are pages and
-redirects, not JSON."""
+
+def pages(auto_approve: str | None) -> PageHandlers:
+    """Returns the operations served by pages, which validate the request themselves.
+
+    Their errors are pages and redirects, not JSON.
+
+    Args:
+        auto_approve: Slug of the person who approves every request; None: each is shown.
+    """
+    return {AUTHORIZE: deciding(auto_approve)}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from understudy.errors import NotFound
@@ -44,15 +43,17 @@ class StatefulDocument:
         self.document = document
         self.model = model
         self._shapes: dict[str, ItemShape] = {}
+        self._schemas: Schemas | None = None
 
-    @cached_property
-    def _schemas(self) -> Schemas:
-        return Schemas(self.document)
+    def adopt(self, schemas: Schemas) -> None:
+        """Takes the document's validators that a request brings, so that none are compiled twice."""
+        self._schemas = self._schemas or schemas
 
     def shape(self, resource: Resource) -> ItemShape:
         """Returns the shape of a collection's items, which is read at its first use."""
         shape = self._shapes.get(resource.path)
         if shape is None:
+            self._schemas = self._schemas or Schemas(self.document)
             shape = ItemShape(resource, self.document, self._schemas)
             self._shapes[resource.path] = shape
         return shape

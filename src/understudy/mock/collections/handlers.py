@@ -41,6 +41,7 @@ class StatefulOperation:
         Raises:
             Problem: The state does not allow it.
         """
+        self.stateful.adopt(call.schemas)
         bound = BoundCall(call, self.stateful, self.resource, self.role)
         return _FUNCTIONS[self.role.role](bound)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from understudy.limits import RECORDS
 from understudy.mock.collections.shapes import ItemMember, ItemShape, Moment
 from understudy.openapi.resources.model import ResourceParent
 from understudy.openapi.resources.names import canonical, singular
@@ -40,10 +41,17 @@ class ItemMaker:
         if name is None or name not in self._shape.members:
             return self._text(number)
         candidates = (
-            c for attempt in range(_ATTEMPTS) for c in self._candidates(name, number, attempt)
+            c
+            for attempt in range(self._attempts(name))
+            for c in self._candidates(name, number, attempt)
         )
         free = (c for c in candidates if self._shape.accepts(name, c) and not is_taken(c))
         return next(free, self._text(number))
+
+    def _attempts(self, name: str) -> int:
+        """Returns how many identifiers are tried: of integers as many as there can be items."""
+        types = self._shape.bodies.types(self._shape.members[name].schema)
+        return RECORDS.most if types & {"integer", "number"} else _ATTEMPTS
 
     def _candidates(self, name: str, number: int, attempt: int) -> tuple[Any, ...]:
         schema = self._shape.members[name].schema

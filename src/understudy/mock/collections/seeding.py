@@ -5,11 +5,13 @@ members that refer to another collection refer to items that exist there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from understudy.mock.collections.bound import StatefulDocument
 from understudy.mock.collections.making import ItemMaker
 from understudy.mock.collections.records import text_of
+from understudy.mock.collections.seeded_records import SeededRecords
 from understudy.mock.collections.shapes import ItemShape
 from understudy.mock.engine.records import Baseline
 from understudy.mock.store.items import LAST_NUMBERS, Item, items_of, key_of
@@ -48,16 +50,14 @@ def seeded(
         supplied: The path of a collection and the items that it begins with, instead of three.
     """
     seeding = _Seeding(stateful, seed, supplied or {})
-    depths = sorted(stateful.model.collections, key=lambda it: len(it.parents))
-    for collection in depths:
-        seeding.add(collection)
-    for collection in depths:
-        seeding.relate(collection)
+    paths = [collection.path for collection in stateful.model.collections]
     baseline: dict[str, Mapping[str, Any]] = {
-        items_of(path).name: {key_of(it.parents, it.identifier): it for it in items}
-        for path, items in seeding.items.items()
+        items_of(path).name: SeededRecords(
+            partial(seeding.keyed, path), partial(seeding.item, path)
+        )
+        for path in paths
     }
-    numbers = {path: len(items) for path, items in seeding.items.items() if items}
+    numbers = SeededRecords(lambda: paths, lambda path: len(seeding.items(path)))
     return {**baseline, LAST_NUMBERS.name: numbers}
 
 
@@ -71,24 +71,50 @@ class _Seeding:
         self._stateful = stateful
         self._seed = seed
         self._supplied = supplied
-        self.items: dict[str, list[Item]] = {}
+        self._items: dict[str, list[Item]] = {}
+        self._keyed: dict[str, Mapping[str, Item]] = {}
 
-    def add(self, collection: ResourceCollection) -> None:
-        """Adds the items of a collection, whose parents have theirs."""
+    def item(self, path: str, key: str) -> Item:
+        """Returns the item of a collection at a key.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self.keyed(path)[key]
+
+    def keyed(self, path: str) -> Mapping[str, Item]:
+        """Returns the items of a collection by their keys, with their references."""
+        if path not in self._keyed:
+            collection = self._stateful.model.collection(path)
+            items = self._related(collection) if collection else []
+            self._keyed[path] = {key_of(it.parents, it.identifier): it for it in items}
+        return self._keyed[path]
+
+    def items(self, path: str) -> list[Item]:
+        """Returns the items of a collection, before members of them refer to others."""
+        if path not in self._items:
+            collection = self._stateful.model.collection(path)
+            self._items[path] = []  # a collection that is its own parent begins empty
+            if collection is not None:
+                self._items[path] = self._made(collection)
+        return self._items[path]
+
+    def _made(self, collection: ResourceCollection) -> list[Item]:
         shape = self._stateful.shape(collection)
         maker = self._stateful.maker(collection, self._seed)
-        items = self.items.setdefault(collection.path, [])
+        items: list[Item] = []
         supplied = self._supplied.get(collection.path)
         if supplied is not None:
             for body in supplied:
                 items.append(self._supplied_item(collection, maker, body, items))
-            return
+            return items
         for parents in self._parents(collection):
             examples = () if items else tuple(_examples(collection, shape))
             for example in examples or ():
                 items.append(self._item(shape, maker, parents, example, items))
             for _ in range(len(examples), SEEDED):
                 items.append(self._item(shape, maker, parents, {}, items))
+        return items
 
     def _item(
         self,
@@ -125,7 +151,10 @@ class _Seeding:
                 return
             for style in (PLAUSIBLE, PLAIN):
                 value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
-                if shape.identifier is None or shape.accepts(shape.identifier, value):
+                is_usual = value not in {0, ""}  # no service begins to count there
+                if is_usual and (
+                    shape.identifier is None or shape.accepts(shape.identifier, value)
+                ):
                     yield value
             return
 
@@ -170,7 +199,7 @@ class _Seeding:
         if path is not None:
             owner = self._stateful.model.collection(path)
             member = owner.identifier if owner else None
-            for item in self.items.get(path, ()):
+            for item in self.items(path):
                 if item.parents == tuple(texts):
                     yield item.identifier, item.body.get(member or "", item.identifier)
             return
@@ -182,24 +211,28 @@ class _Seeding:
         )
         yield text_of(value), value
 
-    def relate(self, collection: ResourceCollection) -> None:
-        """Lets members that refer to other collections refer to items that exist there."""
-        shape = self._stateful.shape(collection)
+    def _related(self, collection: ResourceCollection) -> list[Item]:
+        """Returns the items of a collection, whose members refer to items that exist."""
+        items = self.items(collection.path)
         if collection.path in self._supplied:
-            return
-        items = self.items[collection.path]
-        for place, item in enumerate(items):
-            body = dict(item.body)
-            for name, path in collection.references.items():
-                target = self._stateful.model.collection(path)
-                others = [] if path == collection.path else self.items.get(path, [])
-                if target is None or not others or name not in body or not target.identifier:
-                    continue
-                is_parent = any(parent.collection == path for parent in collection.parents)
-                value = others[place % len(others)].body.get(target.identifier)
-                if not is_parent and shape.accepts(name, value):
-                    body[name] = value
-            items[place] = Item.of(item.identifier, item.parents, item.number, body)
+            return items
+        return [self._with_references(collection, place, it) for place, it in enumerate(items)]
+
+    def _with_references(self, collection: ResourceCollection, place: int, item: Item) -> Item:
+        shape = self._stateful.shape(collection)
+        parents = {parent.collection for parent in collection.parents}
+        body = dict(item.body)
+        for name, path in collection.references.items():
+            target = self._stateful.model.collection(path)
+            if target is None or path in {*parents, collection.path} or name not in body:
+                continue
+            others = self.items(path)
+            value = (
+                others[place % len(others)].body.get(target.identifier or "") if others else None
+            )
+            if value is not None and shape.accepts(name, value):
+                body[name] = value
+        return Item.of(item.identifier, item.parents, item.number, body)
 
 
 def _distinct(

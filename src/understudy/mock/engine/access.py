@@ -90,8 +90,11 @@ def access(
     if is_implemented:
         return Access("optional")
     requirements = tuple(
-        tuple(credentials_of(schemes[name] for name in alternative if name in schemes))
+        sendable
         for alternative in operation.security
+        for sendable in _sendable(
+            credentials_of(schemes[name] for name in alternative if name in schemes)
+        )
     )
     alternatives = tuple(dict.fromkeys(filter(None, requirements)))
     if not alternatives:
@@ -103,6 +106,20 @@ def access(
     return Access(
         "unread", alternatives=alternatives, is_optional=is_optional, declared_scopes=declared
     )
+
+
+def _sendable(credentials: Iterable[Credential]) -> Iterator[tuple[Credential, ...]]:
+    """Yields the credentials that must be sent together.
+
+    A request has one Authorization header, so of several in it each is an alternative beside the rest.
+    """
+    distinct = tuple(dict.fromkeys(credentials))
+    in_one_header = [it for it in distinct if it.scheme]
+    if len(in_one_header) <= 1:
+        yield distinct
+        return
+    for one in in_one_header:
+        yield tuple(it for it in distinct if it is one or not it.scheme)
 
 
 def _declared_scopes(

@@ -8,7 +8,7 @@ from typing import Any
 from understudy.errors import Problem
 from understudy.mock.engine.call import HandlerResponse, Principal
 from understudy.mock.engine.document_handlers import DocumentHandler
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.handlers import Handlers, PageHandlers
 from understudy.mock.engine.policies import STRICT, Policies
 from understudy.mock.engine.worlds import World
 from understudy.openapi.loader import Document
@@ -77,8 +77,8 @@ class Api:
         numeric_booleans: The operations whose boolean parameters are also written 1 and 0.
         header_names: Other names for response headers of the engine, in lower case, where the document
             declares none.
-        pages: The operations that a person sees; the pages respond, and validate the request
-            themselves, as their refusals are pages too.
+        pages: The operations that a person sees, and what responds where none has to; the pages
+            validate the request themselves, as their refusals are pages too.
         document_handlers: What responds to operations without a handler by the state that was inferred
             from the document.
         policies: How the readings in force change what the engine does.
@@ -105,7 +105,7 @@ class Api:
     json_as_form: frozenset[tuple[str, str]] = frozenset()
     numeric_booleans: frozenset[tuple[str, str]] = frozenset()
     header_names: Mapping[str, str] = field(default_factory=dict)
-    pages: frozenset[tuple[str, str]] = frozenset()
+    pages: PageHandlers = field(default_factory=dict)
     document_handlers: Mapping[tuple[str, str], DocumentHandler] = field(default_factory=dict)
     policies: Policies = STRICT
     is_lenient: bool = False

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-import orjson
-
 from understudy.errors import Headers
+from understudy.mock.engine.json_bodies import json_bytes
 from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.worlds import World
 
@@ -80,12 +79,17 @@ class SharedBody:
 
     Args:
         value: What it says; nobody changes it.
+
+    Attributes:
+        valid_by: The validator that found it valid last.
+        sent: Status and media type to the response that was made of it alone.
     """
 
-    __slots__ = ("_content", "valid_by", "value")
+    __slots__ = ("_content", "sent", "valid_by", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        self.sent: dict[tuple[int, str], Any] = {}
         self.valid_by: object = None
         self._content: bytes | None = None
 
@@ -93,34 +97,37 @@ class SharedBody:
     def content(self) -> bytes:
         """The body as JSON."""
         if self._content is None:
-            self._content = orjson.dumps(self.value)
+            self._content = json_bytes(self.value)
         return self._content
 
 
 class SharedBodies:
     """Keeps bodies that were built from frozen records, for the next request of the same.
 
-    A changed record is another object, so nothing here is ever out of date; the oldest body makes
-    room for a new one.
+    A changed record is another object, so nothing here is ever out of date; its body takes the place
+    of the one before, and the oldest body makes room for a new one.
     """
 
     def __init__(self) -> None:
-        self._bodies: Recent[tuple[int, str, str], tuple[object, SharedBody]] = Recent(1000)
+        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recent(1000)
 
-    def get(self, record: object, site_url: str, view: str, build: Callable[[], Any]) -> SharedBody:
+    def get(
+        self, record: object, key: str, site_url: str, view: str, build: Callable[[], Any]
+    ) -> SharedBody:
         """Returns a body, which is built where it is not kept.
 
         Args:
             record: The frozen record that it is built from.
+            key: The record's key in its collection.
             site_url: The base of the URLs in it.
             view: What else it depends on.
             build: Builds its value.
         """
-        key = (id(record), site_url, view)
-        kept = self._bodies.get(key)
+        place = (key, site_url, view)
+        kept = self._bodies.get(place)
         if kept is not None and kept[0] is record:
             return kept[1]
-        return self._bodies.put(key, (record, SharedBody(build())))[1]
+        return self._bodies.put(place, (record, SharedBody(build())))[1]
 
 
 class HandlerResponse(NamedTuple):

@@ -8,30 +8,16 @@ import asyncio
 import re
 import socket
 import struct
-from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 import orjson
-from starlette.types import ASGIApp, Scope
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from understudy.limits import BODY_BYTES, HEADER_BYTES, HEADER_SECONDS, Limit
 from understudy.mock.engine.body_guard import MOST_DRAINED_BYTES
 from understudy.mock.engine.descriptors import NO_DESCRIPTOR, WATCH
-from understudy.mock.engine.direct import Continuation
 from understudy.mock.engine.fault_injection import ABORT
 from understudy.mock.engine.pipelining import PipelinedProtocol
-from understudy.mock.engine.response_sending import WireResponse
-from understudy.openapi.paths import decoded_path
-
-Respond = Callable[[Scope, bytes], WireResponse | Continuation | None]
-"""Responds to a request at once; see ``Direct.respond``."""
-
-
-def _never(_scope: Scope, _body: bytes) -> None:
-    """Leaves every request to the application."""
-
 
 _RESET = struct.pack("ii", 1, 0)
 """Sets SO_LINGER to 0 seconds: unsent bytes are dropped, and the peer receives RST."""
@@ -45,17 +31,8 @@ _LINGERING = 1.0
 client would lose the response."""
 
 
-_MOST_AT_ONCE = 50
-"""Direct responses in one read; a client that pipelines more lets others have their turn first."""
-
-
 class HttpConnection(PipelinedProtocol):
-    """Refuses a header without end, and lets a fault end the connection in the middle.
-
-    A request that came whole in one read is handed to the application's ``respond`` first, where it
-    has one, and only if that returns None to the application itself: a task and ASGI's messages cost
-    as much as the response to an ordinary request.
-    """
+    """Refuses a header without end, and lets a fault end the connection in the middle."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -64,10 +41,6 @@ class HttpConnection(PipelinedProtocol):
         self._is_refused = False
         self._head_until = 0.0
         self._head_timer: asyncio.TimerHandle | None = None
-        self._respond: Respond = getattr(self.config.app, "respond", _never)
-        self._direct_responses = 0  # in this read
-        self._pieces: list[bytes] | None = None
-        """The body of a request that may be responded to directly; None for any other."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Gives the first request its time, unless too few descriptors are left to serve it."""
@@ -90,10 +63,7 @@ class HttpConnection(PipelinedProtocol):
         if self._is_refused or self.is_ending:
             return
         self._head_bytes += len(data)
-        self._direct_responses = 0
         super().data_received(data)
-        if self._pieces is not None:  # its body has not arrived: only the application can wait
-            self._call_application(self._pieces)
         if self._head_bytes > HEADER_BYTES.most + _ROOM:
             self._expect_bounded_message()
         if self.timeout_keep_alive_task is None:
@@ -112,82 +82,16 @@ class HttpConnection(PipelinedProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Stops the clock, and starts the application unless the rest may come in the same read."""
+        """Stops the clock, and starts the application."""
         self._is_in_head = False
         if self.url[:1] != b"/":
             self._take_host_of_target()
-        if self._is_plain():
-            self._pieces = []
-        else:
-            super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        """Takes a piece of the body."""
-        if self._pieces is None:
-            super().on_body(body)
-        else:
-            self._pieces.append(body)
-
-    def on_message_complete(self) -> None:
-        """Responds directly where that can be done, else lets the application do it."""
-        pieces = self._pieces
-        if pieces is None:
-            super().on_message_complete()
-            return
-        path, _, query = self.url.partition(b"?")
-        text = path.decode("ascii")
-        scope = cast("dict[str, Any]", self.scope)
-        scope["method"] = self.parser.get_method().decode("ascii")
-        scope["path"] = decoded_path(text)
-        scope["query_string"] = query
-        response = self._respond(scope, b"".join(pieces))
-        if isinstance(response, WireResponse):
-            self._pieces = None
-            self._write(response)
-            return
-        self._call_application(pieces, response)
-        super().on_message_complete()
-
-    def _is_plain(self) -> bool:
-        """Tells whether nothing but the application's ``respond`` is needed for a request."""
-        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
-        return (
-            is_idle
-            and self._direct_responses < _MOST_AT_ONCE
-            and not self.expect_100_continue
-            and not self.flow.write_paused
-            and not self.parser.should_upgrade()
-            and self.parser.get_http_version() == "1.1"
-            and self.url[:1] == b"/"
-            and self.url.isascii()
-            and b"#" not in self.url
-        )
-
-    def _call_application(
-        self, pieces: Sequence[bytes], continuation: ASGIApp | None = None
-    ) -> None:
-        """Starts the application, or what is left of a direct response, as uvicorn does it."""
-        self._pieces = None
-        if continuation is not None:
-            self.app = continuation
         super().on_headers_complete()
-        self.app = self.config.loaded_app
-        for piece in pieces:
-            super().on_body(piece)
 
-    def _write(self, response: WireResponse) -> None:
-        """Sends a whole response in one write."""
-        is_kept = self.parser.should_keep_alive()
-        content = [STATUS_LINE[response.status]]
-        for name, value in (*self.server_state.default_headers, *response.headers):
-            content += (name, b": ", value, b"\r\n")
-        content.append(b"\r\n" if is_kept else b"connection: close\r\n\r\n")
-        content.append(response.body)
-        self.transport.write(b"".join(content))
-        self._direct_responses += 1
-        if not is_kept:
-            self.transport.close()
-        self.on_response_complete()
+    @property
+    def _is_idle(self) -> bool:
+        """True while no request is being worked on."""
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
 
     def _expect_bounded_message(self) -> None:
         """Refuses a header that is too large, and a body whose framing is.
@@ -205,8 +109,7 @@ class HttpConnection(PipelinedProtocol):
 
         uvicorn stops the clock with every byte, and starts it with a response only.
         """
-        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
-        if is_idle and not self._is_in_head and not self.transport.is_closing():
+        if self._is_idle and not self._is_in_head and not self.transport.is_closing():
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
@@ -241,7 +144,7 @@ class HttpConnection(PipelinedProtocol):
 
     def _refuse(self, limit: Limit) -> None:
         """Ends the connection, with a response where there is anything to respond to."""
-        is_idle = self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
+        is_idle = self._is_idle
         is_answerable = is_idle if self._is_in_head else not is_idle
         if not is_idle:
             is_answerable &= not self.cycle.response_started

@@ -23,6 +23,7 @@ from understudy.mock.engine.errors import ErrorResponses
 from understudy.mock.engine.fault_injection import may_change_response
 from understudy.mock.engine.journaling import Journaling, note_response
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse, send_wire
 from understudy.mock.engine.route_table import MatchedRoute, RouteTable
 from understudy.mock.engine.steps import Step
@@ -51,25 +52,30 @@ class Direct:
     dispatcher: Dispatcher
     errors: ErrorResponses
 
-    def respond(self, scope: Scope, body: bytes) -> "WireResponse | Continuation | None":
+    def respond(
+        self, head: RequestHead, peer: Peer, body: bytes
+    ) -> "WireResponse | Continuation | None":
         """Responds to a request whose body has arrived.
 
         Returns:
             The response; what will send it, where its handler has to wait; or None, where only the
-            stack can respond. Then nothing has happened, but that the path in the scope is changed.
+            stack can respond. Then nothing has happened.
         """
-        if any(name in _UNUSUAL for name, _ in scope["headers"]):
+        if not _UNUSUAL.isdisjoint(head.headers):
             return None
         started = perf_counter()
-        context = self.journaling.begin(scope)
-        matched = self.routes.find(context.method, scope["path"], context.query)
+        context = self.journaling.begin(head, peer)
+        path = self.journaling.based(context)
+        matched = self.routes.find(context.method, path, context.query, context.headers)
         if matched is None or context.refusal is not None:
             return None
         endpoint = matched.endpoint
-        if endpoint.is_page or endpoint.api.is_steering or may_change_response(context):
+        if endpoint.api.is_steering or may_change_response(context):
             return None
         try:
             response = self._handle(context, matched, body)
+            if response is None:
+                return None
             if not isinstance(response, HandlerResponse):
                 return Continuation(self, context, endpoint, response, started)
             wire = self.dispatcher.encode(context, endpoint, response)
@@ -82,7 +88,7 @@ class Direct:
 
     def _handle(
         self, context: RequestContext, matched: MatchedRoute, body: bytes
-    ) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse]:
+    ) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None:
         for step in self.before_body:
             step(context)
         context.body = body

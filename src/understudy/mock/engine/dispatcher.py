@@ -54,7 +54,7 @@ class Route:
         context = context_of(scope)
         routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if routed is not None:
-            endpoint = context.endpoint = chosen(routed, context.query)
+            endpoint = context.endpoint = chosen(routed, context.query, context.headers)
             context.path_arguments = path_texts(endpoint.operation, scope["path_params"])
         await self._app(scope, receive, send)
 
@@ -79,10 +79,10 @@ class Dispatcher:
         """
         context = context_of(scope)
         endpoint = context.endpoint
-        if endpoint is None or endpoint.is_page:
+        called = None if endpoint is None else call_handler(context, endpoint)
+        if endpoint is None or called is None:
             await self._elsewhere(scope, receive, send)
             return
-        called = call_handler(context, endpoint)
         response = called if isinstance(called, HandlerResponse) else await called
         if isinstance(response.body, AsyncIterator):
             status = endpoint.validator.status(response.status)
@@ -121,12 +121,18 @@ class Dispatcher:
 
 def call_handler(
     context: RequestContext, endpoint: Endpoint
-) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse]:
+) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None:
     """Calls the handler of an operation, or generates a response where it has none.
+
+    Returns:
+        The response, a coroutine of it, or None where a page has to be shown; then nothing has
+        happened.
 
     Raises:
         Problem: The handler raised it, or the request lacks an argument that the handler requires.
     """
+    if endpoint.page is not None:
+        return endpoint.page(_call(context, endpoint), context.query)
     binding = endpoint.binding
     if binding.handler is None:
         stateful = _stateful_response(context, endpoint)
@@ -143,19 +149,7 @@ def call_handler(
             notes=context.notes,
         )
         return generated._replace(headers=(*generated.headers, GENERATED))
-    authorization = context.headers.get(b"authorization")
-    call = Call(
-        context.world,
-        context.resource_url,
-        context.choices,
-        context.principal,
-        context.notes,
-        None if authorization is None else authorization.decode("latin-1"),
-        context.undeclared_query,
-        context.authorization_url,
-        context.client,
-        endpoint.body.members if endpoint.body else frozenset(),
-    )
+    call = _call(context, endpoint)
     arguments = context.arguments
     keywords: dict[str, Any] = {
         keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
@@ -192,3 +186,19 @@ def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerRe
         context.notes,
     )
     return endpoint.document_handler(call)
+
+
+def _call(context: RequestContext, endpoint: Endpoint) -> Call:
+    authorization = context.headers.get(b"authorization")
+    return Call(
+        context.world,
+        context.resource_url,
+        context.choices,
+        context.principal,
+        context.notes,
+        None if authorization is None else authorization.decode("latin-1"),
+        context.undeclared_query,
+        context.authorization_url,
+        context.client,
+        endpoint.body.members if endpoint.body else frozenset(),
+    )

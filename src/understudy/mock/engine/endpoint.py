@@ -8,7 +8,7 @@ from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
 from understudy.mock.engine.declared_errors import DeclaredErrors, usual_errors
 from understudy.mock.engine.document_handlers import DocumentHandler
-from understudy.mock.engine.handlers import Binding, bind, shape
+from understudy.mock.engine.handlers import Binding, PageHandler, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
 from understudy.mock.engine.response_validation import ResponseValidator
 from understudy.openapi.operations import Operation, operations
@@ -27,7 +27,7 @@ class Endpoint:
         document_handler: What responds by the state of the document, where no handler does.
         access: Who may call it.
         is_limited: Whether it counts towards the hourly quota.
-        is_page: Whether the pages respond to it.
+        page: Responds where no page has to be shown; None: no page responds to this operation.
         parameters: The reader of each parameter.
         body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
@@ -41,11 +41,16 @@ class Endpoint:
     document_handler: DocumentHandler | None
     access: Access
     is_limited: bool
-    is_page: bool
+    page: PageHandler | None
     parameters: tuple[ParameterReader, ...]
     body: BodyReader | None
     validator: ResponseValidator
     errors: DeclaredErrors
+
+    @property
+    def is_page(self) -> bool:
+        """True if pages respond to it."""
+        return self.page is not None
 
 
 @lru_cache(maxsize=16)
@@ -58,7 +63,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
     schemas = Schemas(api.document)
     declared = operations(api.document)
     bindings = bind(declared, api.handlers)
-    pages = {shape(*key) for key in api.pages}
+    pages = {shape(*key): page for key, page in api.pages.items()}
     json_as_form = {shape(*key) for key in api.json_as_form}
     numeric_booleans = {shape(*key) for key in api.numeric_booleans}
     limited = {shape(*key) for key in api.limited}
@@ -85,7 +90,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 is_implemented=binding.handler is not None,
             ),
             is_limited=shape(operation.method, operation.path) in limited,
-            is_page=shape(operation.method, operation.path) in pages,
+            page=pages.get(shape(operation.method, operation.path)),
             parameters=tuple(
                 ParameterReader(
                     p,

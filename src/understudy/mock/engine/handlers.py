@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from understudy.errors import StartupError
+from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation, path_shape
 
@@ -22,6 +23,12 @@ HandlerResponse, or a coroutine of one."""
 
 Handlers = Mapping[tuple[str, str], Handler]
 """Method and path template to handler."""
+
+PageHandler = Callable[[Call, bytes], HandlerResponse | None]
+"""Takes a Call and the raw query string; returns a response, or None where a page has to be shown."""
+
+PageHandlers = Mapping[tuple[str, str], PageHandler]
+"""Method and path template to what responds in place of a page, where it can."""
 
 BODY = "body"
 """The parameter by which a handler gets the parsed body."""

@@ -11,11 +11,17 @@ from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, T
 from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.forwarding import expect_forwarded
 from understudy.mock.engine.hosts import expect_host
-from understudy.mock.engine.request_context import Addresses, RequestContext, header_bytes
+from understudy.mock.engine.request_context import (
+    NO_ARGUMENTS,
+    Addresses,
+    RequestContext,
+    put_context,
+)
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
-from understudy.openapi.paths import ENCODED_SLASH, Paths, decoded_path
+from understudy.openapi.paths import Paths
 
 _log = logging.getLogger(__name__)
 
@@ -46,15 +52,19 @@ class Journaling:
         self._records, self._log = listeners
         self._addresses = addresses
 
-    def begin(self, scope: Scope) -> RequestContext:
-        """Returns the context of a request; the path in its scope becomes the one in its world."""
-        if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
-            scope["path"] = decoded_path(scope["raw_path"].decode("latin-1"))
-        context = self._context(scope)
-        scope["path"] = self._paths.based(context.path)
-        if ENCODED_SLASH in context.path:
-            context.path = context.path.replace(ENCODED_SLASH, "%2F")
-        return context
+    def begin(self, head: RequestHead, peer: Peer) -> RequestContext:
+        """Returns the context of a request, in the world that it selects."""
+        try:
+            world = self._worlds.of(head.selection)
+        except MockRefusal as refusal:  # raised further in, where errors get their shape
+            context = RequestContext(head, peer, self._worlds.default, self._addresses)
+            context.refused(refusal)
+            return context
+        return RequestContext(head, peer, world, self._addresses)
+
+    def based(self, context: RequestContext) -> str:
+        """Returns the path of a request with its base path, which it may have left out."""
+        return self._paths.based(context.head.selection.path)
 
     def end(self, context: RequestContext) -> None:
         """Journals a request, after its response was sent."""
@@ -65,16 +75,6 @@ class Journaling:
         if self._log is not None:
             self._log(context)
         _commit_late(context.world)
-
-    def _context(self, scope: Scope) -> RequestContext:
-        headers = dict(scope["headers"])
-        try:
-            world, scope["path"] = self._worlds.of(scope["path"], headers)
-        except MockRefusal as refusal:  # raised further in, where errors get their shape
-            context = RequestContext(scope, headers, self._worlds.default, self._addresses)
-            context.refused(refusal)
-            return context
-        return RequestContext(scope, headers, world, self._addresses)
 
 
 class JournalMiddleware:
@@ -93,7 +93,9 @@ class JournalMiddleware:
         """Calls the next layer, and journals the request. What is not HTTP gets no response."""
         if scope["type"] != "http":
             return
-        context = self._journaling.begin(scope)
+        context = self._journaling.begin(RequestHead.of(scope), Peer.of(scope))
+        put_context(scope, context)
+        scope["path"] = self._journaling.based(context)
         started = perf_counter()
 
         async def sending(message: Message) -> None:
@@ -114,11 +116,15 @@ def expect_bounded_head(context: RequestContext) -> None:
         LimitExceeded: It has too many header fields, or too many bytes of them or of its target.
         BadRequest: It does not say once, and plainly, which host it means.
     """
+    head = context.head
+    if head.is_bounded:
+        return
     TARGET_BYTES.check(len(context.path) + len(context.query))
-    HEADER_FIELDS.check(len(context.sent_headers))
-    HEADER_BYTES.check(context.head_bytes)
-    expect_host(context.http_version, context.headers, context.repeated_headers)
-    expect_forwarded(context.headers, context.sent_headers)
+    HEADER_FIELDS.check(len(head.fields))
+    HEADER_BYTES.check(head.byte_count)
+    expect_host(head.http_version, head.headers, head.repeated_headers)
+    expect_forwarded(head.headers, head.fields)
+    head.is_bounded = True
 
 
 def expect_world(context: RequestContext) -> None:
@@ -138,7 +144,9 @@ def note_response(context: RequestContext, response: WireResponse) -> None:
         Problem: The changes could not be kept, and are undone.
     """
     _commit(context.world)
-    context.status, context.response_headers, context.response_body = response
+    context.status = response.status
+    context.response_headers = response.headers
+    context.response_body = response.body
 
 
 def _note_message(context: RequestContext, message: Message) -> None:
@@ -166,12 +174,18 @@ def _journal(context: RequestContext) -> None:
     """Puts a request into its world's journal, cut to what is worth keeping."""
     context.body = context.body[: JOURNAL_BODY_BYTES.most]
     context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
+    if not context.head.is_bounded:
+        _cut_head(context)
+    context.arguments = NO_ARGUMENTS  # uploads are large, and the body says the same
+    context.world.journal.add(context)
+
+
+def _cut_head(context: RequestContext) -> None:
+    """Cuts what may be beyond the limits, as it was refused for that."""
     context.path = context.path[: TARGET_BYTES.most]
     context.query = context.query[: TARGET_BYTES.most]
-    if len(context.sent_headers) > HEADER_FIELDS.most or context.head_bytes > HEADER_BYTES.most:
-        headers = [(n[:100], text[:100]) for n, text in context.sent_headers[: HEADER_FIELDS.most]]
-        context.sent_headers = headers
-        context.headers = dict(headers)
-        context.head_bytes = header_bytes(headers)
-    context.arguments = {}  # uploads are large, and the body says the same
-    context.world.journal.add(context)
+    fields = context.head.fields
+    if len(fields) > HEADER_FIELDS.most or context.head.byte_count > HEADER_BYTES.most:
+        fields = [(name[:100], text[:100]) for name, text in fields[: HEADER_FIELDS.most]]
+    head = RequestHead(context.method, context.path, context.query, fields)
+    context.head, context.headers, context.sent_headers = head, head.headers, head.fields

@@ -1,10 +1,8 @@
 """Defines the context of one request: what the middleware stack knows of it so far."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,10 +13,14 @@ from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.forwarding import forwarded_site, is_forwarded
 from understudy.mock.engine.hosts import host_name, is_host, is_local
 from understudy.mock.engine.journal import Exercised
+from understudy.mock.engine.request_head import (
+    HeaderFields,
+    Peer,
+    RequestHead,
+    Scope,
+    header_bytes,
+)
 from understudy.mock.engine.worlds import World
-
-Scope = Any
-"""An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
 
 _OVERHEAD = 1000
 """The approximate memory of a journal entry in bytes, beside its texts."""
@@ -44,6 +46,8 @@ class Addresses(NamedTuple):
 HERE = Addresses()
 """The addresses of a single server."""
 
+NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+
 
 class RefusalReason(NamedTuple):
     """Why a request was refused.
@@ -60,17 +64,22 @@ class RefusalReason(NamedTuple):
 class RequestContext:
     """A request and its response.
 
+    Args:
+        head: What the request says before its body.
+        peer: The two ends of its connection.
+        world: The world that it selected.
+        addresses: The addresses of the two servers.
+
     Attributes:
+        head: What the request says before its body; shared by identical requests.
         world: The world that the request selected.
         choices: Switch name to the option in force for this request.
         started: The world's time when the request arrived.
-        http_version: Such as ``1.1``.
         method: In upper case.
         path: The requested path, without the prefix of the world.
         query: The raw query string.
         headers: The request's, names in lower case; a name sent twice keeps the last value.
         sent_headers: All header fields, in the order they were sent.
-        repeated_headers: The names that were sent twice.
         site_url: Base of URLs that lead back here: scheme and host as the client named them, and the
             world's prefix.
         resource_url: Base of the URLs of people's pages and pictures.
@@ -93,43 +102,68 @@ class RequestContext:
         number: Its place in the world's journal, from 1.
     """
 
-    # most requests need only a few of these; the blanks are of the class, not of each request
-    endpoint: Endpoint | None = None
-    path_arguments: Mapping[str, str] = MappingProxyType({})
-    body = b""
-    principal: Principal | None = None
-    extra_headers: Headers = ()
-    undeclared_query: tuple[str, ...] = ()
-    fault: str | None = None
-    refusal: RefusalReason | None = None
-    status = 0
-    number = 0
-    response_headers: Sequence[tuple[bytes, bytes]] = ()
-    response_body = b""
-    seconds = 0.0
+    __slots__ = (  # the journal keeps a thousand, so each costs as little memory as it can
+        "arguments",
+        "authorization_url",
+        "body",
+        "choices",
+        "client",
+        "endpoint",
+        "extra_headers",
+        "fault",
+        "head",
+        "headers",
+        "method",
+        "notes",
+        "number",
+        "path",
+        "path_arguments",
+        "principal",
+        "query",
+        "refusal",
+        "resource_url",
+        "response_body",
+        "response_headers",
+        "seconds",
+        "sent_headers",
+        "site_url",
+        "started",
+        "status",
+        "undeclared_query",
+        "world",
+    )
 
     def __init__(
-        self,
-        scope: Scope,
-        headers: dict[bytes, bytes],
-        world: World,
-        addresses: Addresses = HERE,
+        self, head: RequestHead, peer: Peer, world: World, addresses: Addresses = HERE
     ) -> None:
+        self.head = head
         self.world = world
         self.choices: Mapping[str, str] = world.choices
         self.started: datetime = world.clock.now()
-        self.http_version: str = scope.get("http_version", "1.1")
-        self.method: str = scope["method"]
-        self.path: str = scope["path"]
-        self.query: bytes = scope["query_string"]
-        self.headers = headers
-        self.sent_headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
-        self.repeated_headers = self._repeated()
-        self.client: str = scope["client"][0] if scope.get("client") else "unknown"
-        self.site_url, self.resource_url, self.authorization_url = self._urls(scope, addresses)
-        self.arguments: dict[str, Any] = {}
+        self.method = head.method
+        self.path = head.shown_path
+        self.query = head.query
+        self.headers = head.headers
+        self.sent_headers: HeaderFields = head.fields
+        self.client = peer.client
+        self.site_url, self.resource_url, self.authorization_url = _addressed(
+            head, peer, world.prefix, addresses
+        )
+        self.endpoint: Endpoint | None = None
+        self.path_arguments: Mapping[str, str] = NO_ARGUMENTS
+        self.body = b""
+        self.principal: Principal | None = None
+        self.arguments: Mapping[str, Any] = NO_ARGUMENTS
+        self.extra_headers: Headers = ()
+        self.undeclared_query: tuple[str, ...] = ()
         self.notes: list[str] = []
-        scope[_KEY] = self
+        self.fault: str | None = None
+        self.refusal: RefusalReason | None = None
+        self.status = 0
+        self.response_headers: HeaderFields = ()
+        self.response_body = b""
+        self.seconds = 0.0
+        self.number = 0
 
     def refused(self, problem: Problem) -> None:
         """Notes why it is refused, and drops the exception's traceback."""
@@ -144,7 +178,7 @@ class RequestContext:
     @property
     def size(self) -> int:
         """The approximate memory in bytes, once the request is in the journal."""
-        headers = self.head_bytes + header_bytes(self.response_headers)
+        headers = self.head.byte_count + header_bytes(self.response_headers)
         return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
 
     @property
@@ -159,24 +193,12 @@ class RequestContext:
             return None
         return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
 
-    @cached_property
-    def head_bytes(self) -> int:
-        """The number of bytes of its header fields."""
-        return header_bytes(self.sent_headers)
 
-    def _repeated(self) -> frozenset[bytes]:
-        if len(self.headers) == len(self.sent_headers):
-            return frozenset()
-        counts = Counter(name for name, _ in self.sent_headers)
-        return frozenset(name for name, count in counts.items() if count > 1)
-
-    def _urls(self, scope: Scope, addresses: Addresses) -> "_Urls":
-        headers = self.headers
-        host = headers.get(b"host", b"")
-        if not addresses.own and is_forwarded(headers) and is_local(self.client):
-            addresses = addresses._replace(own=forwarded_site(headers, self.sent_headers))
-        server = tuple(scope.get("server") or ("127.0.0.1", None))
-        return _urls(addresses, scope["scheme"], host, server, self.world.prefix)
+def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> "_Urls":
+    headers = head.headers
+    if not addresses.own and is_forwarded(headers) and is_local(peer.client):
+        addresses = addresses._replace(own=forwarded_site(headers, head.fields))
+    return _urls(addresses, peer.scheme, headers.get(b"host", b""), peer.server, prefix)
 
 
 class _Urls(NamedTuple):
@@ -210,12 +232,12 @@ def _server(address: str, scheme: str, host: str) -> str:
     return f"{scheme}://{f'[{name}]' if ':' in name else name}{address}"
 
 
-def header_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int:
-    """Returns how many bytes header fields take."""
-    return sum(map(len, chain.from_iterable(headers)))
-
-
 def context_of(scope: Scope) -> RequestContext:
     """Returns the context of the request that a scope belongs to."""
     context: RequestContext = scope[_KEY]
     return context
+
+
+def put_context(scope: Scope, context: RequestContext) -> None:
+    """Puts the context of a request into its scope, for the layers of the stack."""
+    scope[_KEY] = context

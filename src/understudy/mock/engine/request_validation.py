@@ -9,6 +9,7 @@ from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.parameter_styles import ABSENT, Texts
 from understudy.mock.engine.parameters import location_texts, parse_query, readable_query
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_head import HeadArguments
 
 
 def validate(context: RequestContext) -> None:
@@ -24,28 +25,43 @@ def validate(context: RequestContext) -> None:
     if not endpoint.api.is_lenient:
         _negotiate(context, endpoint)
     try:
-        _read(context, endpoint)
+        if not _read_again(context, endpoint):
+            _read(context, endpoint)
     except BadRequest as problem:
         problem.violations = _violations(context, endpoint)
         raise
 
 
+def _read_again(context: RequestContext, endpoint: Endpoint) -> bool:
+    """Takes the arguments that were read from the same head before; returns whether they were."""
+    reading = context.head.reading
+    if reading is None or reading.reader is not endpoint:
+        return False
+    context.arguments = reading.arguments
+    _note_undeclared(context, reading.undeclared_query)
+    return True
+
+
 def _read(context: RequestContext, endpoint: Endpoint) -> None:
     texts: dict[str, Texts] = {}
+    arguments: dict[str, Any] = {}
     for parameter in endpoint.parameters:
         location = parameter.location
         if location not in texts:
             texts[location] = _texts(context, endpoint, location)
         value = parameter.read(texts[location])
         if value is not ABSENT:
-            context.arguments[parameter.name] = value
+            arguments[parameter.name] = value
     if context.query:
         query = texts.get("query") or _texts(context, endpoint, "query")
         note_unknown_query(context, endpoint, query)
     if endpoint.body is not None:
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
-            context.arguments[BODY] = value
+            arguments[BODY] = value
+    elif context.query is context.head.query:  # it is not what a preference left of it
+        context.head.reading = HeadArguments(endpoint, arguments, context.undeclared_query)
+    context.arguments = arguments
 
 
 def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
@@ -76,9 +92,12 @@ def _texts(context: RequestContext, endpoint: Endpoint, location: str) -> Texts:
 def note_unknown_query(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
     """Notes query parameters the document does not know; real clients send them, so they pass."""
     known = {p.name for p in endpoint.parameters if p.location == "query"}
-    unknown = [name for name in texts if name.partition("[")[0] not in known]
+    _note_undeclared(context, tuple(name for name in texts if name.partition("[")[0] not in known))
+
+
+def _note_undeclared(context: RequestContext, unknown: tuple[str, ...]) -> None:
     if unknown:
-        context.undeclared_query = tuple(unknown)
+        context.undeclared_query = unknown
         context.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
 
 

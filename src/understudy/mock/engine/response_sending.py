@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
 from starlette.types import Receive, Send
 
 from understudy.errors import Headers
 from understudy.mock.engine.call import HandlerResponse, SharedBody
+from understudy.mock.engine.json_bodies import json_bytes
+from understudy.mock.engine.request_head import HeaderFields
 
 NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
@@ -17,18 +18,29 @@ _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
 """Matches a character that no field value may hold (RFC 9110, 5.5)."""
 
 
-class WireResponse(NamedTuple):
-    """A response as it is sent.
+class WireResponse:
+    """A response as it is sent; nobody changes it, as it may be sent again.
 
-    Attributes:
+    Args:
         status: HTTP's.
         headers: Names in lower case.
         body: Empty for no content.
     """
 
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
+    __slots__ = ("_fields", "body", "headers", "status")
+
+    def __init__(self, status: int, headers: HeaderFields, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self._fields: bytes | None = None
+
+    @property
+    def fields(self) -> bytes:
+        """The header fields as HTTP/1.1 writes them, without the empty line behind them."""
+        if self._fields is None:
+            self._fields = b"".join(b"%b: %b\r\n" % field for field in self.headers)
+        return self._fields
 
 
 def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
@@ -42,6 +54,17 @@ def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
     Raises:
         ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
+    body = response.body
+    if not isinstance(body, SharedBody) or extra or response.headers:
+        return _encoded(response, extra)
+    key = response.status, response.media_type
+    if key not in body.sent:
+        body.sent[key] = _encoded(response, ())
+    shared: WireResponse = body.sent[key]
+    return shared
+
+
+def _encoded(response: HandlerResponse, extra: Headers) -> WireResponse:
     body, status = response.body, response.status
     headers: list[tuple[bytes, bytes]] = []
     if status == NO_CONTENT:
@@ -64,12 +87,12 @@ def _content(body: Any) -> bytes:
         return body.content
     if body is None:
         return b""
-    return body if isinstance(body, bytes) else orjson.dumps(body)
+    return body if isinstance(body, bytes) else json_bytes(body)
 
 
 async def send_wire(send: Send, response: WireResponse) -> None:
     """Sends an encoded response."""
-    start = {"status": response.status, "headers": response.headers}
+    start = {"status": response.status, "headers": list(response.headers)}  # layers may add to them
     await send({"type": "http.response.start", **start})
     await send({"type": "http.response.body", "body": response.body})
 

@@ -7,11 +7,12 @@ not in the table is left to the router itself, which knows what to refuse, and h
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
+from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation, path_shape
 from understudy.openapi.skeleton import path_texts, routing_id
 
@@ -20,7 +21,10 @@ _LONGEST_REMEMBERED = 200
 """Characters of a path whose route is remembered: about a megabyte in all."""
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
-"""Base path and the skeleton's operationId to the operation, or to several that the query tells."""
+"""Base path and the skeleton's operationId to the operation, or to several that a request's query
+and header tell apart."""
+
+NO_HEADERS: Mapping[bytes, bytes] = {}
 
 
 class MatchedRoute(NamedTuple):
@@ -41,6 +45,14 @@ class _Found(NamedTuple):
     texts: Mapping[str, str]
 
 
+class Distinguishing(NamedTuple):
+    """A required parameter that tells operations apart; the value is None where any will do."""
+
+    location: str
+    name: str
+    value: Any
+
+
 def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
     """Returns the operations by the names that Connexion's routing gives them.
 
@@ -55,35 +67,52 @@ def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
             route = first.setdefault(path_shape(route), route)
             routes.setdefault((base_path, route), []).append(endpoint)
     return {
-        key: sorted(group, key=lambda it: -len(fixed_query(it.operation)))
+        key: sorted(group, key=lambda it: -len(distinguishing(it.operation)))
         for key, group in routes.items()
     }
 
 
-def chosen(endpoints: Sequence[Endpoint], query: bytes) -> Endpoint:
-    """Returns the operation that a query distinguishes from others of the same method and path.
+def chosen(endpoints: Sequence[Endpoint], query: bytes, headers: Mapping[bytes, bytes]) -> Endpoint:
+    """Returns the operation that a request distinguishes from others of the same method and path.
 
-    It is the first whose parameters of a single value are all sent; else the first without any.
+    It is the first whose distinguishing parameters are all sent; else the first of all.
     """
     if len(endpoints) == 1:
         return endpoints[0]
     sent = parse_query(query)
     for endpoint in endpoints:
-        fixed = fixed_query(endpoint.operation)
-        if all(value in sent.get(name, ()) for name, value in fixed.items()):
+        if all(_is_sent(it, sent, headers) for it in distinguishing(endpoint.operation)):
             return endpoint
     return endpoints[0]
 
 
-def fixed_query(operation: Operation) -> dict[str, str]:
-    """Returns the query parameters that are required and have one value only."""
-    schemas = {
-        it.name: it.schema.value
+def _is_sent(
+    distinguishing_: Distinguishing,
+    query: Mapping[str, Sequence[str]],
+    headers: Mapping[bytes, bytes],
+) -> bool:
+    location, name, value = distinguishing_
+    if location == "query":
+        texts: Sequence[str] = query.get(name, ())
+    else:
+        text = headers.get(name.lower().encode("latin-1", "replace"))
+        texts = () if text is None else (text.decode("latin-1"),)
+    return bool(texts) if value is None else value in texts
+
+
+def distinguishing(operation: Operation) -> list[Distinguishing]:
+    """Returns the query and header parameters that are required, with the value if there is one only."""
+    return [
+        Distinguishing(it.location, it.name, _only_value(it))
         for it in operation.parameters
-        if it.location == "query" and it.required and it.schema is not None
-    }
-    values = {name: schema["enum"] for name, schema in schemas.items() if "enum" in schema}
-    return {name: listed[0] for name, listed in values.items() if len(listed) == 1}
+        if it.location in {"query", "header"} and it.required
+    ]
+
+
+def _only_value(parameter: Parameter) -> Any:
+    schema = {} if parameter.schema is None else parameter.schema.value
+    listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
+    return listed[0] if len(listed) == 1 else None
 
 
 class RouteTable:
@@ -100,13 +129,19 @@ class RouteTable:
             self._add(route, endpoints[route.key])
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._find)
 
-    def find(self, method: str, path: str, query: bytes = b"") -> MatchedRoute | None:
+    def find(
+        self,
+        method: str,
+        path: str,
+        query: bytes = b"",
+        headers: Mapping[bytes, bytes] = NO_HEADERS,
+    ) -> MatchedRoute | None:
         """Returns where a path leads with a method; None where only the router itself knows."""
         find = self._find if len(path) > _LONGEST_REMEMBERED else self._remembered
         found = find(method, path)
         if found is None or len(found.endpoints) == 1:
             return found and found.first
-        endpoint = chosen(found.endpoints, query)
+        endpoint = chosen(found.endpoints, query, headers)
         return MatchedRoute(endpoint, path_texts(endpoint.operation, found.texts))
 
     def _add(self, route: RegisteredRoute, endpoints: Sequence[Endpoint]) -> None:

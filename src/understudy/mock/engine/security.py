@@ -50,7 +50,7 @@ def authorize(context: RequestContext) -> None:
 
 
 def _principal(context: RequestContext, authorization: bytes) -> Principal | None:
-    if b"authorization" in context.repeated_headers:
+    if b"authorization" in context.head.repeated_headers:
         msg = "The Authorization header is given more than once; send one."
         raise Unauthorized(msg, code="invalid_request", headers=_challenge("invalid_request"))
     token = bearer_token(authorization)

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from understudy.errors import StartupError
 from understudy.limits import IDLE_SECONDS, READING_SECONDS
-from understudy.mock.engine.connection import HttpConnection
+from understudy.mock.engine.direct_connection import DirectConnection
 
 BACKLOG = 2048
 
@@ -124,7 +124,7 @@ def configuration(
         application,
         ssl_certfile=chain,
         ssl_keyfile=key,
-        http=HttpConnection,
+        http=DirectConnection,
         interface="asgi3",
         lifespan="off",
         log_config=None,

@@ -25,7 +25,9 @@ from understudy.mock.engine.journaling import (
 )
 from understudy.mock.engine.page_guard import guarding_paths, page_test
 from understudy.mock.engine.rate_limit import enforce_quota
+from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.request_context import HERE, Addresses
+from understudy.mock.engine.request_head import MOST_REQUESTS, Peer, RecentRequests, RequestHead
 from understudy.mock.engine.request_validation import validate
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.route_table import RouteTable, by_route
@@ -129,20 +131,32 @@ class Site:
         """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
         await self._stack(scope, receive, send)
 
-    def respond(self, scope: Scope, body: bytes) -> WireResponse | Continuation | None:
+    def respond(
+        self, head: RequestHead, peer: Peer, body: bytes
+    ) -> WireResponse | Continuation | None:
         """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
-        return self._direct.respond(scope, body)
+        return self._direct.respond(head, peer, body)
 
 
 class Served:
-    """Serves one address; its site may be replaced meanwhile."""
+    """Serves one address; its site may be replaced meanwhile.
+
+    Attributes:
+        site: What is served now.
+        requests: The requests that had a direct response lately.
+    """
 
     site: Site
+
+    def __init__(self) -> None:
+        self.requests: RecentRequests = Recent(MOST_REQUESTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, as ``Site`` does."""
         await self.site(scope, receive, send)
 
-    def respond(self, scope: Scope, body: bytes) -> WireResponse | Continuation | None:
+    def respond(
+        self, head: RequestHead, peer: Peer, body: bytes
+    ) -> WireResponse | Continuation | None:
         """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
-        return self.site.respond(scope, body)
+        return self.site.respond(head, peer, body)

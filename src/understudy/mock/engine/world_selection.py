@@ -3,7 +3,7 @@
 import asyncio
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from operator import itemgetter
 from typing import NamedTuple
@@ -14,7 +14,13 @@ from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.lifetimes import Lifetimes
 from understudy.mock.engine.records import Baseline
-from understudy.mock.engine.world_names import COOKIE, DEFAULT, PREFIX, is_world_name, selection
+from understudy.mock.engine.world_names import (
+    COOKIE,
+    DEFAULT,
+    PREFIX,
+    WorldSelection,
+    is_world_name,
+)
 from understudy.mock.engine.worlds import Snapshot, World, WorldStore
 
 _SUMMED_AT_ONCE = 1000
@@ -62,13 +68,13 @@ class Worlds:
         self._count = 0
         self._ended: Counter[Exercised] = Counter()
 
-    def of(self, path: str, headers: Mapping[bytes, bytes]) -> tuple[World, str]:
-        """Returns the world that a request selects, and its path there.
+    def of(self, selected: WorldSelection) -> World:
+        """Returns the world that a request selects.
 
         Raises:
             MockRefusal: It names a world that does not exist, or none where it must.
         """
-        name, rest, is_certain = selection(path, headers)
+        name, rest, is_certain = selected
         if name is None or not (is_certain or name in self._worlds):
             if self._is_named and not rest.startswith("/__admin"):
                 msg = (
@@ -76,13 +82,13 @@ class Worlds:
                     f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
                 )
                 raise MockRefusal(400, "No world is named", msg)
-            return self.default, rest
+            return self.default
         try:
             world = self.get(name)
         except NotFound as absent:
             raise MockRefusal(404, "No such world", absent.message) from absent
         self._lifetimes.touch(name, machine_time())
-        return world, rest
+        return world
 
     def get(self, name: str) -> World:
         """Returns a world.

@@ -8,6 +8,7 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import HTTPException
 
 from understudy.mock.engine.listing import Listing
+from understudy.mock.engine.page_headers import PAGE_HEADERS, content_policy
 from understudy.mock.pages import dashboard, operations_page, public_pages, public_profile, sign_in
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
@@ -27,23 +28,10 @@ BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
     "authorization": (sign_in.blueprint, dashboard.blueprint),
 }
 
-_POLICY: Final = (
-    "default-src 'none'; img-src 'self'; script-src 'self'; style-src 'self'; "
-    "style-src-attr 'unsafe-inline'; "  # the backdrop of a profile
-    "base-uri 'none'; form-action 'self'{onward}; frame-ancestors 'none'"
-)
-_HEADERS: Final = {
-    "Cache-Control": "no-store",  # the world may change between two requests
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
-
 
 def create(
     groups: Sequence[PageGroup],
     base_path: str,
-    auto_approve: str | None = None,
     listing: Listing | None = None,
 ) -> Flask:
     """Creates the application of one site.
@@ -51,12 +39,10 @@ def create(
     Args:
         groups: The groups of pages it shows.
         base_path: Base path of the resource API, on this site or its own.
-        auto_approve: Slug of the person who approves every authorization without a page.
         listing: What another service's document offers; None for the one of the people.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
     flask.config.update(
-        AUTO_APPROVE=auto_approve,
         BASE_PATH=base_path,
         LISTING=listing,
         PROPAGATE_EXCEPTIONS=True,  # the engine logs internal errors and responds to them
@@ -87,8 +73,7 @@ def _error_page(error: HTTPException) -> tuple[str, int, Sequence[tuple[str, str
 
 
 def _with_headers(response: Response) -> Response:
-    onward = f" {g.form_redirect_origin}" if "form_redirect_origin" in g else ""
-    response.headers["Content-Security-Policy"] = _POLICY.format(onward=onward)
-    for name, text in _HEADERS.items():
+    response.headers["Content-Security-Policy"] = content_policy(g.get("form_redirect_origin", ""))
+    for name, text in PAGE_HEADERS:
         response.headers.setdefault(name, text)
     return response

@@ -25,7 +25,6 @@ _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})
 def pages(
     base_path: str,
     groups: Sequence[PageGroup],
-    auto_approve: str | None = None,
     hosts: frozenset[str] = frozenset(),
     listing: Listing | None = None,
 ) -> ASGIApp:
@@ -34,7 +33,6 @@ def pages(
     Args:
         base_path: Base path of the resource API; no path below it is a page.
         groups: The groups of pages shown here; the site's front page is that of the first.
-        auto_approve: Slug of the person who approves every authorization without a page.
         hosts: Host names that browsers on this machine may use, beside loopback ones.
         listing: What another service's document offers, which the page group ``operations`` shows.
     """
@@ -48,7 +46,7 @@ def pages(
         expect_own_host(exchange, hosts)
         from understudy.mock.pages.wsgi_bridge import respond  # noqa: PLC0415 - needed only where a page is shown
 
-        await respond(_application(base_path, tuple(groups), auto_approve, listing), exchange, send)
+        await respond(_application(base_path, tuple(groups), listing), exchange, send)
 
     return site
 
@@ -78,12 +76,11 @@ def _expect_page(
 def _application(
     base_path: str,
     groups: tuple[PageGroup, ...],
-    auto_approve: str | None,
     listing: Listing | None,
 ) -> Any:
     from understudy.mock.pages import flask_app  # noqa: PLC0415 - needed only where a page is shown
 
-    return flask_app.create(groups, base_path, auto_approve, listing)
+    return flask_app.create(groups, base_path, listing)
 
 
 def _is_page(exchange: RequestContext, path: str, groups: Sequence[PageGroup]) -> bool:

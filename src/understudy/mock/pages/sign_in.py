@@ -12,7 +12,6 @@ from flask import (
     Blueprint,
     Response,
     abort,
-    current_app,
     make_response,
     redirect,
     render_template,
@@ -27,13 +26,14 @@ from understudy.mock.authserver import accounts, requested_scopes
 from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import (
     AuthorizationRequest,
+    Parameters,
     ReturnAddress,
     find_return_address,
     parameters_of,
     validate,
 )
-from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
+from understudy.mock.authserver.unattended import APPROVE, note_risks, refused
 from understudy.mock.engine.hosts import is_local
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
@@ -41,9 +41,6 @@ from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exch
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of
-
-APPROVE, DENY = "mock_approve", "mock_deny"
-"""Query parameters that name the person who approves or denies, for tests without a browser."""
 
 SHOWN = 24
 """People offered to pick from; others sign in with user name and password."""
@@ -79,8 +76,19 @@ def _example(application: Application, flow: str) -> str:
 
 @blueprint.get("/oauth2/authorize")
 def authorize() -> Response | tuple[str, int]:
-    """Responds to an authorization request with a page or a redirect."""
-    return _respond(exchange().query)
+    """Responds to an authorization request that a person has to see."""
+    current = exchange()
+    parameters = parameters_of(current.query)
+    try:
+        return_address = _return_address(parameters)
+    except RefusedPage as refusal:
+        return _refusal_page(refusal)
+    approver = dict(parameters).get(APPROVE)
+    if approver is not None:
+        abort(400, f"{APPROVE} names {approver!r}, but there is no such person.")
+    authorization = validate(parameters, return_address, vocabulary_of(current.world))
+    note_risks(current.world, authorization, current.notes)
+    return _ask(authorization, current.query)
 
 
 @blueprint.get("/sign-in")
@@ -136,58 +144,33 @@ def consent() -> Response | tuple[str, int]:
     if decision not in {"approve", "deny"}:
         abort(400, "decision must be approve or deny.")
     current.world.remove(CONSENTS, ticket)
-    return _respond(pending.query, person=session.person, is_approved=decision == "approve")
+    return _decided(pending.query, session.person, is_approved=decision == "approve")
 
 
-def _respond(
-    query: bytes, *, person: str | None = None, is_approved: bool | None = None
-) -> Response | tuple[str, int]:
-    """Validates an authorization request, and responds according to what is decided."""
-    current = exchange()
-    parameters = parameters_of(query)
+def _decided(query: bytes, person: str, *, is_approved: bool) -> Response | tuple[str, int]:
+    """Validates an authorization request again, and responds as the person decided."""
+    world, parameters = exchange().world, parameters_of(query)
     try:
-        return_address = find_return_address(
-            parameters, lambda key: current.world.get(APPLICATIONS, key)
-        )
+        return_address = _return_address(parameters)
     except RefusedPage as refusal:
         return _refusal_page(refusal)
     try:
-        authorization = validate(parameters, return_address, vocabulary_of(current.world))
+        authorization = validate(parameters, return_address, vocabulary_of(world))
     except RefusedRedirect as refusal:
-        return _redirect_back(_refused(return_address, refusal))
-    if person is None:
-        _note_risks(current, authorization)
-        values = dict(parameters)
-        unattended = _unattended(authorization, values.get(APPROVE), values.get(DENY))
-        return unattended or _ask(authorization, query)
+        return _redirect_back(refused(return_address, refusal))
     if is_approved:
-        return _redirect_back(approve(current.world, authorization, person))
+        return _redirect_back(approve(world, authorization, person))
     return _redirect_back(return_address.denied())
+
+
+def _return_address(parameters: Parameters) -> ReturnAddress:
+    world = exchange().world
+    return find_return_address(parameters, lambda key: world.get(APPLICATIONS, key))
 
 
 @upholds("authorize-error-page")
 def _refusal_page(refusal: RefusedPage) -> tuple[str, int]:
     return render_template("unauthorizable.html", refusal=refusal), 400
-
-
-@upholds("authorize-error-redirect")
-def _refused(return_address: ReturnAddress, refusal: RefusedRedirect) -> str:
-    return return_address.with_response(error=refusal.error, error_description=refusal.description)
-
-
-def _unattended(
-    authorization: AuthorizationRequest, approver: str | None, denier: str | None
-) -> Response | None:
-    """Decides without a page if the request or the option ``--auto-approve`` says who decides."""
-    current = exchange()
-    if denier is not None:
-        return _redirect_back(authorization.return_address.denied())
-    slug = approver or current_app.config["AUTO_APPROVE"]
-    if slug is None:
-        return None
-    if current.world.get(PEOPLE, slug) is None:
-        abort(400, f"{APPROVE} names {slug!r}, but there is no such person.")
-    return _redirect_back(approve(current.world, authorization, slug))
 
 
 def _ask(authorization: AuthorizationRequest, query: bytes) -> Response:
@@ -274,11 +257,3 @@ def _form_action_source(url: str) -> str:
     parts = urlsplit(url)
     has_name = parts.netloc and not parts.netloc.startswith("[")
     return f"{parts.scheme}://{parts.netloc}" if has_name else f"{parts.scheme}:"
-
-
-def _note_risks(current: RequestContext, authorization: AuthorizationRequest) -> None:
-    client_id = authorization.return_address.application.client_id
-    if authorization.return_address.state is None:
-        note_problem(current.world, client_id, "no-state", current.notes)
-    if authorization.response_type == "code" and authorization.challenge is None:
-        note_problem(current.world, client_id, "no-pkce", current.notes)

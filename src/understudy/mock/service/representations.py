@@ -32,9 +32,12 @@ def shared_profile(
 ) -> SharedBody:
     """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
     if is_public:
-        return _BODIES.get(person, site_url, "public", lambda: public_profile(person, site_url))
+        return _BODIES.get(
+            person, person.slug, site_url, "public", lambda: public_profile(person, site_url)
+        )
     return _BODIES.get(
         person,
+        person.slug,
         site_url,
         "owner" if is_owner else "full",
         lambda: full_profile(person, site_url, is_owner=is_owner),

@@ -19,6 +19,7 @@ from understudy.openapi.resources.bodies import (
 )
 from understudy.openapi.resources.drafts import draft_collection
 from understudy.openapi.resources.links import (
+    by_referring_name,
     parents_of,
     paths_by_key,
     references_of,
@@ -88,14 +89,14 @@ def _related(
 ) -> list[ResourceCollection]:
     """Adds parents, references and unique members, which depend on the other collections."""
     certain = [it for it in drafts if it.is_certain]
-    paths = paths_by_key(certain)
+    paths, targets = paths_by_key(certain), by_referring_name(certain)
     related = []
     for draft in drafts:
         members = schemas.members(draft.schema)
         entry = stated.collections.get(draft.path, CollectionEntry())
         references = entry.references
         if references is None:
-            references = references_of(members, draft.identifier, certain, schemas)
+            references = references_of(members, draft.identifier, targets, schemas)
         unique = unique_members(draft, members) if entry.unique is None else entry.unique
         parents = parents_of(draft.path, paths)
         related.append(replace(draft, parents=parents, references=references, unique=unique))

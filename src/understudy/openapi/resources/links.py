@@ -33,7 +33,7 @@ def parents_of(path: str, collections: Mapping[str, str]) -> tuple[ResourceParen
 def references_of(
     members: Mapping[str, Node],
     identifier: str | None,
-    collections: Sequence[ResourceCollection],
+    collections: Mapping[str, ResourceCollection],
     schemas: BodySchemas,
 ) -> dict[str, str]:
     """Returns the members that identify items of other collections, with the collections' paths.
@@ -41,17 +41,12 @@ def references_of(
     Args:
         members: The members of an item.
         identifier: The one that identifies the item itself.
-        collections: Every collection.
+        collections: Every collection, by the name of a member that refers to it.
         schemas: Reads the types of members.
     """
-    by_name = {
-        singular(it.name) + canonical(it.identifier): it
-        for it in reversed(collections)
-        if it.identifier
-    }
     references = {}
     for name, member in members.items():
-        target = by_name.get(canonical(name))
+        target = collections.get(canonical(name))
         if target is None or name == identifier or target.identifier is None:
             continue
         own = schemas.types(schemas.members(target.schema).get(target.identifier))
@@ -59,6 +54,17 @@ def references_of(
         if types and own and types & own:
             references[name] = target.path
     return references
+
+
+def by_referring_name(
+    collections: Sequence[ResourceCollection],
+) -> dict[str, ResourceCollection]:
+    """Returns collections by the canonical name of a member that refers to an item: ``petid``."""
+    return {
+        singular(it.name) + canonical(it.identifier): it
+        for it in reversed(collections)
+        if it.identifier
+    }
 
 
 def unique_members(collection: ResourceCollection, members: Mapping[str, Node]) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _entry(collection: ResourceCollection, *, stateless: bool) -> CollectionEntr
 def state_model_text(model: ResourceModel) -> str:
     """Returns the text of a state-model file for a model, with the reasons as comments."""
     content: Mapping[str, Any] = msgspec.to_builtins(state_model_of(model))
-    lines = ["# What understudy infers of the state; what an entry leaves out is inferred."]
+    lines = [f"# yaml-language-server: $schema=./{SCHEMA_FILE.name}"]
     reasons = {it.path: it for it in (*model.resources, *model.uncertain)}
     for section, entries in content.items():
         lines.append(f"{section}:")

@@ -6,9 +6,10 @@ All of them share one run: the same gateway, mode and budget as ``understudy ver
 import pytest
 
 from understudy.deployments.refusals import Refusal
+from understudy.verify.catalogue import catalogue
 from understudy.verify.outcome import Outcome
 from understudy.verify.reproducing import commands
-from understudy.verify.run import Run, catalogue
+from understudy.verify.run import Run
 from understudy.verify.scenarios import SCENARIOS, play
 
 pytestmark = pytest.mark.xdist_group("understudy-contract")  # one run, one budget
@@ -24,7 +25,7 @@ def test_rule(rule: str, understudy_outcome: Outcome, understudy_secrets: dict[s
         lines = [result.rule.statement]
         for finding in understudy_outcome.findings:
             if finding.rule.id == rule:
-                lines += [finding.summary, *commands(finding.steps, understudy_secrets)]
+                lines += [finding.summary, *commands(finding, understudy_secrets)]
         pytest.fail("\n".join(lines), pytrace=False)
 
 

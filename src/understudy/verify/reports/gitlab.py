@@ -26,7 +26,7 @@ def gitlab(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     entries = [
         {
             "check_name": finding.rule.id,
-            "description": "\n".join([finding.summary, *commands(finding.steps, secrets)]),
+            "description": "\n".join([finding.summary, *commands(finding, secrets)]),
             "fingerprint": fingerprint(finding),
             "severity": "info" if finding.is_note else "major",
             "location": _place(location(outcome, finding) or NO_FILE),

@@ -92,5 +92,5 @@ def where(finding: Finding) -> str:
 
 def variables(findings: Iterable[Finding], secrets: Mapping[str, str]) -> list[str]:
     """Returns the variables that the findings' commands read from the environment."""
-    text = "\n".join(line for finding in findings for line in commands(finding.steps, secrets))
+    text = "\n".join(line for finding in findings for line in commands(finding, secrets))
     return sorted({name for name in secrets.values() if f"${name}" in text})

@@ -145,10 +145,10 @@ def _finding(finding: Finding, secrets: Mapping[str, str]) -> str:
     exchanges = "\n\n".join(shown(exchange, secrets) for exchange in finding.steps)
     blocks = "".join(
         f"<details><summary>{title}</summary><pre>{escape(text)}</pre></details>"
-        for title, text in (("Exchanges", exchanges), ("Python", snippet(finding.steps, secrets)))
+        for title, text in (("Exchanges", exchanges), ("Python", snippet(finding, secrets)))
     )
     actual = f"<dt>actual<dd>{escape(finding.actual)}" if finding.actual else ""
-    lines = "\n".join(commands(finding.steps, secrets))
+    lines = "\n".join(commands(finding, secrets))
     return (
         f"<div class=seen id=f{finding.fingerprint}><b>{escape(where(finding))}</b>"
         f"<dl><dt>expected<dd>{escape(finding.expected)}{actual}</dl>"

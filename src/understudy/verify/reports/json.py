@@ -65,8 +65,8 @@ def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
         "seen": finding.count,
         "steps": [shown(exchange, secrets) for exchange in finding.steps],
         "reproduce": {
-            "curl": commands(finding.steps, secrets),
-            "python": snippet(finding.steps, secrets),
+            "curl": commands(finding, secrets),
+            "python": snippet(finding, secrets),
         },
     }
 

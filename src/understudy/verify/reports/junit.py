@@ -67,7 +67,7 @@ def _case(
 
 def _text(finding: Finding, secrets: Mapping[str, str]) -> str:
     lines = [finding.rule.statement, finding.summary, ""]
-    return "\n".join([*lines, *commands(finding.steps, secrets)])
+    return "\n".join([*lines, *commands(finding, secrets)])
 
 
 def _printable(text: str) -> str:

@@ -37,7 +37,7 @@ def _section(cause: Cause, secrets: Mapping[str, str]) -> list[str]:
 
 
 def _finding(finding: Finding, secrets: Mapping[str, str]) -> list[str]:
-    steps = "\n".join(commands(finding.steps, secrets))
+    steps = "\n".join(commands(finding, secrets))
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", steps) or [""]))
     return [
         f"- **{_text(where(finding))}**",

@@ -27,7 +27,7 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         {
             "ruleId": finding.rule.id,
             "level": "note" if finding.is_note else "error",
-            "message": {"text": "\n".join([finding.summary, *commands(finding.steps, secrets)])},
+            "message": {"text": "\n".join([finding.summary, *commands(finding, secrets)])},
             "locations": [_place(outcome, finding)],
             "partialFingerprints": {"understudy/v1": finding.fingerprint},
         }

@@ -89,7 +89,7 @@ class _Page:
         self.line(f"expected  {_line(finding.expected)}", indent=4, hanging=10)
         if finding.actual:
             self.line(f"actual    {_line(finding.actual)}", indent=4, hanging=10)
-        for command in commands(finding.steps, self.secrets):
+        for command in commands(finding, self.secrets):
             # unwrapped, so that it can be copied
             self.console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
 

@@ -9,6 +9,7 @@ from understudy.verify.avatar_history import (
     is_sound_update,
     last_mention,
 )
+from understudy.verify.causes import update_before
 from understudy.verify.checks import CheckResult, check, expect, expect_status, proven
 from understudy.verify.conditions import document_allows, may_manage
 from understudy.verify.history import History
@@ -63,13 +64,16 @@ _SOUND = (may_manage, is_live, is_sound_update, document_allows)
 
 
 @check("avatar-patch-rating-and-alt-text", on=[UPDATE_AVATAR], when=_SOUND)
-def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
+def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     """An update returns the avatar with the requested values."""
     wanted, returned = exchange.request.json, exchange.json_object
     wrong = {name: returned.get(name) for name in wanted if returned.get(name) != wanted[name]}
     is_right = exchange.response.is_success and not wrong
     return expect(
-        is_right, f"an avatar with {as_json(wanted)}", f"status {exchange.status}, {as_json(wrong)}"
+        is_right,
+        f"an avatar with {as_json(wanted)}",
+        f"status {exchange.status}, {as_json(wrong)}",
+        update_before(exchange, history, wanted),
     )
 
 
@@ -115,6 +119,7 @@ def _expect_kept(exchange: Exchange, history: History) -> CheckResult:
         f"{as_json(kept)} as before",
         f"status {exchange.status}, {as_json(changed)}",
         before,
+        update_before(exchange, history, kept),
     )
 
 

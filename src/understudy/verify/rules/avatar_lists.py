@@ -18,6 +18,7 @@ from understudy.verify.avatar_history import (
     own_hashes,
     shows_selection,
 )
+from understudy.verify.causes import latest_attempts, same_request_before
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -109,7 +110,11 @@ def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
     lacking = [image for image in ids_in(before) if image not in listed] if before else []
     twice = len(listed) != len(set(map(str, listed)))
     actual = as_json({"foreign": foreign, "deleted": gone, "lacking": lacking, "twice": twice})
-    return expect(not (foreign or gone or lacking or twice), "all of the account's", actual, before)
+    earlier = before or history.last(LIST_AVATARS, account=account)
+    causes = (earlier, *latest_attempts(earlier, history)) if earlier else ()
+    return expect(
+        not (foreign or gone or lacking or twice), "all of the account's", actual, *causes
+    )
 
 
 @check("avatar-selected-for-email", on=[LIST_AVATARS], when=[holds_avatars, names_address])
@@ -157,7 +162,9 @@ def profile_shows_selected_avatar(exchange: Exchange, history: History) -> Check
     listed, shown = (before, exchange) if is_profile(exchange) else (exchange, before)
     wanted = _selected(listed)[0].get("alt_text")
     actual = profile_in(shown).get("avatar_alt_text")
-    return expect_equal(actual, wanted, "avatar_alt_text", before)
+    earlier = same_request_before(shown, history, before)
+    causes = (earlier, *latest_attempts(earlier, history)) if earlier else ()
+    return expect_equal(actual, wanted, "avatar_alt_text", before, *causes)
 
 
 @check("unknown-selected-email-hash", on=[LIST_AVATARS], when=[names_empty_address, may_read])

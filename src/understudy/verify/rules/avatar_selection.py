@@ -17,6 +17,7 @@ from understudy.verify.avatar_history import (
     selected_in,
     shows_selection,
 )
+from understudy.verify.causes import latest_attempts
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -151,7 +152,9 @@ def assignment_has_no_content(exchange: Exchange, _history: History) -> CheckRes
 def assigned_avatar_is_selected(exchange: Exchange, history: History) -> CheckResult:
     """The avatar that was set for an address is the one selected for it."""
     before = proven(last_assignment(exchange, history))
-    return expect_equal(selected_in(exchange), [before.value], "what is selected there", before)
+    deletion = history.last(DELETE_AVATAR, account=exchange.identity.account)
+    causes = (deletion, before, *latest_attempts(before, history))
+    return expect_equal(selected_in(exchange), [before.value], "what is selected there", *causes)
 
 
 @check("avatar-email-status", on=[SET_AVATAR], when=[succeeded])

@@ -5,6 +5,7 @@ from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
+from understudy.verify.causes import same_request_before, update_before
 from understudy.verify.checks import CheckResult, check, expect, expect_accepted, proven
 from understudy.verify.conditions import holds_profile, succeeded
 from understudy.verify.history import History, profile_in
@@ -71,7 +72,9 @@ def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResul
     texts = (as_pairs(unkept, "should be"), as_pairs(elsewhere))
     is_right = not elsewhere and not unkept
     actual = "; ".join(filter(None, texts))
-    return expect(is_right, "what the update requested, and no more", actual, before)
+    wrong = {*unkept, *elsewhere}
+    causes = (same_request_before(exchange, history, before), update_before(before, history, wrong))
+    return expect(is_right, "what the update requested, and no more", actual, before, *causes)
 
 
 @check("profile-patch-empty-unsets", on=[UPDATE_PROFILE], when=[*SOUND, unsets_something])
@@ -105,14 +108,15 @@ def _expect_unset(exchange: Exchange, update: Exchange) -> CheckResult:
 
 
 @check("profile-patch-seven-fields", on=[UPDATE_PROFILE], when=[*SOUND, changes_something])
-def update_is_carried_out(exchange: Exchange, _history: History) -> CheckResult:
+def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     """Each of the seven members can be updated, and the response shows it (rule 3)."""
     wanted = changes_in(exchange)
     wrong = not_as_wanted(exchange, wanted)
     is_right = exchange.response.is_success and not wrong
     values = as_pairs(wrong, "should be")
     actual = f"status {exchange.status}; {values}" if values else f"status {exchange.status}"
-    return expect(is_right, f"{as_json(list(wanted))} changed", actual)
+    before = update_before(exchange, history, wanted)
+    return expect(is_right, f"{as_json(list(wanted))} changed", actual, before)
 
 
 @check(

@@ -5,6 +5,7 @@ from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import COUNTED
+from understudy.verify.causes import MOST_STEPS
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
 from understudy.verify.history import History
 from understudy.verify.pictures import picture, upload
@@ -64,10 +65,11 @@ def operation_is_counted(exchange: Exchange, history: History) -> CheckResult:
     """Each counted operation leaves fewer requests; at the mock, just one fewer."""
     before, counted = proven(previous(exchange, history))
     remaining = proven(count_in(exchange)).remaining
+    steps = (before, *avatars_since(exchange, history, before)[-MOST_STEPS:])
     if history.target.is_mock:
-        return expect_equal(remaining, counted.remaining - 1, "what is left", before)
+        return expect_equal(remaining, counted.remaining - 1, "what is left", *steps)
     actual = f"{counted.remaining}, then {remaining}"  # others may use the same limit
-    return expect(remaining < counted.remaining, "fewer are left", actual, before)
+    return expect(remaining < counted.remaining, "fewer are left", actual, *steps)
 
 
 @check(

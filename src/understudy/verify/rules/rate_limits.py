@@ -62,8 +62,10 @@ def _expect_limit(exchange: Exchange, limit: int) -> CheckResult:
 
 
 def _expect_more(exchange: Exchange, history: History, limit: int) -> CheckResult:
-    remaining = proven(previous(exchange, history)).headers.remaining
-    return expect(condition=False, expected=f"{limit} an hour", actual=f"429 with {remaining} left")
+    before = proven(previous(exchange, history))
+    actual = f"429 with {before.headers.remaining} left"
+    result = expect(False, f"{limit} an hour", actual, before.exchange)  # noqa: FBT003 - never holds
+    return result._replace(attempts=limit)
 
 
 @check(
@@ -105,17 +107,22 @@ def no_early_429_with_token(exchange: Exchange, history: History) -> CheckResult
 
 
 @check("rate-limit-answer-429", on=COUNTED, when=[nothing_was_left], is_of_limits=True)
-def limit_is_enforced(exchange: Exchange, _history: History) -> CheckResult:
+def limit_is_enforced(exchange: Exchange, history: History) -> CheckResult:
     """Where no request is left, the next one is too many."""
     is_right = exchange.status == TOO_MANY
-    return expect(is_right, "429", f"status {exchange.status} with nothing left")
+    before, count = proven(previous(exchange, history))
+    actual = f"status {exchange.status} with nothing left"
+    return expect(is_right, "429", actual, before)._replace(attempts=count.limit)
 
 
 @check("rate-limit-answer-429", on=COUNTED, when=[is_too_many], is_of_limits=True)
-def refusal_has_error_body(exchange: Exchange, _history: History) -> CheckResult:
+def refusal_has_error_body(exchange: Exchange, history: History) -> CheckResult:
     """A 429 has an Error as its body."""
-    error = fault(exchange.body, "Error")
-    return expect(not error, "429 with an Error", error)
+    error, last = fault(exchange.body, "Error"), previous(exchange, history)
+    if last is None:
+        return expect(not error, "429 with an Error", error)
+    result = expect(not error, "429 with an Error", error, last.exchange)
+    return result._replace(attempts=last.headers.limit)
 
 
 @check(
@@ -127,8 +134,9 @@ def refused_update_changes_nothing(exchange: Exchange, history: History) -> Chec
     """An update over the limit changes nothing."""
     before, profile = proven(_profile_before(exchange, history)), profile_in(exchange)
     changed = [name for name in EDITABLE if profile.get(name) != profile_in(before).get(name)]
-    update = last_update(exchange, history)
-    return expect(not changed, "a 429 changes nothing", changed, before, update)
+    update, count = last_update(exchange, history), count_in(before)
+    result = expect(not changed, "a 429 changes nothing", changed, before, update)
+    return result._replace(attempts=count.limit if count else 1, is_timed=True)
 
 
 @check("avatar-operations-uncounted", on=AVATARS, when=[is_too_many], is_of_limits=True)

@@ -69,7 +69,11 @@ def _expect_unlimited(exchange: Exchange) -> CheckResult:
 def _expect_valid(exchange: Exchange, history: History) -> CheckResult:
     actual = f"status {exchange.status} after {_age(exchange, history).days} days"
     is_valid = exchange.status == OK
-    return expect(is_valid, "a token that is still valid", actual, issue_of(exchange, history))
+    uses = (
+        each for each in history.of(OWN_PROFILE) if each.request.token == exchange.request.token
+    )
+    earlier = (issue_of(exchange, history), next(uses, None))
+    return expect(is_valid, "a token that is still valid", actual, *earlier)
 
 
 @check(

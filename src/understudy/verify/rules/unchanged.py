@@ -5,7 +5,6 @@ in between, so that it judges recorded traffic like the probes' own.
 """
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
@@ -17,9 +16,10 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
+from understudy.verify.causes import latest_attempts, writes_since
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import holds_profile
-from understudy.verify.history import WRITES, History, profile_in
+from understudy.verify.history import History, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import update
@@ -33,8 +33,6 @@ MAY_DIFFER: Final = frozenset({"avatar_url", "header_image", "last_profile_edit"
 OF_AVATARS: Final = frozenset({"avatar_alt_text"})
 AVATAR_WRITES: Final = (UPLOAD_AVATAR, *AVATAR_CHANGES)
 OWN: Final = frozenset({OWN_PROFILE, UPDATE_PROFILE})
-MOST_STEPS: Final = 6
-"""Attempts at a change that a finding shows; more would hide the one that matters."""
 
 
 def account_of(exchange: Exchange, history: History) -> str | None:
@@ -45,27 +43,6 @@ def account_of(exchange: Exchange, history: History) -> str | None:
     if history.is_own(exchange.value):
         return "own"
     return "other" if history.is_others(exchange.value) else None
-
-
-def attempts_since(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields every request to change a resource since an exchange, the refused ones too."""
-    for exchange in reversed(history.exchanges):
-        if exchange.number <= before.number:
-            return
-        if exchange.site == "resource" and exchange.request.method in WRITES:
-            yield exchange
-
-
-def writes_since(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields what may have changed a resource since an exchange."""
-    for exchange in attempts_since(before, history):
-        if not exchange.response.is_refusal:
-            yield exchange
-
-
-def latest_attempts(before: Exchange, history: History) -> Iterator[Exchange]:
-    """Yields what may have caused a change since an exchange: the newest six attempts at one."""
-    return islice(attempts_since(before, history), MOST_STEPS)
 
 
 def view_before(exchange: Exchange, history: History) -> Exchange | None:

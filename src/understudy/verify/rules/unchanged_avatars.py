@@ -4,6 +4,7 @@ Each check compares a list with one before, whatever was written in between, so 
 recorded traffic like the probes' own.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
@@ -23,6 +24,13 @@ from understudy.verify.avatar_history import (
     selected_in,
     shows_selection,
 )
+from understudy.verify.causes import (
+    assignment_before,
+    attempts_since,
+    latest_attempts,
+    update_of_member,
+    writes_since,
+)
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import holds_avatars, succeeded
 from understudy.verify.history import History, avatars_in
@@ -30,12 +38,7 @@ from understudy.verify.pictures import an_avatar, avatars, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.profile_history import update
-from understudy.verify.rules.unchanged import (
-    TEST_ACCOUNTS,
-    attempts_since,
-    latest_attempts,
-    writes_since,
-)
+from understudy.verify.rules.unchanged import TEST_ACCOUNTS
 from understudy.verify.value_texts import as_json
 
 SELECTING: Final = frozenset({SET_AVATAR, DELETE_AVATAR, UPLOAD_AVATAR})
@@ -131,7 +134,8 @@ def other_avatars_stay_as_they_were(exchange: Exchange, history: History) -> Che
         if write.operation == UPDATE_AVATAR and write.identity.account == account
     }
     changed = sorted(_changed(before, exchange) - updated)
-    steps = (before, *latest_attempts(before, history))
+    names = [name for name in MEMBERS if _changed(before, exchange, [name])]
+    steps = (before, update_of_member(names, history), *latest_attempts(before, history))
     return expect(not changed, "avatars that were not updated as before", changed, *steps)
 
 
@@ -148,14 +152,14 @@ def other_account_changes_no_avatar(exchange: Exchange, history: History) -> Che
     return expect(not changed, "the account's avatars as before", sorted(changed), *steps)
 
 
-def _changed(before: Exchange, exchange: Exchange) -> set[str]:
-    """Returns the avatars of two lists whose rating or text alternative differs."""
+def _changed(before: Exchange, exchange: Exchange, names: Iterable[str] = MEMBERS) -> set[str]:
+    """Returns the avatars of two lists that differ in one of some members."""
     then = {str(each.get("image_id")): each for each in avatars_in(before)}
     now = {str(each.get("image_id")): each for each in avatars_in(exchange)}
     return {
         image
         for image in then.keys() & now.keys()
-        if any(then[image].get(name) != now[image].get(name) for name in MEMBERS)
+        if any(then[image].get(name) != now[image].get(name) for name in names)
     }
 
 
@@ -164,7 +168,8 @@ def selection_for_other_addresses_stays(exchange: Exchange, history: History) ->
     """An e-mail address keeps its selected avatar, whatever is done for another one."""
     before = proven(list_before(exchange, history, is_for_same=True))
     selected, now = selected_in(before), selected_in(exchange)
-    steps = (before, *latest_attempts(before, history))
+    assignment = assignment_before(selected, before, history)
+    steps = (assignment, before, *latest_attempts(before, history))
     return expect(now == selected, f"{as_json(selected)} selected as before", now, *steps)
 
 

@@ -36,7 +36,7 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
     """
 
     def phase(run: Run) -> None:
-        for name in SCENARIOS:
+        for name in SCENARIOS if run.has_interface else ():
             if lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None:
                 play(run, name, examples, steps)
 

@@ -1,0 +1,99 @@
+"""Prints the plan of ``understudy verify --plan``: what would be sent, and what is permitted."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rich.console import Console
+
+from understudy.api.judging import cases_of
+from understudy.api.opening import open_deployment
+from understudy.cli.verifying import VerifyOptions
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.permits import described
+from understudy.deployments.target import Target
+from understudy.interface.recognition import interface_operations
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
+from understudy.verify.preflight import planned_requests
+from understudy.verify.probing import Probe
+from understudy.verify.reports.terminal import print_line
+from understudy.verify.runner import chosen, needs_of
+from understudy.verify.shapes import bundled
+
+INDENT: Final = 15
+"""Columns before the names of the probes in a plan."""
+
+
+def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
+    """Prints what would be sent, and sends nothing.
+
+    Raises:
+        StartupError: A file is not as it must be, or there is no such rule.
+    """
+    console = Console(highlight=False)
+    issuing = tokens = 0
+    deployment = open_deployment(options.where, environment)
+    deployment.close()
+    document = deployment.document or bundled("service.yaml")
+    probes = chosen(deployment, document, options.rules)
+    total = _print_preflight(console, options, deployment, probes)
+    for probe, reason in probes:
+        if reason is None:
+            total += probe.cost
+            issuing += probe.cost * ("tokens" in probe.needs)
+            tokens += probe.tokens
+            noun = "request " if probe.cost == 1 else "requests"
+            text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
+            print_line(console, text, indent=1, hanging=INDENT)
+        else:
+            text = f"not sent  {probe.name}: {reason}"
+            print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
+    target = deployment.target
+    for line in (*_cases(options, document), *described(target)):
+        print_line(console, line, hanging=2)
+    before = ", before the generated cases" if _number_of_cases(options) else ""
+    issued = _issued(issuing, tokens, target)
+    print_line(console, f"about {total} requests to {target.base_url}{before}{issued}", hanging=2)
+
+
+def _print_preflight(
+    console: Console,
+    options: VerifyOptions,
+    deployment: Deployment,
+    probes: list[tuple[Probe, str | None]],
+) -> int:
+    """Prints how many requests try the values of the target, and returns the number."""
+    if options.where.is_mock or not probes:
+        return 0
+    count = planned_requests(deployment.target, needs_of(probes))
+    text = f"{count:4} requests  preflight: each credential, slug and secret once"
+    print_line(console, text, indent=1, hanging=INDENT)
+    return count
+
+
+def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
+    """Yields what is generated from the document, and what else can be judged by it."""
+    number, count = len(operations(document)), _number_of_cases(options)
+    if not interface_operations(document):
+        yield (
+            f"{document.path} describes another service: its {number} operations are judged by two "
+            "validators of the document, and by no rule of this interface"
+        )
+    if count:
+        yield (
+            f"generated cases of each of {number} operations, as the owner and as anonymous: those "
+            f"that cover its schemas, and up to {count} random ones; --max-requests bounds them"
+        )
+
+
+def _number_of_cases(options: VerifyOptions) -> int:
+    return cases_of(options.cases, is_mock=options.where.is_mock)
+
+
+def _issued(requests: int, tokens: int, target: Target) -> str:
+    """Returns how many of a plan's requests have tokens issued, and how many tokens that are."""
+    if not requests:
+        return ""
+    most = target.permit.max_tokens
+    allowed = f"; [permit] max_tokens allows {most}" if most is not None and most < tokens else ""
+    return f", {requests} of them to have about {tokens} tokens issued, or to use them{allowed}"

@@ -1,0 +1,143 @@
+"""Holds what a request says before its body: the same for every client that sends the same bytes.
+
+Clients repeat themselves, so what follows from a head alone is worked out once, and kept on it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from understudy.mock.engine.recent import Recent
+from understudy.mock.engine.world_names import selection
+from understudy.openapi.paths import ENCODED_SLASH, decoded_path
+
+Scope = Any
+"""An ASGI scope; ``Any`` because ASGI types it as a mapping that everybody may write to."""
+
+HeaderFields = Sequence[tuple[bytes, bytes]]
+
+
+class Peer(NamedTuple):
+    """The two ends of a connection.
+
+    Attributes:
+        client: The client's address.
+        server: Host and port that the connection came in at; the port is None where there is none.
+        scheme: ``http`` or ``https``.
+    """
+
+    client: str
+    server: tuple[str, int | None]
+    scheme: str
+
+    @classmethod
+    def of(cls, scope: Scope) -> "Peer":
+        """Returns the ends of the connection that an ASGI scope names."""
+        client = scope.get("client")
+        host, port = scope.get("server") or ("127.0.0.1", None)
+        return cls(client[0] if client else "unknown", (host, port), scope["scheme"])
+
+
+class HeadArguments(NamedTuple):
+    """The arguments that an operation reads from a head.
+
+    Attributes:
+        reader: What read them: an operation of a document in force.
+        arguments: Parameters as the document types them.
+        undeclared_query: Names of query parameters that the document does not know.
+    """
+
+    reader: object
+    arguments: dict[str, Any]
+    undeclared_query: tuple[str, ...]
+
+
+class RequestHead:
+    """The head of a request.
+
+    Args:
+        method: In upper case.
+        path: The requested path as ``decoded_path`` returns it, with the prefix of a world.
+        query: The raw query string.
+        fields: All header fields, names in lower case, in the order they were sent.
+        http_version: Such as ``1.1``.
+
+    Attributes:
+        headers: The fields by name; a name sent twice keeps the last value.
+        repeated_headers: The names that were sent twice.
+        selection: The world that is selected, and the path there, by which requests are routed.
+        shown_path: That path with ``%2F`` where a parameter has a slash.
+        byte_count: The number of bytes of the header fields.
+        is_bounded: Whether it was found to be within all limits.
+        reading: The arguments that were last read from it; nobody changes them.
+    """
+
+    __slots__ = (
+        "byte_count",
+        "fields",
+        "headers",
+        "http_version",
+        "is_bounded",
+        "method",
+        "path",
+        "query",
+        "reading",
+        "repeated_headers",
+        "selection",
+        "shown_path",
+    )
+
+    def __init__(
+        self, method: str, path: str, query: bytes, fields: HeaderFields, http_version: str = "1.1"
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.query = query
+        self.fields = fields
+        self.http_version = http_version
+        self.headers: Mapping[bytes, bytes] = dict(fields)
+        self.repeated_headers = _repeated(self.headers, fields)
+        self.selection = selection(path, self.headers)
+        self.shown_path = self.selection.path.replace(ENCODED_SLASH, "%2F")
+        self.byte_count = header_bytes(fields)
+        self.is_bounded = False
+        self.reading: HeadArguments | None = None
+
+    @classmethod
+    def of(cls, scope: Scope) -> "RequestHead":
+        """Returns the head of the request that an ASGI scope describes."""
+        path: str = scope["path"]
+        if b"%2" in (scope.get("raw_path") or b""):  # the server has decoded slashes, too
+            path = decoded_path(scope["raw_path"].decode("latin-1"))
+        version = scope.get("http_version", "1.1")
+        return cls(scope["method"], path, scope["query_string"], scope["headers"], version)
+
+
+class ParsedRequest(NamedTuple):
+    """A request that came whole in one read."""
+
+    head: RequestHead
+    body: bytes
+
+
+RecentRequests = Recent[bytes, ParsedRequest]
+"""The bytes of whole requests to what they were parsed to."""
+
+MOST_REQUESTS = 256
+"""Requests that are kept parsed: the few that clients send over and over."""
+
+LONGEST_KEPT = 2048
+"""Bytes of a request that is kept."""
+
+
+def header_bytes(fields: HeaderFields) -> int:
+    """Returns how many bytes header fields take."""
+    return sum(map(len, chain.from_iterable(fields)))
+
+
+def _repeated(headers: Mapping[bytes, bytes], fields: HeaderFields) -> frozenset[bytes]:
+    if len(headers) == len(fields):
+        return frozenset()
+    counts = Counter(name for name, _ in fields)
+    return frozenset(name for name, count in counts.items() if count > 1)

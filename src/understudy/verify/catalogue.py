@@ -1,0 +1,74 @@
+"""Tells by which rules a service can be judged: of another service, by what its document says alone."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from understudy.errors import StartupError, nearest
+from understudy.interface.recognition import interface_operations
+from understudy.interface.rules import Rule, load_rules
+from understudy.openapi.bundled import openapi_directory
+from understudy.openapi.loader import Document
+from understudy.openapi.operations import operations
+from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
+
+
+@cache
+def _bundled_rules() -> Sequence[Rule]:
+    """Loads the catalogue, once for a process: a run looks rules up four times."""
+    return load_rules(openapi_directory() / "rules.yaml")
+
+
+def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
+    """Returns the rules to judge by id, with the three that are not in the catalogue.
+
+    Raises:
+        StartupError: A wanted rule does not exist.
+    """
+    rules = {rule.id: rule for rule in _bundled_rules()}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    for name in wanted:
+        if name not in rules:
+            hint = nearest(name, list(rules)) or "; `understudy rules` lists them."
+            msg = f"--rules {name}: there is no such rule{hint}"
+            raise StartupError(msg)
+    return {name: rules[name] for name in rules if not wanted or name in wanted}
+
+
+def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
+    """Returns the rules by which a service can be judged that a document describes.
+
+    Of another service nothing is known but what its document says.
+
+    Args:
+        document: The document in force.
+        wanted: Ids of the rules to judge; empty for all.
+
+    Raises:
+        StartupError: A wanted rule does not exist, or is not of that service.
+    """
+    rules = catalogue(wanted)
+    if interface_operations(document):
+        return rules
+    judged = {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    for name in wanted:
+        if name not in judged:
+            msg = (
+                f"--rules {name}: {document.path} describes another service, of which only "
+                f"{', '.join(judged)} can be judged."
+            )
+            raise StartupError(msg)
+    return {name: judged[name] for name in rules if name in judged}
+
+
+def require_interface(document: Document) -> None:
+    """Refuses a document of another service, of which no rule could judge anything.
+
+    Raises:
+        StartupError: None of its operations is one of the interface's.
+    """
+    if not interface_operations(document):
+        msg = (
+            f"{document.path}: 0 of its {len(operations(document))} operations are of this interface;"
+            " use --cases to judge by the document alone."
+        )
+        raise StartupError(msg)

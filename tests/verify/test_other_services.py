@@ -1,0 +1,75 @@
+"""The document of another service is judged by what it says alone: no rule or request is ours."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from understudy.api.judging import verify
+from understudy.cli import main
+from understudy.errors import StartupError
+from understudy.verify.outcome import Outcome
+
+TASKS = """
+openapi: 3.0.3
+info: {title: Tasks, version: "1"}
+servers: [{url: /tasks/v1}]
+paths:
+  /me/profile:
+    get:
+      responses:
+        "200":
+          description: The profile of a member of the team.
+          content:
+            application/json:
+              schema: {type: object, required: [team], properties: {team: {type: string}}}
+"""
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "tasks.yaml"
+    path.write_text(TASKS)
+    return path
+
+
+@pytest.fixture
+def outcome(document: Path) -> Outcome:
+    return verify(document=document, cases=2)
+
+
+def test_its_own_operations_are_judged_by_its_document_alone(outcome: Outcome) -> None:
+    assert [(it.rule.id, it.status) for it in outcome.rules] == [
+        ("answers", "passed"),
+        ("document", "passed"),
+        ("generated", "passed"),
+    ]
+    assert {it.source for it in outcome.exchanges} == {
+        "generated as owner",
+        "generated as anonymous",
+    }
+    successes = [it for it in outcome.exchanges if it.response.is_success]
+    assert successes
+    assert all("team" in it.json_object for it in successes)
+
+
+def test_its_plan_has_no_probe_and_says_what_is_judged(document: Path) -> None:
+    done = CliRunner().invoke(main, ["verify", "--document", str(document), "--plan"])
+    plan = " ".join(done.output.split())
+    assert "describes another service: its 1 operations are judged by two validators" in plan
+    assert "up to 10 random ones" in plan
+    assert "about 0 requests" in plan
+
+
+def test_a_rule_of_the_interface_is_refused_for_it(document: Path) -> None:
+    with pytest.raises(StartupError, match=r"--rules qr-default-size: .* another service"):
+        verify(document=document, rules=["qr-default-size"])
+
+
+def test_the_plan_counts_the_preflight(tmp_path: Path) -> None:
+    target = tmp_path / "t.toml"
+    target.write_text(
+        'base_url = "http://127.0.0.1:9/v3"\nmode = "observe"\n[known]\nslug = "ada"\n'
+    )
+    done = CliRunner().invoke(main, ["verify", "--target", str(target), "--plan"])
+    assert " 2 requests  preflight: each credential, slug and secret once" in done.output
