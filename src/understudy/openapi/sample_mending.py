@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from understudy.openapi.loader import Node
-from understudy.openapi.sample_places import Place, readings
+from understudy.openapi.sample_places import SchemaPlace, readings
 from understudy.openapi.schemas import Schemas
 
 MAX_MEMBERS = 60
@@ -21,7 +21,7 @@ _ONE_OF_EACH: Final[tuple[Any, ...]] = ("other", 7, True, [], {}, None, 0.5)
 def accepted_objects(
     made: dict[str, Any],
     required: Sequence[str],
-    place: Place,
+    place: SchemaPlace,
     accepts: Callable[[Any], bool],
     schemas: Schemas,
 ) -> Iterator[dict[str, Any]]:
@@ -41,7 +41,7 @@ def accepted_objects(
     for dropped in optional:
         yield {name: value for name, value in made.items() if name != dropped}
     for base in (made, fewest):
-        yield from _told_apart(base, place, schemas)
+        yield from _distinguished(base, place, schemas)
 
 
 def _grown(
@@ -55,9 +55,9 @@ def _grown(
     return {name: kept[name] for name in made if name in kept}
 
 
-def _told_apart(made: dict[str, Any], place: Place, schemas: Schemas) -> Iterator[dict[str, Any]]:
+def _distinguished(made: dict[str, Any], place: SchemaPlace, schemas: Schemas) -> Iterator[dict[str, Any]]:
     """Yields objects with a member that keeps other alternatives from being valid as well."""
-    told_apart = made
+    distinguished = made
     for alternatives in place.nodes("oneOf"):
         for _, alternative in alternatives.children():
             if any(part.pointer == alternative.pointer for part in place.parts):
@@ -66,12 +66,12 @@ def _told_apart(made: dict[str, Any], place: Place, schemas: Schemas) -> Iterato
                 target = schemas.follow(alternative)
                 if any(part.pointer == target.pointer for part in place.parts):
                     continue
-            told_apart = _spoilt(told_apart, alternative, place, schemas)
-            yield told_apart
+            distinguished = _spoilt(distinguished, alternative, place, schemas)
+            yield distinguished
 
 
 def _spoilt(
-    made: dict[str, Any], alternative: Node, place: Place, schemas: Schemas
+    made: dict[str, Any], alternative: Node, place: SchemaPlace, schemas: Schemas
 ) -> dict[str, Any]:
     """Returns an object with a member by which it is not of an alternative, if one can be added."""
     takes = schemas.validator(alternative).is_valid
@@ -79,7 +79,7 @@ def _spoilt(
         return made
     own = place.declared()
     for parts in readings(schemas, (alternative,)):
-        for name in Place((), parts, "", (), is_deep=False).declared():
+        for name in SchemaPlace((), parts, "", (), is_deep=False).declared():
             if name in own or not place.allows(name):
                 continue
             for value in _ONE_OF_EACH:

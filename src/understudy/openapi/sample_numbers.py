@@ -6,12 +6,12 @@ from itertools import chain
 from math import ceil, floor, lcm
 from typing import Any
 
-from understudy.openapi.sample_places import BOUNDS, Place
+from understudy.openapi.sample_places import BOUNDS, SchemaPlace
 
 _TRIES = 8
 
 
-def numbers(place: Place, number: int, *, is_plain: bool) -> Iterator[float]:
+def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[float]:
     """Yields numbers that a place may accept, the likeliest first.
 
     Args:
@@ -36,7 +36,7 @@ def numbers(place: Place, number: int, *, is_plain: bool) -> Iterator[float]:
     yield from others
 
 
-def _exact(place: Place, number: int) -> Iterator[float]:
+def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
     """Yields multiples of the common step between the bounds, or else fractions of their span."""
     low = _tightest(place, "minimum", "exclusiveMinimum", max)
     high = _tightest(place, "maximum", "exclusiveMaximum", min)
@@ -58,7 +58,7 @@ def _exact(place: Place, number: int) -> Iterator[float]:
             yield float(low + (high - low) * share)
 
 
-def _tightest(place: Place, inclusive: str, exclusive: str, choose: Any) -> Fraction | None:
+def _tightest(place: SchemaPlace, inclusive: str, exclusive: str, choose: Any) -> Fraction | None:
     bounds = [*place.values(inclusive), *place.values(exclusive)]
     known = [Fraction(str(it)) for it in bounds if isinstance(it, int | float) and it is not True]
     return choose(known) if known else None

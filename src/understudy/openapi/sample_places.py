@@ -30,7 +30,7 @@ _KEYWORDS_OF = {
 _TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 
 
-class Place(NamedTuple):
+class SchemaPlace(NamedTuple):
     """The place of a value: the parts of its schemas in one reading, its name, and what is around.
 
     Attributes:
@@ -200,7 +200,7 @@ def pointer_of(schemas: Sequence[Node], parts: Sequence[Node]) -> str:
     return (parts or schemas)[0].pointer if (parts or schemas) else ""
 
 
-def declared_values(places: Sequence[Place]) -> list[Any]:
+def declared_values(places: Sequence[SchemaPlace]) -> list[Any]:
     """Returns the values that a document gives; examples first, as those are meant to be seen."""
     parts = {part.pointer: part for place in places for part in place.parts}.values()
     single = [

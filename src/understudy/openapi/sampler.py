@@ -15,7 +15,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.sample_mending import accepted_objects
 from understudy.openapi.sample_numbers import numbers
 from understudy.openapi.sample_patterns import matching
-from understudy.openapi.sample_places import Place, declared_values, pointer_of, readings
+from understudy.openapi.sample_places import SchemaPlace, declared_values, pointer_of, readings
 from understudy.openapi.sample_styles import PLAUSIBLE, SampleStyle
 from understudy.openapi.schemas import Schemas
 
@@ -87,11 +87,11 @@ class Sampler:
                     first = first or [value]
         return first[0] if first else None
 
-    def _places(self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]) -> list[Place]:
+    def _places(self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]) -> list[SchemaPlace]:
         parts_read = readings(self._schemas, schemas) or [()]
         pointer = pointer_of(schemas, parts_read[0])
         is_deep = len(above) >= self._style.depth or pointer in above
-        places = [Place(schemas, parts, name, above, is_deep) for parts in parts_read]
+        places = [SchemaPlace(schemas, parts, name, above, is_deep) for parts in parts_read]
         # what ends a recursion is written last: expression | literal
         return places[::-1] if is_deep else places
 
@@ -99,7 +99,7 @@ class Sampler:
         takes = [self._schemas.validator(schema).is_valid for schema in schemas]
         return takes[0] if len(takes) == 1 else lambda value: all(take(value) for take in takes)
 
-    def _typed(self, place: Place, kind: str, accepts: Callable[[Any], bool]) -> Iterator[Any]:
+    def _typed(self, place: SchemaPlace, kind: str, accepts: Callable[[Any], bool]) -> Iterator[Any]:
         """Yields candidates of a type."""
         match kind:
             case "object":
@@ -116,7 +116,7 @@ class Sampler:
             case _:
                 yield from self._texts(place)
 
-    def _objects(self, place: Place, accepts: Callable[[Any], bool]) -> Iterator[dict[str, Any]]:
+    def _objects(self, place: SchemaPlace, accepts: Callable[[Any], bool]) -> Iterator[dict[str, Any]]:
         declared = place.declared()
         required = [str(name) for names in place.values("required") for name in names]
         required = [name for name in dict.fromkeys(required) if not self._is_left_out(place, name)]
@@ -137,7 +137,7 @@ class Sampler:
         yield made
         yield from accepted_objects(made, required, place, accepts, self._schemas)
 
-    def _optional(self, place: Place, declared: Iterable[str]) -> list[str]:
+    def _optional(self, place: SchemaPlace, declared: Iterable[str]) -> list[str]:
         names = [n for n in declared if place.allows(n) and not self._is_left_out(place, n)]
         if names or self._style.is_plain or place.values("maxProperties"):
             return names
@@ -145,7 +145,7 @@ class Sampler:
         is_map = any(isinstance(node.value, dict) and node.value for node in others)
         return self._further(place, [], 1) if is_map else []
 
-    def _without_left_out(self, value: Any, place: Place) -> Any:
+    def _without_left_out(self, value: Any, place: SchemaPlace) -> Any:
         """Returns an example without the members that this direction leaves out."""
         if self._style.left_out not in self._schemas.flags:
             return value
@@ -161,11 +161,11 @@ class Sampler:
             return value
         return self._without_left_out(value, self._places(tuple(schemas), "", ())[0])
 
-    def _is_left_out(self, place: Place, name: str) -> bool:
+    def _is_left_out(self, place: SchemaPlace, name: str) -> bool:
         flag = self._style.left_out
         return any(self._schemas.is_flagged(node, flag) for node in place.member(name))
 
-    def _further(self, place: Place, names: Sequence[str], fewest: int) -> list[str]:
+    def _further(self, place: SchemaPlace, names: Sequence[str], fewest: int) -> list[str]:
         """Returns names that the document leaves open, until there are enough."""
         further: list[str] = []
         candidates = self._names(place, max(fewest - len(names), 0))
@@ -176,7 +176,7 @@ class Sampler:
                 further.append(name)
         return further
 
-    def _names(self, place: Place, count: int) -> Iterator[str]:
+    def _names(self, place: SchemaPlace, count: int) -> Iterator[str]:
         """Yields names of members: declared ones, those that match a pattern, and made-up ones."""
         yield from place.declared()
         rules = tuple(place.nodes("propertyNames"))
@@ -192,7 +192,7 @@ class Sampler:
             if accepts(f"member_{number + 1}"):
                 yield f"member_{number + 1}"
 
-    def _array(self, place: Place) -> list[Any]:
+    def _array(self, place: SchemaPlace) -> list[Any]:
         contained = [
             node
             for part in place.parts
@@ -217,7 +217,7 @@ class Sampler:
             items.append(self._item(nodes, place, items))
         return items
 
-    def _item(self, nodes: list[Node], place: Place, others: list[Any]) -> Any:
+    def _item(self, nodes: list[Node], place: SchemaPlace, others: list[Any]) -> Any:
         """Returns an item; where items are distinct, one that is not among the others."""
         index, name = len(others), place.name.removesuffix("s")
         is_distinct = True in place.values("uniqueItems")
@@ -228,7 +228,7 @@ class Sampler:
                 break
         return item
 
-    def _below(self, schemas: Sequence[Node], name: str, place: Place, number: int = 0) -> Any:
+    def _below(self, schemas: Sequence[Node], name: str, place: SchemaPlace, number: int = 0) -> Any:
         if not schemas:
             return self._style.text(name, "", f"{self._seed} {number} {place.pointer} {name}")
         above = (*place.above, place.pointer)
@@ -244,7 +244,7 @@ class Sampler:
         self._made[0] += values
         SAMPLE_VALUES.check(self._made[0])
 
-    def _texts(self, place: Place) -> Iterator[str]:
+    def _texts(self, place: SchemaPlace) -> Iterator[str]:
         shortest = place.fewest("minLength")
         SAMPLE_CHARACTERS.check(shortest)
         longest = place.most("maxLength", max(shortest, 1_000_000))
@@ -258,7 +258,7 @@ class Sampler:
                 yield from islice(matching(pattern, seed, shortest, longest), count)
             yield self._sized(place, "".join(forms[:1]), seed, shortest, longest)
 
-    def _sized(self, place: Place, form: str, seed: str, shortest: int, longest: int) -> str:
+    def _sized(self, place: SchemaPlace, form: str, seed: str, shortest: int, longest: int) -> str:
         text = self._style.text(place.name, form, f"{seed} {place.pointer}")
         while len(text) < shortest:
             text += "a" if form else f" {self._style.text('', '', f'{seed} {len(text)}')}"
