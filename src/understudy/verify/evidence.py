@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from understudy.deployments.exchange import Exchange
-from understudy.verify.checks import CHECKS, CheckResult, judged
+from understudy.verify.checks import CheckResult, checks_for, judged
 from understudy.verify.findings import steps_of
 from understudy.verify.history import History
 
@@ -61,8 +61,8 @@ def is_shown(rule: str, steps: Sequence[Exchange], history: History) -> bool:
         alone.add(step)
     results = (
         judged(check, exchange, alone)
-        for check in CHECKS
-        if rule in check.rules and check.concerns(exchange)
+        for check in checks_for(exchange)
+        if rule in check.rules
     )
     return any(isinstance(result, CheckResult) and not result.holds for result in results)
 
