@@ -80,7 +80,7 @@ def cases_of(cases: int | None, *, is_mock: bool) -> int:
     """Returns the number of generated cases of each operation.
 
     Args:
-        cases: The number that was asked for; None for the default.
+        cases: The option of the caller; None for the default.
         is_mock: Whether the mock in this process is judged.
     """
     return cases if cases is not None else MOCK_CASES * is_mock
