@@ -55,7 +55,9 @@ def _grown(
     return {name: kept[name] for name in made if name in kept}
 
 
-def _distinguished(made: dict[str, Any], place: SchemaPlace, schemas: Schemas) -> Iterator[dict[str, Any]]:
+def _distinguished(
+    made: dict[str, Any], place: SchemaPlace, schemas: Schemas
+) -> Iterator[dict[str, Any]]:
     """Yields objects with a member that keeps other alternatives from being valid as well."""
     distinguished = made
     for alternatives in place.nodes("oneOf"):

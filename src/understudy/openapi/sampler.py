@@ -87,7 +87,9 @@ class Sampler:
                     first = first or [value]
         return first[0] if first else None
 
-    def _places(self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]) -> list[SchemaPlace]:
+    def _places(
+        self, schemas: tuple[Node, ...], name: str, above: tuple[str, ...]
+    ) -> list[SchemaPlace]:
         parts_read = readings(self._schemas, schemas) or [()]
         pointer = pointer_of(schemas, parts_read[0])
         is_deep = len(above) >= self._style.depth or pointer in above
@@ -99,7 +101,9 @@ class Sampler:
         takes = [self._schemas.validator(schema).is_valid for schema in schemas]
         return takes[0] if len(takes) == 1 else lambda value: all(take(value) for take in takes)
 
-    def _typed(self, place: SchemaPlace, kind: str, accepts: Callable[[Any], bool]) -> Iterator[Any]:
+    def _typed(
+        self, place: SchemaPlace, kind: str, accepts: Callable[[Any], bool]
+    ) -> Iterator[Any]:
         """Yields candidates of a type."""
         match kind:
             case "object":
@@ -116,7 +120,9 @@ class Sampler:
             case _:
                 yield from self._texts(place)
 
-    def _objects(self, place: SchemaPlace, accepts: Callable[[Any], bool]) -> Iterator[dict[str, Any]]:
+    def _objects(
+        self, place: SchemaPlace, accepts: Callable[[Any], bool]
+    ) -> Iterator[dict[str, Any]]:
         declared = place.declared()
         required = [str(name) for names in place.values("required") for name in names]
         required = [name for name in dict.fromkeys(required) if not self._is_left_out(place, name)]
@@ -228,7 +234,9 @@ class Sampler:
                 break
         return item
 
-    def _below(self, schemas: Sequence[Node], name: str, place: SchemaPlace, number: int = 0) -> Any:
+    def _below(
+        self, schemas: Sequence[Node], name: str, place: SchemaPlace, number: int = 0
+    ) -> Any:
         if not schemas:
             return self._style.text(name, "", f"{self._seed} {number} {place.pointer} {name}")
         above = (*place.above, place.pointer)

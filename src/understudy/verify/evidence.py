@@ -60,9 +60,7 @@ def is_shown(rule: str, steps: Sequence[Exchange], history: History) -> bool:
     for step in earlier:
         alone.add(step)
     results = (
-        judged(check, exchange, alone)
-        for check in checks_for(exchange)
-        if rule in check.rules
+        judged(check, exchange, alone) for check in checks_for(exchange) if rule in check.rules
     )
     return any(isinstance(result, CheckResult) and not result.holds for result in results)
 
