@@ -191,6 +191,15 @@ def test_tokens_are_not_shown_to_other_machines():
     assert "ada-full" not in text
 
 
+def test_paths_below_oauth2_are_of_the_document_and_open_to_browsers(tmp_path):
+    paths = {"/oauth2/token": {"post": {"responses": {"200": {"description": "A token."}}}}}
+    mock = serving(tmp_path, {**OTHER, "paths": paths})
+    headers = {"Origin": "http://app.example", "Host": "mock.example"}
+    response = asking(mock)("POST", "/oauth2/token", headers=headers)
+    assert response.status_code == 200
+    assert response.headers["access-control-allow-origin"] == "*"
+
+
 def test_a_path_of_the_document_wins_over_the_mocks_own_at_one_port(tmp_path):
     document = tmp_path / "tokens.yaml"
     document.write_text(

@@ -195,6 +195,8 @@ class Mock:
         self.title = str(resource.document.raw.get("info", {}).get("title", "an API"))
         self.listing = listing(self.title, self.endpoints, self._settings.tokens)
         is_single = self._settings.single_port
+        # under another service's document, /oauth2 is that service's where we have an address for ours
+        has_sign_in = is_single or self.listing is None
         first_group: PageGroup = "operations" if self.listing else "people"
         page_groups: tuple[PageGroup, ...] = (first_group, "authorization")
         common = SiteConfig(
@@ -213,11 +215,11 @@ class Mock:
             response_validation=self._settings.response_validation or own,
             records=[observe],
             log=self._record,
-            closed=CLOSED,
+            closed=CLOSED if has_sign_in else (admin_guard.BASE_PATH,),
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
             admin_hosts=frozenset(self._settings.admin_hosts),
-            guarded=GUARDED,
+            guarded=GUARDED if has_sign_in else (),
             page_hosts=self._page_hosts(),
         )
         site = Site(common)
@@ -234,6 +236,8 @@ class Mock:
                     self._page_hosts(),
                     self.listing,
                 ),
+                closed=CLOSED,
+                guarded=GUARDED,
                 addresses=self._addresses_of_authorization(),
             )
         )
