@@ -23,6 +23,8 @@ from understudy.openapi.paths import (
         ("/notes/{id}.json", "/notes/7.json", ("7",)),
         ("/notes/{id}", "/notes/7\n", ("7\n",)),
         ("/notes.all", "/notes.all", ()),
+        ("/notes/{path+}", "/notes/a/b", ("a/b",)),
+        ("/v1/{name=notes/*}:stop", "/v1/notes/7:stop", ("notes/7",)),
     ],
 )
 def test_a_path_gives_the_values_of_its_parameters(template, path, values) -> None:
@@ -50,6 +52,7 @@ def test_a_path_that_does_not_match_gives_none(template, path) -> None:
         ("/pets/mine", "/pets/{id}:cancel", "/pets/{id}.json", "/pets/{id}"),
         ("/a/b/{y}", "/a/{x}/c", "/a/{x}/{y}"),
         ("/a/{x}.{y}", "/a/{x}"),
+        ("/a/b", "/a/{x}", "/a/{x*}"),
     ],
 )
 def test_what_is_literal_comes_first_whatever_the_order_of_declaration(templates) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import unquote
@@ -55,10 +55,10 @@ class Paths:
         self._templates: dict[str, tuple[re.Pattern[str], set[str]]] = {}
         self._optional = optional
         own = apis.get(optional, ())
-        self._segments = {_first_segment(o.path) for o in own}
+        self._segments = {_first_segment(decoded_path(o.path)) for o in own}
         for base_path, operations in apis.items():
             for operation in sorted(operations, key=lambda it: specificity(it.path)):
-                template = base_path + operation.path
+                template = base_path + decoded_path(operation.path)
                 _, methods = self._templates.setdefault(template, (path_pattern(template), set()))
                 methods |= {"GET", "HEAD"} if operation.method == "GET" else {operation.method}
         bases = {optional: own, **aliases, "": own}
@@ -136,21 +136,38 @@ def specificity(template: str) -> tuple[tuple[int, int], ...]:
     ``/pets/mine`` is matched before ``/pets/{id}`` (OpenAPI 3.0.3, Paths Object), and so is
     ``/pets/{id}.json``, whatever the order of declaration.
     """
+    names = iter(PATH_PARAMETER.findall(template))
+    segments = PATH_PARAMETER.sub("{}", template).split("/")
     key = []
-    for segment in template.split("/"):
-        literal = PATH_PARAMETER.sub("", segment)
-        kind = 0 if literal == segment else 1 if literal else 2
-        key.append((kind, -len(literal)))
+    for segment in segments:
+        literal = segment.replace("{}", "")
+        takes_slashes = [takes_slash(next(names)) for _ in range(segment.count("{}"))]
+        if any(takes_slashes):
+            key.append((3, -len(segments)))
+        else:
+            key.append((0 if not takes_slashes else 1 if literal else 2, -len(literal)))
     return tuple(key)
 
 
+def takes_slash(name: str) -> bool:
+    """Tells whether a parameter takes the rest of a path, as gateways write in its name.
+
+    OpenAPI has no such parameters, but ``{proxy+}``, ``{+name}``, ``{path*}`` and
+    ``{name=projects/*}`` are common.
+    """
+    return name.startswith("+") or name.endswith("+") or "*" in name
+
+
 def path_pattern(template: str) -> re.Pattern[str]:
-    """Compiles a path template; each parameter is a group, and takes no slash.
+    """Compiles a path template; each parameter is a group, and takes no slash unless it says so.
 
     Match with ``fullmatch``, so that a line end is no end of the path.
     """
-    texts = PATH_PARAMETER.split(template)[::2]
-    return re.compile("([^/]+)".join(re.escape(text) for text in texts))
+    parts = PATH_PARAMETER.split(template)
+    patterns = ("(.+)" if takes_slash(name) else "([^/]+)" for name in parts[1::2])
+    texts = map(re.escape, parts[::2])
+    joined = chain.from_iterable(zip_longest(texts, patterns, fillvalue=""))
+    return re.compile("".join(joined), re.DOTALL)
 
 
 def _first_segment(path: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation
-from understudy.openapi.paths import ENCODED_SLASH, specificity
+from understudy.openapi.paths import ENCODED_SLASH, decoded_path, specificity, takes_slash
 
 
 def routing_id(operation: Operation) -> str:
@@ -28,7 +28,8 @@ def path_texts(operation: Operation, routed: Mapping[str, str]) -> dict[str, str
     """
     names = PATH_PARAMETER.findall(operation.path)
     return {
-        name: routed[f"p{number}"].replace(ENCODED_SLASH, "/") for number, name in enumerate(names)
+        name: routed[_name(number, name)].replace(ENCODED_SLASH, "/")
+        for number, name in enumerate(names)
     }
 
 
@@ -40,7 +41,7 @@ def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
     """
     paths: dict[str, dict[str, Any]] = {}
     for operation in sorted(operations, key=lambda it: specificity(it.path)):
-        methods = paths.setdefault(_path(operation), {})
+        methods = paths.setdefault(routed_path(operation), {})
         methods.setdefault(operation.method.lower(), _operation(operation))
     return {
         "openapi": "3.0.3",
@@ -49,19 +50,28 @@ def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
-def _path(operation: Operation) -> str:
+def routed_path(operation: Operation) -> str:
+    """Returns the path template of an operation in the skeleton, literal text decoded."""
     numbers = count()
-    return PATH_PARAMETER.sub(lambda _: f"{{p{next(numbers)}}}", operation.path)
+    template = decoded_path(operation.path)
+    return PATH_PARAMETER.sub(lambda match: f"{{{_name(next(numbers), match[1])}}}", template)
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
     names = PATH_PARAMETER.findall(operation.path)
     return {
         "operationId": routing_id(operation),
-        "parameters": [_path_parameter(f"p{number}") for number in range(len(names))],
+        "parameters": [_path_parameter(number, name) for number, name in enumerate(names)],
         "responses": {"default": {"description": "see the original"}},
     }
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+def _name(number: int, name: str) -> str:
+    """Returns the skeleton's name of a path parameter; those that take slashes match elsewhere."""
+    return f"rest{number}" if takes_slash(name) else f"p{number}"
+
+
+def _path_parameter(number: int, name: str) -> dict[str, Any]:
+    # the format by which Connexion has a parameter take slashes
+    schema = {"type": "string", **({"format": "path"} if takes_slash(name) else {})}
+    return {"name": _name(number, name), "in": "path", "required": True, "schema": schema}

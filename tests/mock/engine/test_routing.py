@@ -110,6 +110,10 @@ paths:
   /find?kind=old&deep: {{get: {text("old")}}}
   /find: {{get: {text("find")}}}
   /#Action=List: {{get: {text("list")}}}
+  /rest/{{proxy+}}: {{get: {text("rest")}}}
+  /rest/{{id}}: {{get: {text("one")}}}
+  /rest/{{+name}}/end: {{get: {text("end")}}}
+  /caf%C3%A9/(x): {{get: {text("coded")}}}
   /files: {{servers: [{{url: /upload/v2}}], get: {text("files")}}}
 """
 
@@ -131,6 +135,10 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Service:
         ("/pets/a.b.c", "form"),
         ("/x/mine", "deep"),
         ("/api/status", "status"),
+        ("/rest/a", "one"),
+        ("/rest/a/b%2Fc/d", "rest"),
+        ("/rest/a/b/end", "end"),
+        ("/caf%C3%A9/(x)", "coded"),
         ("/slash/", "slash"),
         ("/slash", 404),
         ("/Case", "case"),

@@ -13,8 +13,8 @@ from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, regi
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
 from understudy.openapi.declared_parameters import Parameter
-from understudy.openapi.operations import Operation, path_shape
-from understudy.openapi.skeleton import path_texts, routing_id
+from understudy.openapi.operations import Operation
+from understudy.openapi.skeleton import path_texts, routed_path, routing_id
 
 _REMEMBERED = 4096
 _LONGEST_REMEMBERED = 200
@@ -61,10 +61,11 @@ def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
     """
     routes: dict[tuple[str, str], list[Endpoint]] = {}
     for base_path, group in served.items():
-        first: dict[str, str] = {}
+        first: dict[tuple[str, str], str] = {}
         for endpoint in group:
-            route = routing_id(endpoint.operation)
-            route = first.setdefault(path_shape(route), route)
+            operation = endpoint.operation
+            place = operation.method, routed_path(operation)
+            route = first.setdefault(place, routing_id(operation))
             routes.setdefault((base_path, route), []).append(endpoint)
     return {
         key: sorted(group, key=lambda it: -len(distinguishing(it.operation)))
