@@ -29,6 +29,7 @@ def mutant(name: str | None) -> Iterator[str]:
             headers = list(self.headers.items())  # with the Host, to which links lead
             request = httpx.Request(self.command, site + self.path, headers=headers, content=body)
             response = wire.handle_request(request)
+            response.read()
             self.send_response(response.status_code)
             for key, text in response.headers.multi_items():
                 if key not in {"content-length", "date", "server"}:
