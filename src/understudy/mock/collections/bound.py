@@ -22,6 +22,7 @@ from understudy.openapi.resources.model import (
     ResourceOperation,
     ResourceSingleton,
 )
+from understudy.openapi.resources.names import canonical
 from understudy.openapi.schemas import Schemas
 
 OVERRIDE = (
@@ -127,17 +128,24 @@ class BoundCall:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The item in the request body, with the members that JSON can express."""
+        """The item in the request body, with the members that JSON can express.
+
+        A member that only the style of its name tells from one of the item has the item's name.
+        """
         value = self.body
         for step in self.role.request_path:
             value = value.get(step) if isinstance(value, Mapping) else None
         if not isinstance(value, Mapping):
             return {}
         known = self.shape.members
-        return {
-            name: member if name in known else _bounded(member)
+        names = {canonical(name): name for name in known}
+        members = {
+            str(name) if name in known else names.get(canonical(name), str(name)): member
             for name, member in value.items()
             if _is_json(member)
+        }
+        return {
+            name: member if name in known else _bounded(member) for name, member in members.items()
         }
 
     @property

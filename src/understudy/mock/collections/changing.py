@@ -106,6 +106,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
         fixed = {name: value for name, value in item.body.items() if not _is_writable(bound, name)}
         changed = {**result, **fixed}
         sent = {name: changed[name] for name in changed if changed[name] != item.body.get(name)}
+        _expect_valid(bound, item, changed)
     else:
         sent = _writable(bound, bound.sent)
         nulls = {name: None for name, value in sent.items() if _keeps_null(bound, name, value)}
@@ -164,18 +165,27 @@ def _with_item(bound: BoundCall, item: Item, *, is_created: bool = False) -> Han
 
 
 def _changed(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> HandlerResponse:
-    """Puts an item with another body, and returns the response.
-
-    Raises:
-        BadRequest: The body breaks the schema of the items, which the item did not.
-    """
-    _expect_valid(bound, item, body)
-    stamped = bound.maker.stamped(body, ("updated",), bound.world.clock.now())
+    """Puts an item with another body, and returns the response."""
+    fitting = _fitting(bound, item, body)
+    stamped = bound.maker.stamped(fitting, ("updated",), bound.world.clock.now())
     order = [name for name in bound.shape.members if name in stamped]
     body = {name: stamped[name] for name in dict.fromkeys([*order, *stamped])}
     changed = Item.of(item.identifier, item.parents, item.number, body)
     bound.records.put(bound.resource.path, changed)
     return _with_item(bound, changed)
+
+
+def _fitting(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a body without values that requests may have and items may not, which are noted."""
+    shape, fitting = bound.shape, dict(body)
+    for name, value in body.items():
+        is_new = name in shape.members and value != item.body.get(name)
+        if is_new and not shape.accepts(name, value):
+            bound.call.notes.append(f"{name} is kept: no item can have what the request has there")
+            del fitting[name]
+            if name in item.body:
+                fitting[name] = item.body[name]
+    return fitting
 
 
 def _expect_valid(bound: BoundCall, item: Item, body: Mapping[str, Any]) -> None:

@@ -16,6 +16,9 @@ _CONFLICT: Final = 409
 def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
     """Returns the identifier that the client chose, or None where the server chooses.
 
+    Of another item's identifier, without a declared conflict, a name replaces that item and a number
+    gives way to the next.
+
     Raises:
         Conflict: It is another item's, and the document declares 409.
     """
@@ -31,8 +34,11 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
     if bound.declares(_CONFLICT):
         msg = f"{bound.resource.path} has an item with {name} {value!r} already."
         raise Conflict(msg, code="conflict", headers=(OVERRIDE,))
-    bound.call.notes.append(f"{name} {value!r} is taken, and the document declares no 409")
-    return None
+    if isinstance(value, str):
+        bound.call.notes.append(f"{name} {value!r} was taken; the document declares no 409")
+        return value  # names are the client's to choose
+    bound.call.notes.append(f"{name} {value!r} is taken; the next number identifies the item")
+    return None  # and numbers the server's to count
 
 
 def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) -> None:

@@ -106,7 +106,9 @@ class ItemMaker:
         made = self.made_up(number)
         body: dict[str, Any] = {}
         for name, member in self._shape.members.items():
-            if name in sent and not member.is_read_only:
+            is_fixed = name == self._shape.identifier and identifier is not None
+            is_sent = name in sent and not member.is_read_only and not is_fixed
+            if is_sent and (member.is_write_only or self._shape.accepts(name, sent[name])):
                 body[name] = sent[name]
                 continue
             values = self._own(name, member, identifier, parents, now)
