@@ -111,7 +111,7 @@ def test_people_and_their_pictures_are_not_there(ask):
         404,
         404,
     ]
-    assert ask("GET", "/petz").json()["error"].endswith("did you mean '/pets'?")
+    assert ask("GET", "/petz").json()["message"].endswith("did you mean '/pets'?")
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def adapted(api: Api, declared: Document, settings: Settings) -> Api:
             base_path=base_path,
             handlers=handlers,
             error_response=_error_of_all_violations,
+            has_usual_errors=True,
             authenticate=api.authenticate,
             explain_token=api.explain_token,
             token_hint=api.token_hint,

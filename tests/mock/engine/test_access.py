@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from understudy.mock.engine.access import BEARER, Access, Credential, access
+from understudy.mock.engine.access import BEARER, Access, Credential, access, credentials_of
 from understudy.openapi.operations import Operation
 
 SCHEMES = {
@@ -27,6 +27,11 @@ def decided(
 @pytest.mark.parametrize("scheme", ["bearer", "oauth", "openid"])
 def test_a_scheme_that_bears_tokens_requires_one(scheme: str) -> None:
     assert decided({scheme: ()}) == Access("required")
+
+
+@pytest.mark.parametrize("word", ["bearer JWT", "BEARER", ""])
+def test_an_http_scheme_is_its_first_word(word: str) -> None:
+    assert list(credentials_of([{"type": "http", "scheme": word}])) == [BEARER]
 
 
 def test_an_empty_alternative_makes_it_optional_wherever_it_stands() -> None:

@@ -184,13 +184,23 @@ components:
       description: An error.
       content:
         application/problem+json:
-          schema: {type: object, required: [fault], properties: {fault: {type: string}}}
+          schema: {type: object, required: [message], properties: {message: {type: string}}}
 """
 
 
 def test_an_error_that_is_not_declared_looks_like_those_of_the_other_operations(serve) -> None:
     service = serve(NEIGHBOURS, api={"handlers": {}})
     refused = service.get("/a")
-    assert (refused.status_code, list(refused.json())) == (401, ["fault"])
+    assert (refused.status_code, list(refused.json())) == (401, ["message"])
     assert refused.headers["content-type"] == "application/problem+json"
     assert list(service.get("/d").json()) == ["error", "code"]
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/z", 404), ("PUT", "/a", 405)])
+def test_so_does_the_refusal_of_a_path_without_an_operation(serve, method, path, status) -> None:
+    service = serve(NEIGHBOURS, api={"handlers": {}, "has_usual_errors": True})
+    refused = service.ask(method, path)
+    assert (refused.status_code, list(refused.json())) == (status, ["message"])
+    assert path in refused.json()["message"]
+    own = serve(NEIGHBOURS, api={"handlers": {}}).ask(method, path)
+    assert (own.status_code, list(own.json())) == (status, ["error", "code"])

@@ -150,8 +150,8 @@ def credentials_of(schemes: Iterable[Mapping[str, Any]]) -> Iterator[Credential]
         if kind in _BEARER_TYPES:
             yield BEARER
         elif kind in {"http", "basic"}:  # the second as in Swagger 2.0
-            word = "basic" if kind == "basic" else str(scheme.get("scheme", "bearer")).lower()
-            yield Credential("header", "authorization", word)
+            words = ["basic"] if kind == "basic" else str(scheme.get("scheme", "")).lower().split()
+            yield Credential("header", "authorization", words[0] if words else "bearer")
         elif kind == "apiKey":
             place = scheme.get("in", "header"), scheme.get("name", "authorization")
             yield Credential(*map(str, place))

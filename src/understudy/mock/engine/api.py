@@ -60,6 +60,8 @@ class Api:
         handlers: The handler of each operation; without one, the response is generated from the
             document.
         error_response: Puts a problem into this API's error shape.
+        has_usual_errors: Whether a path without an operation is refused in the error shape that the
+            operations of the document usually declare.
         authenticate: Looks up a bearer token.
         explain_token: Says why a bearer token is not valid.
         token_hint: What a refusal says of the bearer tokens that are valid.
@@ -91,6 +93,7 @@ class Api:
     base_path: str
     handlers: Handlers
     error_response: ErrorResponse
+    has_usual_errors: bool = False
     authenticate: Authenticate = knows_no_token
     explain_token: ExplainToken = calls_token_unknown
     token_hint: str = ""

@@ -81,14 +81,28 @@ class DeclaredErrors:
             problem: What was wrong.
             seed: Of what is generated to fill the document's shape.
         """
-        status = self._status(response.status)
-        response = response._replace(status=status)
-        declared = (
-            self._operation.response(status)
-            or self._usual.get(str(status))
-            or self._usual.get(_ANY_STATUS)
-        )
-        media_type, schema = _json_schema(declared)
+        response = response._replace(status=self._status(response.status))
+        return self._shaped(response, self._operation.response(response.status), problem, seed)
+
+    def usual_response(
+        self, response: HandlerResponse, problem: Problem, seed: int
+    ) -> HandlerResponse:
+        """Returns an error response as the operations of the document usually declare it.
+
+        For requests that lead to none of them; the arguments are those of ``response``.
+        """
+        return self._shaped(response, None, problem, seed)
+
+    def _shaped(
+        self,
+        response: HandlerResponse,
+        declared: DeclaredResponse | None,
+        problem: Problem,
+        seed: int,
+    ) -> HandlerResponse:
+        status = response.status
+        usual = self._usual.get(str(status)) or self._usual.get(_ANY_STATUS)
+        media_type, schema = _json_schema(declared or usual)
         if schema is None or self._is_own_shape(schema, response.body):
             return response
         body = ErrorBodies(self._schemas, schema, seed).body(problem, status)

@@ -13,6 +13,7 @@ from understudy.errors import InsufficientStorage, MethodNotAllowed, MockRefusal
 from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.endpoint import endpoints
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import (
     WireResponse,
@@ -63,9 +64,12 @@ class ErrorResponses:
         endpoint = context.endpoint
         api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
         response = api.error_response(problem)
-        if endpoint is None or endpoint.is_page:
-            return response
         seed = context.world.identifiers.seed
+        if endpoint is None:
+            others = endpoints(api) if api.has_usual_errors else ()
+            return others[0].errors.usual_response(response, problem, seed) if others else response
+        if endpoint.is_page:
+            return response
         return endpoint.errors.response(response, problem, seed)
 
     def _api_of(self, path: str) -> Api:
