@@ -44,7 +44,7 @@ REPEATED = 9
 
 RATE, MEGABYTES, MILLISECONDS = "requests a second", "MB", "ms"
 PROCESSOR = "seconds of processor"
-PAGES = "The first page of the list of worlds by worlds"
+PAGES = "The first page of the list of worlds, by how many there are"
 GENERATED = "Generate by cases"
 LOOKUP = workloads()[0]
 
@@ -93,7 +93,7 @@ def _people(cache: Path, seconds: int) -> Iterator[Growth]:
             starts[people] = server.start_processor
             rates[people] = server.load(work, seconds).rate
             memory[people] = server.memory()
-    yield _ours("Lookups of random people by people", "people", RATE, rates)
+    yield _ours("Lookups of random people, by how many there are", "people", RATE, rates)
     yield _ours("Memory by people", "people", MEGABYTES, memory)
     yield _ours("Start by people", "people", PROCESSOR, starts)
 
@@ -113,7 +113,7 @@ def _worlds(cache: Path, seconds: int) -> Iterator[Growth]:
             rates[count] = server.load(work, seconds).rate
             memory[count] = server.memory()
             pages[count] = _milliseconds(server, "GET", "/__admin/worlds")
-    yield _ours("Lookups in random worlds by worlds", "worlds", RATE, rates)
+    yield _ours("Lookups in random worlds, by how many there are", "worlds", RATE, rates)
     yield _ours("Memory by worlds", "worlds", MEGABYTES, memory)
     yield _ours(PAGES, "worlds", MILLISECONDS, pages)
 

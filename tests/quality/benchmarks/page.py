@@ -27,7 +27,7 @@ COLOURS = """
 @media (prefers-color-scheme:dark){:root{--ground:#111413;--surface:#191d1b;--ink:#eaedec;
 --muted:#a3aba7;--line:#39403d;--good:#8fd6c4;--bad:#f4ab8d;--bar:#77807c;--ours:#7fd1be;
 --l0:#7fd1be;--l1:#f4ab8d;--l2:#a9b8ff;--l3:#e5c07b}}
-svg{max-width:100%;height:auto;background:var(--surface)}
+svg[role=img]{max-width:100%;height:auto;background:var(--surface)}
 svg text{font:13px system-ui,sans-serif;fill:var(--ink)}
 .name{text-anchor:end}.mark{text-anchor:middle}
 .bar{fill:var(--bar)}.bar.ours{fill:var(--ours)}.spread{stroke:var(--ink);stroke-width:2}
@@ -43,11 +43,11 @@ body{font:16px/1.5 system-ui,sans-serif;background:var(--ground);color:var(--ink
 main{max-width:64rem;margin:0 auto;padding:2rem 1rem}h1{margin:0}h2{margin:2.5rem 0 .5rem}
 h3{margin:1.5rem 0 .25rem;font-size:1rem}.warning{color:var(--bad);font-weight:600}
 .muted{color:var(--muted)}.reached{color:var(--good)}.not-reached{color:var(--bad)}
-figure{margin:0}[role=region]{overflow-x:auto}[role=region] svg{min-width:34rem}
+figure{margin:0}[role=region]{overflow-x:auto}[role=region] svg[role=img]{min-width:34rem}
 table{border-collapse:collapse}
 th,td{padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line);text-align:right;
 white-space:nowrap}th:first-child,td:first-child{text-align:left}caption{text-align:left;
-font-weight:600}.legend{list-style:none;display:flex;flex-wrap:wrap;gap:1rem;padding:0;margin:0}
+font-weight:600;white-space:nowrap}.legend{list-style:none;display:flex;flex-wrap:wrap;gap:1rem;padding:0;margin:0}
 """
 
 

@@ -15,7 +15,8 @@ from tests.quality.benchmarks.loads import Spread
 WIDTH = 720
 _NAMES, _RIGHT = 220, 150
 _ROW = 26
-_LEFT, _TOP, _BOTTOM, _HEIGHT = 70, 16, 48, 300
+_LEFT, _TOP, _BOTTOM, _HEIGHT = 70, 28, 48, 310
+_END = WIDTH - 40
 _LINES = 4
 """Colours that the page has for lines."""
 
@@ -58,12 +59,12 @@ def bars(title: str, unit: str, values: Mapping[str, Spread]) -> str:
 def lines(growth: Growth) -> str:
     """Draws a line for each of a growth's series; sizes grow tenfold from mark to mark."""
     points = [point for series in growth.series.values() for point in series.items()]
-    across = _Axis([math.log10(max(size, 1)) for size, _ in points], _LEFT, WIDTH - 16)
+    across = _Axis([math.log10(max(size, 1)) for size, _ in points], _LEFT, _END)
     up = _Axis([0, *(value for _, value in points)], _HEIGHT - _BOTTOM, _TOP)
     parts = [
-        f'<path d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{WIDTH - 16}" class="axis"/>',
+        f'<path d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_END}" class="axis"/>',
         *(
-            f'<path d="M{_LEFT} {up.at(mark):.1f}H{WIDTH - 16}" class="grid"/>'
+            f'<path d="M{_LEFT} {up.at(mark):.1f}H{_END}" class="grid"/>'
             f'<text x="{_LEFT - 6}" y="{up.at(mark) + 4:.1f}" class="name">{number(mark)}</text>'
             for mark in marks(up.most)
         ),
@@ -72,8 +73,8 @@ def lines(growth: Growth) -> str:
             f'class="mark">{size:,}</text>'
             for size in sorted({size for size, _ in points})
         ),
-        f'<text x="{(_LEFT + WIDTH) / 2:g}" y="{_HEIGHT - 8}" class="mark">{escape(growth.size)}</text>',
-        f'<text x="{_LEFT - 60}" y="{_TOP - 4}" class="value">{escape(growth.unit)}</text>',
+        f'<text x="{(_LEFT + _END) / 2:g}" y="{_HEIGHT - 8}" class="mark">{escape(growth.size)}</text>',
+        f'<text x="{_LEFT - 60}" y="{_TOP - 12}" class="value">{escape(growth.unit)}</text>',
     ]
     for place, series in enumerate(growth.series.values()):
         places = [
