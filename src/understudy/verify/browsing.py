@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from understudy.deployments.exchange import Exchange, split
 from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import TargetApplication
 from understudy.verify.history import REDIRECTS
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.request_budget import TOO_MANY
@@ -134,10 +135,13 @@ class Flow:
     Args:
         client: The client that the browser sends with.
         url: The authorization request.
+        person: The application whose owner signs in; None for the one that the target is about.
     """
 
-    def __init__(self, client: ProbeClient, url: str) -> None:
-        self._client = client
+    def __init__(
+        self, client: ProbeClient, url: str, person: TargetApplication | None = None
+    ) -> None:
+        self._person = person or client.app
         self._browser = Browser(client)
         self._page = self._browser.open(url)
 
@@ -156,7 +160,7 @@ class Flow:
                 return page
             forms = forms_in(page)
             form = next((form for form in forms if form.has_password()), None)
-            fields = _sign_in_fields(self._client, form, decision) if form else None
+            fields = _sign_in_fields(self._person, form, decision) if form else None
             if fields is None:
                 form, fields = pressed(forms, decision)
             if form is None or fields is None:
@@ -184,13 +188,12 @@ def sign_in(client: ProbeClient, url: str, username: str, password: str) -> Sign
     return "refused" if is_refused and page.status != TOO_MANY else "unknown"
 
 
-def _sign_in_fields(client: ProbeClient, form: Form, decision: Decision) -> dict[str, str]:
+def _sign_in_fields(person: TargetApplication, form: Form, decision: Decision) -> dict[str, str]:
     """Returns the fields that sign in, with the button of the decision if the form has it."""
-    app = client.app
-    if app.username is None or app.password is None:
+    if person.username is None or person.password is None:
         msg = "[application] username and password are not given"
         raise NotPermitted(msg)
-    return _filled(form, app.username, app.password) | (pressed([form], decision)[1] or {})
+    return _filled(form, person.username, person.password) | (pressed([form], decision)[1] or {})
 
 
 def _filled(form: Form, username: str, password: str) -> dict[str, str]:

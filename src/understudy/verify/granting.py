@@ -49,11 +49,21 @@ def decide(
     return open_request(probe_client, pairs).decide(decision)
 
 
-def open_request(probe_client: ProbeClient, pairs: Sequence[tuple[str, str]]) -> Flow:
-    """Opens an authorization request in a browser of its own."""
+def open_request(
+    probe_client: ProbeClient,
+    pairs: Sequence[tuple[str, str]],
+    person: TargetApplication | None = None,
+) -> Flow:
+    """Opens an authorization request in a browser of its own.
+
+    Args:
+        probe_client: Sends the requests.
+        pairs: The parameters.
+        person: The application whose owner signs in; None for the one that the target is about.
+    """
     query = urlencode(list(pairs), quote_via=quote)
     root = (probe_client.target.auth_url or "").rstrip("/")
-    return Flow(probe_client, f"{root}/oauth2/authorize?{query}")
+    return Flow(probe_client, f"{root}/oauth2/authorize?{query}", person)
 
 
 def code(probe_client: ProbeClient, **changes: str | None) -> str:

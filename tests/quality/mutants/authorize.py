@@ -2,17 +2,22 @@
 
 import httpx
 from tests.quality.mutants.edge import (
+    INFO,
     OWN,
     answer,
     asking,
     mutant,
     path_of,
     query_of,
+    said,
     who,
 )
 from tests.quality.mutants.redirects import CALLBACK, PAGE, is_ask, relocated, retold, told
 
 from understudy.api.bundled_target import TARGET
+
+ADA = "40250381"
+"""The user_id of the owner of the target's application."""
 
 GIVEN_TOKENS = {"", *(token for _, token in TARGET.identities().values())}
 """No token, and those that the target names; every other one was issued during the run."""
@@ -180,6 +185,14 @@ def the_page_hides_a_scope_that_is_granted(request, send):
         return send(request)
     page = send(asking(request, query={"scope[2]": "avatar-profile:manage"}))
     return answer(page, body=page.read().replace(b"avatar-profile:manage", b"nothing else"))
+
+
+@mutant("consent-by-person")
+def every_token_is_of_the_owner_of_its_application(request, send):
+    response = send(request)
+    if path_of(request) != INFO or response.status_code != 200:
+        return response
+    return answer(response, body={**said(response), "user_id": ADA})
 
 
 @mutant("scope-per-operation")

@@ -139,6 +139,46 @@ def token_has_only_approved_scopes(exchange: Exchange, history: History) -> Chec
     return expect(granted <= listed, expected, ", ".join(sorted(granted)), page)
 
 
+def person_behind(exchange: Exchange, history: History) -> str | None:
+    """Returns the user name that signed in before the token of a request was approved."""
+    issue = issue_of(exchange, history)
+    redirect = history.redirect_with(issue.request.form.get("code")) if issue else None
+    if redirect is None:
+        return None
+    target = history.target
+    people = {target.application.username, target.other_application.username} - {None}
+    for each in reversed(history.exchanges):
+        if each.source == redirect.source and each.number <= redirect.number:
+            names = [name for name in each.request.form.values() if name in people]
+            if names:
+                return names[0]
+    return None
+
+
+def info_of_other_person(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the token information of a token that another person approved."""
+    person = person_behind(exchange, history)
+    for before in history.of(TOKEN_INFO):
+        other = person_behind(before, history)
+        if person and other not in {None, person} and before.response.is_success:
+            return before
+    return None
+
+
+def other_person_approved(exchange: Exchange, history: History) -> bool:
+    """Tells whether another person approved another token."""
+    return info_of_other_person(exchange, history) is not None
+
+
+@check("consent-by-person", on=[TOKEN_INFO], when=[succeeded, other_person_approved])
+def token_is_of_who_approved(exchange: Exchange, history: History) -> CheckResult:
+    """A token is of the account that approved, whoever owns the application (RFC 6749, 1.1)."""
+    other = proven(info_of_other_person(exchange, history))
+    user, others = (each.json_object.get("user_id") for each in (exchange, other))
+    actual = f"user_id {as_json(user)} for both"
+    return expect(user != others, "another user_id for another person", actual, other)
+
+
 @check("denial-access-denied", when=[is_denial, ends_valid_request])
 def denial_is_redirected(exchange: Exchange, _history: History) -> CheckResult:
     """A denial is redirected with ``access_denied``, and gives nothing."""
@@ -202,6 +242,15 @@ def pages_of_the_flow(client: ProbeClient) -> Parts:
         yield info(client, token)
         yield from _edits_nothing(client, token)
     yield open_request(client, parameters(client.app)).decide("deny")
+
+
+@probe("consent-by-person", needs=("auth_url", "app", "tokens", "password", "other_person"))
+def consent_of_other_person(client: ProbeClient) -> Parts:
+    """Lets its owner and another person approve the application, and compares their tokens."""
+    for person in (client.target.application, client.target.other_application):
+        redirect = open_request(client, parameters(client.app), person).decide("approve")
+        issued = post(client, form_of(client.app, code_in(redirect)))
+        yield info(client, token_in(client, issued, (AUTH, READ_PROFILE)))
 
 
 def _edits_nothing(client: ProbeClient, token: str) -> Parts:

@@ -156,6 +156,16 @@ class TheRedirectAddressMayBeOfAnyApplication(Grants):
         return found and replace(found, redirect_uris=every)
 
 
+@in_grants("consent-by-person")
+class TokensAreOfTheOwnerOfTheApplication(Grants):
+    """The person is read from the application, as the password grant does, and not from the code."""
+
+    def issue_token(self, client_id, user_id, scopes, expires=None):
+        application = self.application(client_id)
+        owner = application.owner if application else user_id
+        return super().issue_token(client_id, owner, scopes, expires)
+
+
 @in_grants("token-info-foreign")
 class TokenInfoIsForTheOwnersApplications(Grants):
     """A token is told of to whoever names any application."""
