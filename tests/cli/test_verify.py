@@ -1,6 +1,7 @@
 """``understudy verify`` as a command: exit codes, refusals in one line, what it writes."""
 
 import json
+import os
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from tests.cli.conftest import Running
 
 from understudy.cli import main
+from understudy.cli.verify import TABLES
 
 QUICK = ("verify", "--cases", "0", "--rules", "qr-default-size,profile-unknown-404")
 
@@ -25,6 +27,20 @@ def call(tmp_path, monkeypatch):
         return CliRunner().invoke(main, list(arguments), **options)
 
     return call
+
+
+@pytest.mark.parametrize(
+    ("own", "used"), [("", "cache/understudy/hypothesis"), ("elsewhere", "elsewhere")]
+)
+def test_tables_of_characters_are_kept_in_the_cache_unless_the_environment_says_where(
+    call, monkeypatch, own, used
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv(TABLES, own)
+    if not own:
+        monkeypatch.delenv(TABLES)
+    assert call("verify", "--template").exit_code == 0
+    assert os.environ[TABLES] == used
 
 
 def test_the_mock_is_judged_where_no_target_is_given(call):

@@ -16,6 +16,9 @@ from understudy.cli.option_types import URL
 COLLECTED_AFTER = 20_000
 """Objects that are allocated between two collections of garbage."""
 
+TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
+"""The environment variable by which Hypothesis is told where to keep its tables of characters."""
+
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
 
@@ -53,6 +56,19 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
         msg = f"{text!r} names no file; write {name}=FILE"
         raise click.BadParameter(msg)
     return name, Path(path)
+
+
+def _keep_tables() -> None:
+    """Lets Hypothesis keep its tables in the user's cache, unless the environment says where.
+
+    In the current directory, where they would be by default, the first run anew spends a second on
+    them, and leaves a directory behind.
+    """
+    try:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    except RuntimeError:  # a user without a home
+        return
+    os.environ.setdefault(TABLES, str(caches / "understudy" / "hypothesis"))
 
 
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_VERIFY", "show_default": True})
@@ -156,6 +172,7 @@ def verify(**options: Any) -> None:
         return
     # What a run imports and exchanges lives as long as it does: each collection would walk all of it.
     gc.set_threshold(COLLECTED_AFTER)
+    _keep_tables()
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import planning, verifying
 

