@@ -119,9 +119,10 @@ class Mock:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that a reload reads beside the fixtures: documents, overlays, words."""
-        words = () if self.vocabulary is None else (self.vocabulary,)
-        return (*self._declared.files, *self._settings.overlays, *words)
+        """The files that a reload reads beside the fixtures: documents, overlays, words, state."""
+        optional = (self.vocabulary, self._settings.state_model, self._settings.seed_data)
+        others = (path for path in optional if path is not None)
+        return (*self._declared.files, *self._settings.overlays, *others)
 
     def reload(self) -> None:
         """Reads documents and fixtures again; what was changed in the world stays changed.

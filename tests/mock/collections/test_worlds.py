@@ -1,12 +1,15 @@
 """Inferred state is a world's state: isolated, reset, kept, exported and bounded."""
 
 import io
+import sys
 import zipfile
 
 import pytest
+from click.testing import CliRunner
 from tests.mock.collections.conftest import TODO, asking
 
 from understudy import limits
+from understudy.cli import main
 from understudy.mock.app import Mock
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 from understudy.mock.settings import Settings
@@ -86,6 +89,26 @@ def test_explain_names_the_inference_and_what_corrects_it(ask):
     assert (why["inference"]["resource"], why["inference"]["role"]) == ("/lists", "create")
     assert "--state-model" in why["inference"]["override"]
     assert any("POST /lists creates an item" in it for it in why["inference"]["reasons"])
+
+
+class Steered:
+    """Stands for the admin client of a command."""
+
+    def __init__(self, ask) -> None:
+        self._ask = ask
+
+    def call(self, method: str, path: str, **options):
+        return self._ask(method, f"/__admin{path}", **options).json()
+
+
+@pytest.mark.usefixtures("home")
+def test_the_command_explains_the_inference_in_words(ask, monkeypatch):
+    module = sys.modules["understudy.cli.explain"]  # the package has the command by this name
+    monkeypatch.setattr(module, "client", lambda *_: Steered(ask))
+    shown = CliRunner().invoke(main, ["explain", "last"]).output
+    assert "inferred  create of /lists, 99% sure" in shown
+    assert "because  POST /lists creates an item" in shown
+    assert "override  inferred; `understudy infer` explains it" in shown
 
 
 def test_nothing_is_inferred_where_that_is_off():

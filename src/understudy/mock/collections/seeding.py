@@ -151,7 +151,7 @@ class _Seeding:
                 return
             for style in (PLAUSIBLE, PLAIN):
                 value = Sampler(shape.schemas, 0, style=style).value(schema, collection.parameter)
-                is_usual = value not in {0, ""}  # no service begins to count there
+                is_usual = isinstance(value, str | int) and bool(value)  # none begins with 0
                 if is_usual and (
                     shape.identifier is None or shape.accepts(shape.identifier, value)
                 ):
