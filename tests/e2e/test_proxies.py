@@ -126,7 +126,7 @@ def listens(port: int) -> bool:
 
 
 def got(url: str) -> httpx.Response:
-    return httpx.get(url, trust_env=False, timeout=30)
+    return httpx.get(url, trust_env=False, timeout=120)
 
 
 def test_pictures_load_through_the_proxy(proxy: Proxy):

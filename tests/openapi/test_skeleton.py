@@ -37,7 +37,10 @@ async def nothing(*_: Any) -> None:
 
 
 @given(paths=st.dictionaries(_PATHS, st.dictionaries(_METHODS, _OPERATION), max_size=4))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[str, Any]) -> None:
     document = read(yaml.safe_dump({"paths": paths}), "3.1.0")
     found = operations(document)

@@ -18,7 +18,7 @@ async def sent(port: int, *chunks: bytes) -> bytes:
     for chunk in chunks:
         writer.write(chunk)
         await writer.drain()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         response = await reader.read()
     writer.close()
     return response
@@ -110,7 +110,7 @@ def test_an_idle_connection_ends_whatever_it_sent_last(talk: Talk, monkeypatch, 
         writer.write(more)
         await asyncio.sleep(0.1)
         writer.write(b"\r\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             response += await reader.read()
         writer.close()
         return response

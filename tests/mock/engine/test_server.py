@@ -68,7 +68,7 @@ def test_a_connection_whose_client_reads_nothing_ends(monkeypatch) -> None:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(listener.getsockname())
         connection, _ = listener.accept()
-        connection.settimeout(30)  # of the test; the system ends it before
+        connection.settimeout(120)  # of the test; the system ends it before
         with connection, pytest.raises(OSError, match="Connection timed out"):
             connection.sendall(bytes(50_000_000))
 

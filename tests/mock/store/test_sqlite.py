@@ -223,7 +223,10 @@ def test_a_record_that_could_not_be_read_back_is_refused_before_it_is_stored(sta
     limit=st.integers(0, 2**31),
     days=st.integers(-19_000, 2_000_000),
 )
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_whatever_is_accepted_is_there_after_a_restart(started, seed, used, limit, days) -> None:
     driver = started()
     instant = (START + timedelta(days=days)).isoformat()
