@@ -2,13 +2,14 @@
 
 import httpx
 import pytest
+from schemathesis.config import HealthCheck
 from tests.quality.mutants.edge import LIST, Edge, at
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
-from understudy.verify.generated_cases import generated, is_false_alarm
+from understudy.verify.generated_cases import _Generation, generated, is_false_alarm
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import run_phases
 
@@ -40,3 +41,10 @@ def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):
     (found,) = outcome.rules
     assert found.status == "failed"
     assert outcome.findings[0].exchange.operation == "GET /me/avatars"
+
+
+def test_no_operation_is_left_out_on_a_slow_machine(mock, wire):
+    run = start(Deployment(TARGET, wire, in_process.time_of(mock)), RunOptions(()))
+    configuration = _Generation(run, None, 1)._configuration()
+    # Hypothesis would give the operation up after some seconds of drawing
+    assert HealthCheck.too_slow in configuration.suppress_health_check

@@ -21,6 +21,7 @@ TOKEN = "from-the-command-line"
 CONFIGURATION = {
     "seed": 0,
     "cache": {"enabled": False},
+    "suppress-health-check": ["too_slow"],
     "generation": {"deterministic": True, "database": "none", "max-examples": 30},
     "headers": {"Authorization": f"Bearer {TOKEN}"},
     # what fits the schema may still name nobody (400), nothing (404), or be there already (409)

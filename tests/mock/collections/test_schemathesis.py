@@ -18,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 CONFIGURATION = {
     "seed": 0,
     "cache": {"enabled": False},
+    "suppress-health-check": ["too_slow"],
     "generation": {"deterministic": True, "database": "none", "max-examples": 30},
     "phases": {name: {"enabled": False} for name in ("examples", "coverage", "fuzzing")},
     # what fits the schema may name nothing (404), be there already (409) or no patch (400)
