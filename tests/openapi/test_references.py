@@ -159,6 +159,19 @@ def test_a_dynamic_reference_with_several_targets_takes_any_value(tmp_path: Path
     assert takes(document, [1], *A)
 
 
+def test_a_dynamic_reference_that_others_redefine_means_its_own_schema(tmp_path: Path) -> None:
+    tree = "{$dynamicAnchor: t, type: object, additionalProperties: {$dynamicRef: '#t'}}"
+    document = write(
+        tmp_path,
+        api="components: {schemas: {Strict: {$dynamicAnchor: t, $ref: '#/components/schemas/A',"
+        f" maxProperties: 1}}, A: {tree}}}}}",
+    )
+    assert [it.rule for it in document.losses] == ["dynamic-reference"]
+    assert takes(document, {"a": {"b": {}, "c": {}}}, *A)
+    assert not takes(document, {"a": {"b": 1}}, *A)
+    assert not takes(document, {"a": {}, "b": {}}, "components", "schemas", "Strict")
+
+
 def test_what_a_discriminator_maps_to_is_followed_into_files(tmp_path: Path) -> None:
     document = write(
         tmp_path,

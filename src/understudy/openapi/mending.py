@@ -174,20 +174,25 @@ class _Walk:
         if isinstance(schema.get("$id"), str):
             scope = self._references.within(place.scope, schema["$id"], place.pointer)
             place = place._replace(scope=scope)
-        for keyword in ("$dynamicRef", "$recursiveRef"):
-            if isinstance(schema.get(keyword), str):
-                self._make_static(place.below(keyword, "any"))
+        if isinstance(schema.get("$dynamicRef"), str):
+            self._make_static(place.below("$dynamicRef", "any"))
         return place
 
     def _make_static(self, at: Position) -> None:
         """Reads a dynamic reference as a static one (JSON Schema 2020-12, 8.2.3.2)."""
         schema, reference = at.holder, at.value
         del schema[at.key]
-        if self._references.is_ambiguous(reference.lstrip("#"), at.scope):
-            message = f"{reference!r} depends on who refers to the schema; any value is taken."
-            self._losses.note("dynamic-reference", at, message)
-        else:
-            schema.setdefault("$ref", reference)
+        schema.setdefault("$ref", reference)
+        if not self._references.is_ambiguous(reference.lstrip("#"), at.scope):
+            return
+        meaning = "its own schema's"
+        with suppress(Unresolved):
+            target = self._references.resolve(reference, at.scope, at.pointer).pointer
+            if "not" in value_at(self._root, target):  # what those who refer to it fill in
+                del schema["$ref"]
+                meaning = "any value"
+        message = f"{reference!r} depends on who refers to the schema; read as {meaning}."
+        self._losses.note("dynamic-reference", at, message)
 
     def _members(self, place: Position) -> Iterator[Position]:
         known = MEMBERS[place.kind]

@@ -91,7 +91,7 @@ class References:
         roots = [self._resource(uri, scope)] if uri else [scope.resource, scope.file]
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
-            return Destination(self._anchor(fragment, roots))
+            return Destination(self._anchor(fragment, roots, pointer))
         for root in roots:
             if root + fragment != _ROOT and self._exists(root + fragment):
                 return Destination(root + fragment)
@@ -157,9 +157,11 @@ class References:
             files[name] = _read(self._path.parent / name, name, uri)
         return pointer
 
-    def _anchor(self, name: str, roots: list[str]) -> str:
+    def _anchor(self, name: str, roots: list[str], pointer: str) -> str:
+        """Returns the schema that has an anchor; of several the closest around the reference."""
         places = self._index(_file_of(roots[0])).anchors.get(name, [])
-        for root in roots:
+        around = [root for root in _around(pointer) if _is_within(root, roots[0])]
+        for root in (*around, *roots):
             within = [place for place in places if _is_within(place, root)]
             if within:
                 return within[0]
