@@ -83,6 +83,7 @@ def test_a_patch_whose_result_breaks_the_schema_is_refused(ask, milk):
     refused = ask("PATCH", milk, headers=JSON_PATCH, content=content)
     assert (refused.status_code, refused.json()["status"]) == (400, 400)
     assert "title" in refused.json()["message"]
+    assert "--state-model" in refused.headers["x-mock-state"]
 
 
 def test_an_action_leads_to_the_state_of_its_name(ask, milk):

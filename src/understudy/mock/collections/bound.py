@@ -211,7 +211,7 @@ class BoundCall:
             what = "was deleted" if was_deleted else "does not exist"
             name = f"The item {identifier!r} of {path}" if identifier else path
             msg = f"{name} {what}."
-            raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+            raise NotFound(msg, code="not_found")
         self.call.notes.append(
             f"{path} has no item {identifier!r}, and the document declares no 404: "
             "the response is made up"
@@ -229,7 +229,7 @@ class BoundCall:
                 continue
             if self.records.get(parent.collection, parents[:number], parents[number]) is None:
                 msg = f"The item {parents[number]!r} of {parent.collection} does not exist."
-                raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+                raise NotFound(msg, code="not_found")
 
 
 def _bounded(value: Any) -> Any:

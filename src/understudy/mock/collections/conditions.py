@@ -23,10 +23,10 @@ def expect_match(bound: BoundCall, item: Item | None) -> None:
     if expected is not None and not (item is not None and _matches(expected, item)):
         current = "there is no item" if item is None else f"the item has {etag(item)}"
         msg = f"If-Match is {expected.decode('latin-1'):.80}, and {current}; read it again."
-        raise PreconditionFailed(msg, code="precondition_failed", headers=(OVERRIDE,))
+        raise PreconditionFailed(msg, code="precondition_failed")
     if item is not None and bound.call.headers.get(b"if-none-match") == b"*":
         msg = "If-None-Match is *, and the item exists already."
-        raise PreconditionFailed(msg, code="precondition_failed", headers=(OVERRIDE,))
+        raise PreconditionFailed(msg, code="precondition_failed")
 
 
 def not_modified(bound: BoundCall, item: Item) -> HandlerResponse | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from understudy.errors import Conflict, NotFound
-from understudy.mock.collections.bound import OVERRIDE, BoundCall
+from understudy.mock.collections.bound import BoundCall
 from understudy.mock.collections.records import text_of
 from understudy.mock.store.items import Item
 from understudy.openapi.resources.model import ResourceCollection
@@ -33,7 +33,7 @@ def chosen_identifier(bound: BoundCall, sent: Mapping[str, Any]) -> Any:
         return value
     if bound.declares(_CONFLICT):
         msg = f"{bound.resource.path} has an item with {name} {value!r} already."
-        raise Conflict(msg, code="conflict", headers=(OVERRIDE,))
+        raise Conflict(msg, code="conflict")
     if isinstance(value, str):
         bound.call.notes.append(f"{name} {value!r} was taken; the document declares no 409")
         return value  # names are the client's to choose
@@ -58,7 +58,7 @@ def expect_unique(bound: BoundCall, sent: Mapping[str, Any], item: Item | None) 
                 item is None or other.identifier != item.identifier
             ):
                 msg = f"{resource.path} has an item with {name} {sent[name]!r} already."
-                raise Conflict(msg, code="conflict", headers=(OVERRIDE,))
+                raise Conflict(msg, code="conflict")
 
 
 def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
@@ -77,9 +77,9 @@ def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
             continue
         msg = f"{name} is {value!r}, and {path} has no such item."
         if str(_NOT_FOUND) in _statuses(bound) and bound.role.role == "create":
-            raise NotFound(msg, code="not_found", headers=(OVERRIDE,))
+            raise NotFound(msg, code="not_found")
         if str(_CONFLICT) in _statuses(bound):
-            raise Conflict(msg, code="conflict", headers=(OVERRIDE,))
+            raise Conflict(msg, code="conflict")
         bound.call.notes.append(f"{msg} The document declares no status that refuses it.")
 
 

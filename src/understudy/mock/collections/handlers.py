@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from understudy.errors import Problem
 from understudy.mock.collections import changing, reading
 from understudy.mock.collections.bound import OVERRIDE, BoundCall, StatefulDocument
 from understudy.mock.engine.call import HandlerResponse
@@ -43,7 +44,11 @@ class StatefulOperation:
         """
         self.stateful.adopt(call.schemas)
         bound = BoundCall(call, self.stateful, self.resource, self.role)
-        return _FUNCTIONS[self.role.role](bound)
+        try:
+            return _FUNCTIONS[self.role.role](bound)
+        except Problem as problem:
+            problem.headers = (*problem.headers, OVERRIDE)  # each refusal names what changes it
+            raise
 
     @property
     def inference(self) -> Mapping[str, Any]:
