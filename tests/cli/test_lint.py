@@ -70,6 +70,14 @@ def test_json_fits_its_schema(document: Path) -> None:
     assert [it["line"] for it in report["diagnostics"]] == [4]
 
 
+def test_json_that_is_no_yaml_has_no_lines(document: Path) -> None:
+    title = r"\ud83d\ude00"  # two escapes for one character, as JSON has it
+    document.write_text(
+        f'{{"openapi": "3.0.3", "info": {{"title": "{title}", "version": 1}}, "paths": {{}}}}'
+    )
+    assert lint(str(document)).output.startswith(f"{document}: warning: #/info/version: ")
+
+
 def test_a_file_that_nobody_named_is_asked_for() -> None:
     result = lint()
     assert result.exit_code == 2

@@ -75,6 +75,12 @@ def lost(document: Document) -> list[tuple[str, str]]:
             [],
         ),
         (
+            "{/a: {get: {responses: {}, parameters: [{name: b, in: querystring}]}}}",
+            "not-supported",
+            f"{GET}/parameters",
+            [],
+        ),
+        (
             "{/a: {get: {responses: {}, parameters: [1]}}}",
             "wrong-type",
             f"{GET}/parameters",

@@ -52,6 +52,16 @@ def test_a_file_is_read_with_all_that_it_refers_to(tmp_path: Path) -> None:
     assert document.losses == ()
 
 
+def test_an_operation_may_be_a_file_that_several_paths_share(tmp_path: Path) -> None:
+    document = write(
+        tmp_path,
+        api="paths: {/a: {get: {$ref: get.yaml}}, /b: {get: {$ref: get.yaml}, put: {$ref: no}}}",
+        get="{operationId: get, responses: {200: {description: ''}}}",
+    )
+    assert [it.operation_id for it in operations(document)] == ["get", "get_2", "PUT /b"]
+    assert list(operations(document)[2].responses) == ["501"]
+
+
 def test_a_file_may_refer_back_to_the_document(tmp_path: Path) -> None:
     document = write(
         tmp_path,

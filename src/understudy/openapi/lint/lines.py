@@ -1,5 +1,6 @@
 """Finds the line of a place in a file, from its JSON pointer."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -20,7 +21,8 @@ class Lines:
     def __init__(self, path: Path) -> None:
         self._root: yaml.Node | None = None
         if path.is_file() and path.stat().st_size <= _LARGEST:
-            self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
+            with suppress(yaml.YAMLError, UnicodeDecodeError):  # JSON that is no YAML, as with tabs
+                self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
 
     def of(self, pointer: str) -> int | None:
         """Returns the line of a place, or of what is closest around it; None if it is not known."""
