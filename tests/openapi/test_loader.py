@@ -17,20 +17,25 @@ def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "place"),
     [
-        "openapi: 3.1.0\ninfo: {title: a, version: '1'}\ninfo: {title: b, version: '1'}\n",
-        '{"openapi": "3.1.0",\n "info": {},\n "info": {"title": "b", "version": "1"}}',
+        (
+            "openapi: 3.1.0\ninfo: {title: a, version: '1'}\ninfo: {title: b, version: '1'}\n",
+            "line 3: ",
+        ),
+        ('{"openapi": "3.1.0", "info": {}, "info": {"title": "b", "version": "1"}}', ""),
     ],
 )
-def test_the_last_of_two_members_with_one_name_counts(tmp_path: Path, text: str) -> None:
+def test_the_last_of_two_members_with_one_name_counts(
+    tmp_path: Path, text: str, place: str
+) -> None:
     path = tmp_path / "api.yaml"
     path.write_text(text)
     document = load(path)
     assert document.raw["info"]["title"] == "b"
     (loss,) = document.losses
     assert (loss.rule, loss.severity) == ("duplicate-key", "error")
-    assert loss.message == "line 3: the key 'info' occurs twice; the last one counts."
+    assert loss.message == f"{place}the key 'info' occurs twice; the last one counts."
 
 
 def test_numbers_as_keys_are_read_as_the_texts_that_json_has(read) -> None:

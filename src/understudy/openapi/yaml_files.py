@@ -129,7 +129,7 @@ def _parse(content: bytes, path: Path, repeated: list[str] | None) -> Any:
     if content.lstrip()[:1] in (b"{", b"["):
         # what fails is YAML in braces, or an error that the YAML reader explains with its line
         with suppress(ValueError, RecursionError):
-            return json.loads(content, object_pairs_hook=_once, parse_constant=_refuse_constant)
+            return _parse_json(content, repeated)
     expect_bounded(content, path)
     loader = _CoreSchemaLoader(content)
     loader.repeated = repeated
@@ -147,13 +147,28 @@ def _in_utf_8(content: bytes) -> bytes:
     return content
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns the members of a JSON object, in which every key counts once, as in YAML."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        msg = "a key occurs twice"
-        raise ValueError(msg)
-    return members
+def _parse_json(content: bytes, repeated: list[str] | None) -> Any:
+    """Reads JSON, in which a key counts once, as in YAML.
+
+    Raises:
+        ValueError: It is not JSON, or has a key twice and `repeated` is None.
+    """
+    twice: list[str] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            name = next(name for name in found if names.count(name) > 1)
+            twice.append(f"the key {name!r} occurs twice; the last one counts.")
+        return found
+
+    value = json.loads(content, object_pairs_hook=members, parse_constant=_refuse_constant)
+    if twice and repeated is None:
+        raise ValueError(twice[0])
+    if repeated is not None:
+        repeated += twice
+    return value
 
 
 def _refuse_constant(name: str) -> Any:
