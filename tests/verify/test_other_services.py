@@ -5,16 +5,25 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from understudy.api.judging import verify
+from understudy.api.judging import judge, phases_of, verify
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
 from understudy.cli import main
+from understudy.deployments.target import Mode
 from understudy.errors import StartupError
 from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
 
 TASKS = """
 openapi: 3.0.3
 info: {title: Tasks, version: "1"}
 servers: [{url: /tasks/v1}]
 paths:
+  /tasks:
+    post:
+      security: [{}, {token: []}]
+      requestBody: {content: {application/json: {schema: {type: object}}}}
+      responses: {"201": {description: Made.}, "4XX": {description: Refused.}}
   /me/profile:
     get:
       responses:
@@ -48,15 +57,26 @@ def test_its_own_operations_are_judged_by_its_document_alone(outcome: Outcome) -
         "generated as owner",
         "generated as anonymous",
     }
-    successes = [it for it in outcome.exchanges if it.response.is_success]
-    assert successes
-    assert all("team" in it.json_object for it in successes)
+    profiles = [it for it in outcome.exchanges if it.operation and it.request.method == "GET"]
+    assert profiles
+    assert all("team" in it.json_object for it in profiles if it.response.is_success)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("own", {"GET"}), ("full", {"GET", "POST"})])
+def test_only_mode_full_writes_where_nothing_is_known_to_undo(
+    document: Path, mode: Mode, expected: set[str]
+) -> None:
+    options = DeploymentOptions(document=document, mode=mode)
+    outcome = judge(open_deployment(options, {}), RunOptions(phases=phases_of(2, is_mock=True)))
+    declared = {"GET /me/profile", "POST /tasks"}
+    sent = {it.request.method for it in outcome.exchanges if it.operation in declared}
+    assert sent == expected
 
 
 def test_its_plan_has_no_probe_and_says_what_is_judged(document: Path) -> None:
     done = CliRunner().invoke(main, ["verify", "--document", str(document), "--plan"])
     plan = " ".join(done.output.split())
-    assert "describes another service: its 1 operations are judged by two validators" in plan
+    assert "describes another service: its 2 operations are judged by two validators" in plan
     assert "up to 10 random ones" in plan
     assert "about 0 requests" in plan
 

@@ -71,7 +71,9 @@ class InProcess(httpx.BaseTransport):
         site = self._mock.resource if is_resource else self._mock.authorization
         with self._lock:  # an event loop runs one request at a time
             # The runner's own way installs a handler of signals, and removes it, for each request.
-            return self._runner.get_loop().run_until_complete(exchanged(site, request))
+            response = self._runner.get_loop().run_until_complete(exchanged(site, request))
+        response.read()  # whoever stands between a client and the mock reads it at once
+        return response
 
     def close(self) -> None:
         """Closes the event loop."""

@@ -12,6 +12,7 @@ from understudy.deployments.target import Target
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
+    RESOURCE,
     SET_AVATAR,
     TOKEN,
     UPDATE_AVATAR,
@@ -89,7 +90,7 @@ def fault(
         return None
     if is_undo:
         return None  # the run, or an earlier one, was permitted to change what this restores
-    return _write(place, identity, target, made.avatars)
+    return _not_undoable(place, target) or _write(place, identity, target, made.avatars)
 
 
 def _elsewhere(request: Request, target: Target) -> str | None:
@@ -115,6 +116,13 @@ def _authorization(request: Request, place: Place, target: Target, made: Made) -
     if target.permit.tokens:
         return f"no more tokens may be issued: [permit] max_tokens = {most}"
     return "issuing tokens is not permitted: [permit] tokens = true"
+
+
+def _not_undoable(place: Place, target: Target) -> str | None:
+    """Returns why an operation of another service is not sent, whosever credential it is sent with."""
+    if target.writes != "own" or not place.operation or place.operation in RESOURCE:
+        return None
+    return f"it is not known how to undo {place.operation}, and the mode is not full"
 
 
 def _write(place: Place, identity: Identity, target: Target, made: Collection[str]) -> str | None:
