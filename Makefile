@@ -97,7 +97,7 @@ bench-guard: install  ## processor time of a request beside an earlier commit; B
 	$(BIN)/python -m tests.quality.benchmarks.guard $(BASE)
 
 .PHONY: fuzz
-fuzz: install  ## the same bytes by both entrances of the mock: 100,000 connections, compared
+fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections
 	$(BIN)/python -m tests.quality.entrances
 
 .PHONY: soak
