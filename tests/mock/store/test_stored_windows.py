@@ -1,13 +1,17 @@
 """What is used of rate limits is a row for each window, which lasts as long as the window."""
 
+import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from tests.mock.admin.conftest import START, Driver
 from tests.mock.store.conftest import end_store, written
 
 from understudy.mock.engine.windows import Window
+from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.state_file import FILE
 
 
@@ -55,6 +59,25 @@ def test_what_counts_in_a_world_that_has_ended_is_no_row_of_its_successor(starte
     ended.note_fault_use()
     driver.admin("POST", "/snapshots", {"name": "commits"})
     assert started().mock.worlds.get("w").windows == {}
+
+
+def test_a_world_that_is_due_to_end_does_not_hinder_the_undoing_of_a_write(
+    started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = started()
+    driver.admin("POST", "/worlds", {"name": "w", "idle_seconds": 60})
+
+    def fail(_store: SqliteStore) -> None:
+        msg = "database or disk is full"
+        raise sqlite3.OperationalError(msg)
+
+    monkeypatch.setattr(SqliteStore, "_write", fail)
+    driver.get("/__world/w/v3/profiles/ada")
+    later = START + timedelta(days=9_000)
+    monkeypatch.setattr("understudy.mock.engine.world_selection.machine_time", lambda: later)
+    edit = {"location": "Lost"}
+    assert driver.ask("PATCH", "/v3/me/profile", json=edit, token="ada-full").status_code == 507
+    monkeypatch.undo()
 
 
 def test_a_database_of_version_2_is_upgraded_with_its_windows(started, tmp_path: Path) -> None:

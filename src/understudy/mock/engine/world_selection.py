@@ -105,9 +105,9 @@ class Worlds:
             raise NotFound(msg)
         return world
 
-    def __contains__(self, name: str) -> bool:
-        """Tells whether there is a world of this name."""
-        return name in self._worlds
+    def find(self, name: str) -> World | None:
+        """Returns a world, even one that is due to end, or None."""
+        return self._worlds.get(name)
 
     def __iter__(self) -> Iterator[World]:
         """Yields every world, the default one first."""

@@ -267,12 +267,12 @@ class SqliteStore:
                 self._worlds.remove(name)
                 continue
             records, _ = self._records(name)
-            if name in self._worlds:
-                _, _, _, baseline, settings = row
-                snapshot = self._rows.decoded_world(baseline, records, settings)
-                self._worlds.get(name).become(snapshot)
-            else:
+            world = self._worlds.find(name)
+            if world is None:
                 self._restore_world(self._worlds, row, records)
+            else:
+                _, _, _, baseline, settings = row
+                world.become(self._rows.decoded_world(baseline, records, settings))
         kept = self._database.execute("SELECT name, kept FROM snapshots").fetchall()
         self._worlds.snapshots = {name: self._rows.decoded_snapshot(blob) for name, blob in kept}
         self._pending.clear()
