@@ -292,37 +292,3 @@ def test_a_choice_that_is_none_is_a_problem_of_the_mock_and_not_of_the_api(
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["title"] == "No such choice"
     assert "There are" in response.json()["detail"]
-
-
-SHARED = """
-openapi: 3.0.3
-paths:
-  /#Target=Shop.Create:
-    post:
-      parameters: [{name: X-Target, in: header, required: true, schema: {type: string, enum: [Shop.Create]}}]
-      responses: {'201': {description: made}}
-  /#Target=Shop.Delete:
-    post:
-      parameters: [{name: X-Target, in: header, required: true, schema: {type: string, enum: [Shop.Delete]}}]
-      responses: {'204': {description: gone}}
-  /#key:
-    post:
-      parameters: [{name: key, in: query, required: true, schema: {type: string}}]
-      responses: {'202': {description: queued}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("target", "headers", "status"),
-    [
-        ("/", {"X-Target": "Shop.Create"}, 201),
-        ("/", {"X-Target": "Shop.Delete"}, 204),
-        ("/?key=a", {}, 202),
-        ("/", {}, 400),
-    ],
-)
-def test_a_header_or_a_query_tells_operations_of_one_path_apart(
-    serve, target: str, headers: dict[str, str], status: int
-) -> None:
-    service = serve(SHARED, api={"handlers": {}})
-    assert service.post(target, headers=headers).status_code == status
