@@ -68,6 +68,30 @@ def test_what_creates_nothing_stays_stateless(model):
     }
 
 
+BLOCKS = """
+openapi: 3.0.3
+info: {title: Blocks, version: '1'}
+paths:
+  /blocks:
+    get: {responses: {'200': {description: ok, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/User'}}}}}}}
+  /blocks/{username}:
+    parameters: [{name: username, in: path, required: true, schema: {type: string}}]
+    put: {responses: {'204': {description: Blocked.}}}
+    delete: {responses: {'204': {description: No longer blocked.}}}
+components:
+  schemas:
+    User: {type: object, required: [id], properties: {id: {type: integer}, username: {type: string}}}
+"""
+
+
+def test_a_put_without_an_item_creates_none(tmp_path):
+    path = tmp_path / "blocks.yaml"
+    path.write_text(BLOCKS)
+    model = find_resources(load(path))
+    assert model.collections == ()
+    assert "no request has an item to create" in "; ".join(model.uncertain[0].reasons)
+
+
 def test_a_written_model_states_what_was_inferred(model, tmp_path):
     path = tmp_path / "model.yaml"
     path.write_text(state_model_text(model))

@@ -194,6 +194,10 @@ class _Draft:
 
     def _weigh(self) -> None:
         roles = {it.role for it in self._operations}
+        if not roles & {"create", "replace"}:
+            self._evidence.add(
+                -0.5, "no request has an item to create: PUT takes other members, or none"
+            )
         if self._item_path is None:
             if "list" not in roles:
                 self._evidence.add(-0.5, "nothing reads what is created")
