@@ -61,23 +61,25 @@ def test_what_counts_in_a_world_that_has_ended_is_no_row_of_its_successor(starte
     assert started().mock.worlds.get("w").windows == {}
 
 
-def test_a_world_that_is_due_to_end_does_not_hinder_the_undoing_of_a_write(
+def test_worlds_that_are_due_to_end_do_not_hinder_the_undoing_of_a_write(
     started, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = started()
-    driver.admin("POST", "/worlds", {"name": "w", "idle_seconds": 60})
+    driver, names = started(), [f"w{number}" for number in range(8)]
+    for name in names:
+        driver.admin("POST", "/worlds", {"name": name, "idle_seconds": 60})
 
     def fail(_store: SqliteStore) -> None:
         msg = "database or disk is full"
         raise sqlite3.OperationalError(msg)
 
     monkeypatch.setattr(SqliteStore, "_write", fail)
-    driver.get("/__world/w/v3/profiles/ada")
+    for name in names:
+        driver.get(f"/__world/{name}/v3/profiles/ada")
     later = START + timedelta(days=9_000)
     monkeypatch.setattr("understudy.mock.engine.world_selection.machine_time", lambda: later)
     edit = {"location": "Lost"}
     assert driver.ask("PATCH", "/v3/me/profile", json=edit, token="ada-full").status_code == 507
-    monkeypatch.undo()
+    assert driver.get("/v3/me/profile", token="ada-full").json()["location"] != "Lost"
 
 
 def test_a_database_of_version_2_is_upgraded_with_its_windows(started, tmp_path: Path) -> None:
