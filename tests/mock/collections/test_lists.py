@@ -120,3 +120,24 @@ def test_a_list_that_must_have_items_is_made_up_once_it_has_too_few(tmp_path):
     ask = asking(Mock(Settings(document=document_with(tmp_path, paths, SCHEMAS))))
     response = ask("GET", "/notes?page=9")
     assert (response.headers["x-mock-response"], len(response.json()["items"])) == ("generated", 1)
+
+
+RECEIPTS = """
+  /notes:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}
+      responses:
+        '200': {description: The note., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}
+        '201': {description: A receipt., content: {application/json: {schema: {$ref: '#/components/schemas/Receipt'}}}}
+  /notes/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      responses: {'200': {description: A note., content: {application/json: {schema: {$ref: '#/components/schemas/Note'}}}}}
+"""
+
+
+def test_a_success_that_has_no_item_is_made_up(tmp_path):
+    schemas = f"{SCHEMAS}    Receipt: {{type: object, additionalProperties: false, required: [accepted], properties: {{accepted: {{type: boolean}}}}}}\n"
+    ask = asking(Mock(Settings(document=document_with(tmp_path, RECEIPTS, schemas))))
+    created = ask("POST", "/notes", json={"text": "Ahoy"})
+    assert (created.status_code, created.json()) == (201, {"accepted": True})

@@ -19,6 +19,7 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, negotiated
 from understudy.openapi.operations import DeclaredResponse
+from understudy.openapi.resources.bodies import response_schema
 from understudy.openapi.sampler import Sampler
 
 CREATED: Final = 201
@@ -84,7 +85,7 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     steps = bound.role.response_path
     if schema is None:
         return value
-    if steps is None:
+    if steps is None or not _has_item(bound, schema):
         return Sampler(bound.call.schemas, bound.world.identifiers.seed).value(schema)
     if not steps:
         return _viewed(bound, schema, value)
@@ -99,6 +100,19 @@ def enveloped(bound: BoundCall, schema: Node | None, value: Any) -> Any:
     inner = bound.shape.bodies.members(inner).get(steps[-1])
     place[steps[-1]] = _viewed(bound, inner, value)
     return body
+
+
+def _has_item(bound: BoundCall, schema: Node) -> bool:
+    """Tells whether a response has the item; of several successes, one may tell only that it is one."""
+    inferred = response_schema(bound.role.operation)
+    if inferred is not None and schema.pointer == inferred.pointer:
+        return True
+    inner: Node | None = schema
+    for step in bound.role.response_path or ():
+        inner = bound.shape.bodies.members(inner).get(step)
+    if inner is not None and "array" in bound.shape.bodies.types(inner):
+        inner = bound.shape.bodies.items(inner)
+    return bool(bound.shape.bodies.members(inner).keys() & bound.shape.members.keys())
 
 
 def _viewed(bound: BoundCall, schema: Node | None, value: Any) -> Any:
