@@ -7,9 +7,11 @@ are seeded by their place in the document, so the same document gives the same r
 import re
 from collections.abc import Mapping
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import BODY
+from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.sample_bodies import written_body
 from understudy.mock.engine.sample_headers import LOCATION, sample_headers
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -33,6 +35,8 @@ _WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
 
 _STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "default": 200}
 _REDIRECTS = range(300, 400)
+_MOST_SAMPLES = 100
+"""Samples of one document that are kept: each may hold as many values as a response may."""
 _FIRST_FINAL = 200
 
 
@@ -194,12 +198,24 @@ class _Sampling:
         return None
 
     def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
-        sampler = Sampler(self._schemas, self._seed)
         if media.schema is None:
             assert media.item_schema is not None
-            return [sampler.value(media.item_schema)]
-        value = sampler.value(media.schema)
+            return [_sampled(self._schemas, media.item_schema, self._seed)]
+        value = _sampled(self._schemas, media.schema, self._seed)
         return _echoed(value, media.schema, self._schemas, self._operation, arguments)
+
+
+_SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], Any]]] = WeakKeyDictionary()
+
+
+def _sampled(schemas: Schemas, schema: Node, seed: int) -> Any:
+    """Returns the sample of a schema, which is made once for a seed; nobody changes it."""
+    samples = _SAMPLES.setdefault(schemas, Recent(_MOST_SAMPLES))
+    key = (schema.pointer, seed)
+    sample = samples.get(key)
+    if sample is None:
+        sample = samples.put(key, Sampler(schemas, seed).value(schema))
+    return sample
 
 
 def _text_of_nothing(media_type: str) -> Any:
