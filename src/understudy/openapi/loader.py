@@ -95,7 +95,7 @@ class Document:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Its file, and those that it refers to."""
+        """The file of the document, and those that it refers to."""
         return (self.path, *(self.path.parent / name for name in self.raw.get(FILES, {})))
 
     @property
