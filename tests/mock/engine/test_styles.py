@@ -64,6 +64,7 @@ def test_a_path_parameter_is_read_in_its_style(serve, style, schema, target, val
         ("pipeDelimited", INTEGERS, "v=1|2", [1, 2]),
         ("pipeDelimited, explode: true", INTEGERS, "v=1&v=2", [1, 2]),
         ("form", POINT, "x=1&y=2&tags=a&tags=b", {"x": 1, "y": 2, "tags": ["a", "b"]}),
+        ("form", f"{{type: array, items: {POINT}}}", 'v={"x":1}&v={"x":2}', [{"x": 1}, {"x": 2}]),
         ("form, explode: false", POINT, "v=x,1,y,2", {"x": 1, "y": 2}),
         ("deepObject", POINT, "v[x]=1&v[tags]=a&v[tags]=b", {"x": 1, "tags": ["a", "b"]}),
         ("deepObject", POINT, "v[x]=1&v[tags][]=a&v[tags][]=b", {"x": 1, "tags": ["a", "b"]}),

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Final
+
+import orjson
 
 from understudy.errors import BadRequest
 from understudy.openapi.loader import Node
@@ -100,7 +103,7 @@ class StyleReader:
     def _read(self, texts: list[str]) -> Iterator[Any]:
         if "array" in self._types:
             types = self._schemas.types(self._items)
-            yield [convert(text, types) for text in self._split(texts)]
+            yield [_item(text, types) for text in self._split(texts)]
         is_spread = self._style == "deepObject" or (self._style == "form" and self._explode)
         if "object" in self._types and not is_spread:
             yield self._named(once(self._label, texts))
@@ -192,6 +195,14 @@ class StyleReader:
             msg = f"{self._label}: {text!r:.80} is not in the style {self._style}; begin with {prefix!r}."
             raise BadRequest(msg, code="invalid_parameter")
         return text[len(prefix) :]
+
+
+def _item(text: str, types: frozenset[str]) -> Any:
+    """Returns an item of a list; an object or a list in it is JSON, as no style writes it."""
+    if types & {"array", "object"} and text[:1] in {"{", "["}:
+        with suppress(ValueError):
+            return orjson.loads(text)
+    return convert(text, types)
 
 
 def _plant(tree: dict[str, Any], keys: list[str], values: list[str]) -> None:
