@@ -236,6 +236,7 @@ UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
             "is_mock", "true: assumed rules give findings too, as for the mock", example=False
         ),
         UnaskedKey("accept", "rules whose breach is a note here", ()),
+        UnaskedKey("overlays", "Overlay files that change the document", ("overlay.yaml",)),
         UnaskedKey("vocabulary", "words for scopes, QR types, headers, upload field", "words.yaml"),
         UnaskedKey("ledger", "counts the hour's requests across runs", "target.ledger"),
     ),
