@@ -17,7 +17,7 @@ COLLECTED_AFTER = 20_000
 """Objects that are allocated between two collections of garbage."""
 
 TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
-"""The environment variable by which Hypothesis is told where to keep its tables of characters."""
+"""The environment variable that names the directory for Hypothesis's tables of characters."""
 
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 

@@ -79,7 +79,7 @@ class OperationPlan:
 
     @cached_property
     def generators(self) -> tuple[Generator, ...]:
-        """What draws further mutations."""
+        """The generators of further mutations."""
         return tuple(self.make_generators())
 
     @cached_property
