@@ -1,6 +1,7 @@
 """Inferred state is a world's state: isolated, reset, kept, exported and bounded."""
 
 import io
+import shlex
 import sys
 import zipfile
 
@@ -11,6 +12,7 @@ from tests.mock.collections.conftest import TODO, asking
 from understudy import limits
 from understudy.cli import main
 from understudy.mock.app import Mock
+from understudy.mock.engine.curl_commands import ANY_CREDENTIALS, JSON
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import items_of
@@ -123,3 +125,13 @@ def test_a_collection_that_a_state_model_states_stateless_is_made_up(tmp_path):
     model.write_text("collections: {/lists: {stateless: true}}\n")
     ask = asking(Mock(Settings(document=TODO, state_model=model)))
     assert ask("GET", "/lists").headers["x-mock-response"] == "generated"
+
+
+def test_the_commands_of_the_first_screen_work(ask, mock):
+    for it in mock.listing.operations("", ANY_CREDENTIALS):
+        words = shlex.split(it.command)
+        if it.method == "GET":
+            assert ask("GET", words[-1]).status_code == 200, it.command
+        if it.path == "/lists" and it.method == "POST":
+            created = ask("POST", "/lists", content=words[-1], headers={"content-type": JSON})
+            assert created.status_code == 201

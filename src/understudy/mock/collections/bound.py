@@ -11,6 +11,7 @@ from understudy.mock.collections.records import ItemRecords, text_of
 from understudy.mock.collections.shapes import ItemShape
 from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.engine.handlers import BODY
+from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.items import Item
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -38,11 +39,15 @@ class StatefulDocument:
     Args:
         document: The document.
         model: What has state.
+
+    Attributes:
+        beginning: The items that worlds begin with.
     """
 
     def __init__(self, document: Document, model: ResourceModel) -> None:
         self.document = document
         self.model = model
+        self.beginning: Baseline = {}
         self._shapes: dict[str, ItemShape] = {}
         self._schemas: Schemas | None = None
 

@@ -9,6 +9,8 @@ from understudy.mock.collections import changing, reading
 from understudy.mock.collections.bound import OVERRIDE, BoundCall, StatefulDocument
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_handlers import DocumentCall, DocumentHandler
+from understudy.mock.store.items import items_of
+from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.resources.model import Resource, ResourceOperation, Role
 
 _FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
@@ -49,6 +51,16 @@ class StatefulOperation:
         except Problem as problem:
             problem.headers = (*problem.headers, OVERRIDE)  # each refusal names what changes it
             raise
+
+    def path_values(self) -> Mapping[str, str]:
+        """Returns the path parameters of a request that a new world has an item for."""
+        names = PATH_PARAMETER.findall(self.role.operation.path)
+        parents = [it.collection for it in self.resource.parents if it.collection is not None]
+        for path in (self.resource.path, *reversed(parents)):
+            items = self.stateful.beginning.get(items_of(path).name, {})
+            for item in items.values():
+                return dict(zip(names, (*item.parents, item.identifier), strict=False))
+        return {}
 
     @property
     def inference(self) -> Mapping[str, Any]:

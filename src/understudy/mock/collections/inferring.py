@@ -51,4 +51,5 @@ def with_items(
     if stateful is None or LAST_NUMBERS.name in fixtures:
         return fixtures
     supplied = None if settings.seed_data is None else load_seed_data(settings.seed_data, stateful)
-    return {**seeded(stateful, settings.seed, supplied), **fixtures}
+    stateful.beginning = seeded(stateful, settings.seed, supplied)
+    return {**stateful.beginning, **fixtures}

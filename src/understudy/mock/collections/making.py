@@ -122,7 +122,7 @@ class ItemMaker:
         """Returns an item that is made up from the document's examples and schema."""
         if self._shape.schema is None:
             return {}
-        value = Sampler(self._shape.schemas, self._seed, number - 1).value(self._shape.schema)
+        value = Sampler(self._shape.schemas, self._seed, number).value(self._shape.schema)
         return value if isinstance(value, dict) else {}
 
     def _own(

@@ -77,6 +77,8 @@ def _target(endpoint: Endpoint, credentials: SampleCredentials) -> str:
     """Returns the path with its query: every required parameter has a value."""
     operation = endpoint.operation
     values = {p.name: _text(_value(endpoint, p)) for p in _required(endpoint, "path")}
+    if endpoint.document_handler is not None:
+        values |= endpoint.document_handler.path_values()
     path = PATH_PARAMETER.sub(lambda match: quote(values.get(match[1], "1"), ""), operation.path)
     query = [pair for p in _required(endpoint, "query") for pair in _pairs(endpoint, p)]
     query += [(c.name, credentials.token) for c in _credentials(endpoint) if c.location == "query"]

@@ -59,5 +59,8 @@ class DocumentHandler(Protocol):
     def inference(self) -> Mapping[str, Any]:
         """Explains what the state was inferred from, as JSON."""
 
+    def path_values(self) -> Mapping[str, str]:
+        """Returns the path parameters of a request that a new world has an item for."""
+
     def __call__(self, call: DocumentCall) -> HandlerResponse | None:
         """Returns the response; None where it is to be generated from the document."""
