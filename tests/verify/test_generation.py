@@ -1,17 +1,28 @@
 """Generated cases: what Schemathesis finds is taken over, and its known false alarms are not."""
 
+from dataclasses import replace
+
 import httpx
 import pytest
 from schemathesis.config import HealthCheck
+from tests.mock.renewal import renew
 from tests.quality.mutants.edge import LIST, Edge, at
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
-from understudy.verify.generated_cases import _Generation, generated, is_false_alarm
+from understudy.verify.generated_cases import (
+    AS_ANONYMOUS,
+    AS_OWNER,
+    _Generation,
+    generated,
+    is_false_alarm,
+)
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import run_phases
+
+OWNERS_TOKEN = TARGET.credentials.access_token
 
 
 @pytest.mark.parametrize(
@@ -28,16 +39,23 @@ def test_a_text_taken_for_a_text_is_no_finding(actual, is_alarm):
     assert is_false_alarm(actual) is is_alarm
 
 
-def test_what_the_document_allows_and_a_deployment_refuses_is_found(mock, wire):
+@pytest.fixture(scope="module")
+def outcome(built):
+    """The outcome of generated cases, where a list of avatars is refused that the document allows."""
+
     def change(request, send):
         is_list = at(request, "GET", LIST) and "selected_email_hash" not in str(request.url)
         return httpx.Response(422, json={"error": "no"}) if is_list else send(request)
 
-    time = in_process.time_of(mock)
-    allowance = Allowance(requests=900)
-    deployment = Deployment(TARGET, Edge(wire, change), time, allowance)
-    phases = [("generated cases", generated(5))]
-    outcome = run_phases(start(deployment, RunOptions(("generated",), phases=phases)))
+    mock = renew(built)
+    with in_process.InProcess(mock) as wire:
+        time = in_process.time_of(mock)
+        deployment = Deployment(TARGET, Edge(wire, change), time, Allowance(requests=900))
+        phases = [("generated cases", generated(5))]
+        yield run_phases(start(deployment, RunOptions(("generated",), phases=phases)))
+
+
+def test_what_the_document_allows_and_a_deployment_refuses_is_found(outcome):
     (found,) = outcome.rules
     assert found.status == "failed"
     assert outcome.findings[0].exchange.operation == "GET /me/avatars"
@@ -48,3 +66,18 @@ def test_no_operation_is_left_out_on_a_slow_machine(mock, wire):
     configuration = _Generation(run, None, 1)._configuration()
     # Hypothesis would give the operation up after some seconds of drawing
     assert HealthCheck.too_slow in configuration.suppress_health_check
+
+
+def test_the_cases_of_the_owner_are_sent_as_anonymous_too_until_the_budget_is_spent(outcome):
+    owners, anonymous = (
+        [exchange.request for exchange in outcome.exchanges if exchange.source == source]
+        for source in (AS_OWNER, AS_ANONYMOUS)
+    )
+    with_token = [each for each in owners if each.token == OWNERS_TOKEN]
+    assert anonymous
+    assert anonymous == [without_token(each) for each in with_token[: len(anonymous)]]
+
+
+def without_token(request):
+    headers = tuple(each for each in request.headers if each[0] != "authorization")
+    return replace(request, headers=headers)
