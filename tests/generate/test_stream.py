@@ -26,7 +26,7 @@ PLANS = {plan.name: plan for plan in plans()}
 JOB = ExportSettings(
     {"resource": "http://127.0.0.1:8080/v3", "authorization": "http://127.0.0.1:8081"}
 )
-DIGEST = "c4283ef72895d15774a0cb32c5b696d9a93854214227da915a343e0df83e0e06"
+DIGEST = "76a4d29cfc617c8c8c30f3ec7c59fb3495a7a7b5ca326b98b8e2b6e65449de45"
 """Changes with the catalogue and the documents (and with Pillow, which generators the JPEGs): then it is
 to be taken from one Python, and to hold under the others."""
 

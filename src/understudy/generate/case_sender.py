@@ -21,7 +21,7 @@ from understudy.deployments.refusals import (
 from understudy.deployments.target import ALL_SCOPES
 from understudy.errors import StartupError
 from understudy.generate import upload_images
-from understudy.generate.cases import Case, ExpectedResponse
+from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
 from understudy.generate.test_data import AVATAR_ID, CODE, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
@@ -73,7 +73,7 @@ class CaseSender:
         secrets: Current values of the variables; a code can be used once.
         unanswered: Consecutive requests without a response.
         has_response: Whether the deployment responded to a case.
-        unknown: Operation to whether its plain request is answered with 404.
+        doubts: Operation to why a 404 of it says nothing, or to an empty text.
     """
 
     run: Run
@@ -82,7 +82,7 @@ class CaseSender:
     secrets: dict[str, str] = field(default_factory=dict)
     unanswered: int = 0
     has_response: bool = False
-    unknown: dict[str, bool] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @property
     def _probe_client(self) -> ProbeClient:
@@ -163,24 +163,29 @@ class CaseSender:
         reasons = [mismatch, *findings] if mismatch else findings
         if reasons:
             return f"failed: {'; '.join(reasons)}"
-        if exchange.status == NOT_FOUND and self._is_unknown(case):
-            return f"not judged: the plain request of {case.operation} is answered with 404 too"
-        return f"passed: {exchange.status}"
+        doubt = self._doubt(case) if exchange.status == NOT_FOUND else ""
+        return f"not judged: {doubt}" if doubt else f"passed: {exchange.status}"
 
-    def _is_unknown(self, case: Case) -> bool:
-        """Tells whether the deployment may not know the operation: even its plain request gets 404.
+    def _doubt(self, case: Case) -> str:
+        """Returns why a 404 says nothing about what a case tests, or an empty text.
 
-        Then a 404 says nothing about what the case tests.
+        The deployment may not know the operation at all; its plain request shows whether it does.
         """
-        if case.plain is None or case.plain == case.request:
-            return case.plain is not None
-        if case.operation not in self.unknown:
-            plain = replace(case, request=case.plain, kind="valid", expected=PLAIN)
-            try:
-                self.unknown[case.operation] = self._sent(plain).status == NOT_FOUND
-            except Refusal:
-                return False
-        return self.unknown[case.operation]
+        if case.plain is None:
+            return ""
+        if case.operation not in self.doubts:
+            self.doubts[case.operation] = self._doubt_about_operation(case, case.plain)
+        return self.doubts[case.operation]
+
+    def _doubt_about_operation(self, case: Case, request: CaseRequest) -> str:
+        plain = replace(case, request=request, kind="valid", expected=PLAIN)
+        try:
+            is_unknown = request == case.request or self._sent(plain).status == NOT_FOUND
+        except Refusal as refusal:
+            return f"the plain request of {case.operation}, which may get 404 too, is not sent: {refusal}"
+        if is_unknown:
+            return f"the plain request of {case.operation} is answered with 404 too"
+        return ""
 
     def _address(self, case: Case) -> str:
         target = self.run.deployment.target
