@@ -38,15 +38,22 @@ class Sampler:
         seed: The same seed and schema give the same value.
         number: Which of several values for one place is made, counted from 0.
         style: What kind of values is made.
+        most: How many values a sample may have; None: as many as a response.
     """
 
     def __init__(
-        self, schemas: Schemas, seed: int, number: int = 0, style: SampleStyle = PLAUSIBLE
+        self,
+        schemas: Schemas,
+        seed: int,
+        number: int = 0,
+        style: SampleStyle = PLAUSIBLE,
+        most: int | None = None,
     ) -> None:
         self._schemas = schemas.for_requests if style.is_for_requests else schemas.for_responses
         self._seed = seed
         self._number = number
         self._style = style
+        self._most = SAMPLE_VALUES.most if most is None else most
         self._made = [0]
 
     def value(self, schema: Node, name: str = "", above: tuple[str, ...] = ()) -> Any:
@@ -58,7 +65,7 @@ class Sampler:
             above: Pointers of the schemas around it.
 
         Raises:
-            LimitExceeded: The schema requires more than a response may hold.
+            LimitExceeded: The schema requires more than a sample may have.
         """
         if not above:
             self._made = [0]
@@ -243,14 +250,17 @@ class Sampler:
         return self._numbered(number or self._number).joint_value(tuple(schemas), name, above)
 
     def _numbered(self, number: int) -> "Sampler":
-        sampler = Sampler(self._schemas, self._seed, number, self._style)
+        if number == self._number:
+            return self
+        sampler = Sampler(self._schemas, self._seed, number, self._style, self._most)
         sampler._made = self._made
         return sampler
 
     def _count(self, values: int) -> None:
         """Counts values before they are made: a small schema can require any number of them."""
         self._made[0] += values
-        SAMPLE_VALUES.check(self._made[0])
+        if self._made[0] > self._most:
+            raise SAMPLE_VALUES.exceeded()
 
     def _texts(self, place: SchemaPlace) -> Iterator[str]:
         shortest = place.fewest("minLength")

@@ -10,7 +10,7 @@ import yaml
 from PIL import Image
 
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.document_responses import sample_response
+from understudy.mock.engine.document_responses import SampleBounds, sample_response
 from understudy.mock.engine.sample_files import sample_file
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
@@ -42,7 +42,9 @@ def answer(content: dict[str, Any], accept: str = "", **response: Any) -> Handle
     raw = {"openapi": "3.1.0", "paths": {"/a": {"get": {"responses": responses}}}}
     raw["components"] = {"schemas": {"Pet": PET}}
     document = Document(Path("api.yaml"), raw)
-    return sample_response(operations(document)[0], Schemas(document), 7, accept=accept)
+    return sample_response(
+        operations(document)[0], Schemas(document), 7, bounds=SampleBounds(accept)
+    )
 
 
 def test_xml_has_the_names_attributes_wrappers_and_namespaces_of_its_schema() -> None:

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.document_responses import complete, sample_response
+from understudy.mock.engine.completion import complete
+from understudy.mock.engine.document_responses import sample_response
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import operations
 from understudy.openapi.schemas import Schemas

@@ -1,14 +1,15 @@
 """Generates responses of operations without a handler, from the document's examples or schemas.
 
-Also adds the members that a newer document requires to the response of a handler. Generated values
-are seeded by their place in the document, so the same document gives the same response every time.
+Generated values are seeded by their place in the document, so the same document gives the same response
+every time.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from understudy.limits import SAMPLE_VALUES
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.recent import Recent
@@ -21,9 +22,6 @@ from understudy.openapi.members import member_schema
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
-
-SLUG = "slug"
-_NOT_IN_SLUGS = re.compile("[^a-z0-9]+")
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 
@@ -40,13 +38,28 @@ _MOST_SAMPLES = 100
 _FIRST_FINAL = 200
 
 
+class SampleBounds(NamedTuple):
+    """What a generated response is to be like.
+
+    Attributes:
+        accept: The Accept header, which chooses among the declared media types.
+        most: How many values may be generated now, which takes some 50 microseconds each.
+    """
+
+    accept: str = ""
+    most: int = SAMPLE_VALUES.most
+
+
+UNBOUNDED: Final = SampleBounds()
+
+
 def sample_response(
     operation: Operation,
     schemas: Schemas,
     seed: int,
     arguments: Mapping[str, Any] = NO_ARGUMENTS,
     *,
-    accept: str = "",
+    bounds: SampleBounds = UNBOUNDED,
     notes: list[str] | None = None,
 ) -> HandlerResponse:
     """Returns the response that a document promises first, by example or by schema.
@@ -59,13 +72,17 @@ def sample_response(
         seed: Seed of generated values.
         arguments: What was sent: parameters by name, and the body. Members of the same names in a
             generated object have these values, as a client reads back what it wrote.
-        accept: The Accept header, which chooses among the declared media types.
+        bounds: What the response is to be like.
         notes: Gets a remark on each example that is passed over.
+
+    Raises:
+        LimitExceeded: The body has more values, and was not generated before.
     """
     status, response = _first_response(operation)
     if response is None:
         return HandlerResponse(None, status)
-    return _Sampling(operation, schemas, seed, accept, notes).response(status, response, arguments)
+    sampling = _Sampling(operation, schemas, seed, bounds, notes)
+    return sampling.response(status, response, arguments)
 
 
 def declared_response(
@@ -128,14 +145,15 @@ class _Sampling:
         operation: Operation,
         schemas: Schemas,
         seed: int,
-        accept: str = "",
+        bounds: SampleBounds = UNBOUNDED,
         notes: list[str] | None = None,
     ) -> None:
         self._operation = operation
         self._schemas = schemas.for_responses
         self._seed = seed
-        self._accept = accept
+        self._accept = bounds.accept
         self._notes = [] if notes is None else notes
+        self._most = bounds.most
 
     def response(
         self,
@@ -200,39 +218,27 @@ class _Sampling:
     def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
         if media.schema is None:
             assert media.item_schema is not None
-            return [_sampled(self._schemas, media.item_schema, self._seed)]
-        value = _sampled(self._schemas, media.schema, self._seed)
+            return [_sampled(self._schemas, media.item_schema, self._seed, self._most)]
+        value = _sampled(self._schemas, media.schema, self._seed, self._most)
         return _echoed(value, media.schema, self._schemas, self._operation, arguments)
 
 
 _SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], Any]]] = WeakKeyDictionary()
 
 
-def _sampled(schemas: Schemas, schema: Node, seed: int) -> Any:
+def _sampled(schemas: Schemas, schema: Node, seed: int, most: int) -> Any:
     """Returns the sample of a schema, which is made once for a seed; nobody changes it."""
     samples = _SAMPLES.setdefault(schemas, Recent(_MOST_SAMPLES))
     key = (schema.pointer, seed)
     sample = samples.get(key)
     if sample is None:
-        sample = samples.put(key, Sampler(schemas, seed).value(schema))
+        sample = samples.put(key, Sampler(schemas, seed, most=most).value(schema))
     return sample
 
 
 def _text_of_nothing(media_type: str) -> Any:
     """Returns the content of a type that the document says no more of."""
     return "understudy" if is_text(media_type) else {}
-
-
-def complete(body: Any, schema: Node, schemas: Schemas, seed: int) -> Any:
-    """Returns a body with the required members that it lacks, generated at every level.
-
-    Args:
-        body: The body that a handler returned; not changed.
-        schema: The schema that the document in force declares.
-        schemas: The document's validators.
-        seed: Same seed, same members.
-    """
-    return _Completion(schemas, seed).completed(body, schema)
 
 
 def _echoed(
@@ -264,37 +270,3 @@ def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
         for name, member in members.items()
         if member is not None and not schemas.is_flagged(member, "readOnly")
     }
-
-
-class _Completion:
-    """Adds what is missing, level by level."""
-
-    def __init__(self, schemas: Schemas, seed: int) -> None:
-        self._schemas = schemas
-        self._sampler = Sampler(schemas, seed)
-
-    def completed(self, body: Any, schema: Node) -> Any:
-        if isinstance(body, list | tuple):  # records give tuples
-            items = self._schemas.items_schema(schema)
-            return body if items is None else [self.completed(item, items) for item in body]
-        if not isinstance(body, dict):
-            return body
-        members = {
-            name: self.completed(value, member)
-            if (member := self._schemas.property_schema(schema, name)) is not None
-            else value
-            for name, value in body.items()
-        }
-        for name in self._schemas.required_names(schema):
-            member = self._schemas.property_schema(schema, name)
-            if name not in members and member is not None:
-                members[name] = self._made_up(name, member, members)
-        return members
-
-    def _made_up(self, name: str, schema: Node, beside: Mapping[str, Any]) -> Any:
-        """Returns a value for a required member; a slug is made of the name that stands beside it."""
-        if name == SLUG:
-            slug = _NOT_IN_SLUGS.sub("-", str(beside.get("name", "")).lower()).strip("-")
-            if slug and self._schemas.validator(schema).is_valid(slug):
-                return slug
-        return self._sampler.value(schema, name)

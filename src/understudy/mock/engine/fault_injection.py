@@ -70,7 +70,8 @@ class FaultInjection:
         stale = None
         if fault.effect == "stale-field":
             stale = await self._body_by_the_fixtures(context, scope, receive)
-        replacement = _replacement(context, endpoint, fault, preferences)
+        # a thread, as a body from the document may have thousands of values
+        replacement = await asyncio.to_thread(_replacement, context, endpoint, fault, preferences)
         response = await self._response(context, endpoint, replacement, scope, receive)
         response = _changed(context, endpoint, response, fault, stale)
         await _deliver(fault, response, scope, receive, _with_headers(send, preferences, fault))

@@ -5,7 +5,7 @@ from typing import Any
 from jsonschema_rs import Validator
 
 from understudy.mock.engine.call import HandlerResponse, SharedBody
-from understudy.mock.engine.document_responses import complete
+from understudy.mock.engine.completion import complete
 from understudy.mock.engine.validation_errors import first_error
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
