@@ -72,7 +72,10 @@ def ask_for_target(path: Path) -> None:
         answers = _answers(path)
     except click.Abort:
         click.echo(err=True)
-        msg = f"The questions were not answered to the end, so {path} was not written."
+        msg = (
+            f"The questions were not answered to the end, so {path} was not written. "
+            "`understudy verify --init --template` prints a template to fill in."
+        )
         raise StartupError(msg) from None
     try:
         path.write_text(written(answers))
