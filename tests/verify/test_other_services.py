@@ -93,3 +93,13 @@ def test_the_plan_counts_the_preflight(tmp_path: Path) -> None:
     )
     done = CliRunner().invoke(main, ["verify", "--target", str(target), "--plan"])
     assert " 2 requests  preflight: each credential, slug and secret once" in done.output
+
+
+def test_an_operation_without_responses_has_none_that_could_break_the_document(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bare.yaml"
+    path.write_text(
+        "openapi: 3.1.0\ninfo: {title: a, version: '1'}\npaths: {/things: {get: {tags: [a]}}}\n"
+    )
+    assert verify(document=path, cases=2).findings == ()
