@@ -89,6 +89,7 @@ SNAPSHOTS: Final = Limit("snapshots", 1_000, "snapshots")
 FAULTS: Final = Limit("faults", 1_000, "faults in a world")
 RECORDS: Final = Limit("records", 100_000, "records of one kind that a world adds to its fixtures")
 PICTURE_BYTES: Final = Limit("picture-bytes", 256 * 1024 * 1024, "bytes of uploads in a world", 413)
+ITEMS: Final = Limit("items", 10_000, "inferred items in a world", 413)
 ITEM_BYTES: Final = Limit("item-bytes", 64 * 1024 * 1024, "bytes of inferred items in a world", 413)
 JOURNAL_BYTES: Final = Limit("journal-bytes", 32 * 1024 * 1024, "bytes of a world's journal")
 """The journal forgets its oldest entries beyond it; no request is refused for it."""

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from understudy.mock.engine._connexion import ROUTING, Skeleton, registered_routes, routed
-from understudy.openapi.operations import operations, path_shape
-from understudy.openapi.skeleton import path_texts, routing_id, skeleton
+from understudy.openapi.operations import operations
+from understudy.openapi.skeleton import path_texts, routed_path, routing_id, skeleton
 
 _NAMES = st.text(st.characters(codec="utf-8", exclude_characters="{}/", exclude_categories=["C"]))
 _SEGMENTS = st.one_of(
@@ -18,8 +18,9 @@ _SEGMENTS = st.one_of(
 )
 _PATHS = st.lists(_SEGMENTS, min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
 _METHODS = st.sampled_from(["get", "put", "post", "delete", "patch", "head", "options", "trace"])
+OK: Any = {"responses": {"2XX": {"description": "ok"}}}
 _OPERATION = st.fixed_dictionaries(
-    {"responses": st.just({"2XX": {"description": "ok"}})},
+    {"responses": st.just(OK["responses"])},
     optional={
         "operationId": st.sampled_from(["one", "two"]),
         "security": st.lists(st.just({"token": ["read"]}), max_size=1),
@@ -37,6 +38,7 @@ async def nothing(*_: Any) -> None:
 
 
 @given(paths=st.dictionaries(_PATHS, st.dictionaries(_METHODS, _OPERATION), max_size=4))
+@example(paths={path: {"get": OK} for path in ("/{id}/{id}", "/{id}/{+}")})
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -46,7 +48,7 @@ def test_any_document_gives_a_skeleton_that_connexion_loads(read, paths: dict[st
     found = operations(document)
     CONNEXIONS_SPECIFICATION(skeleton(found))
     assert len(list(registered_routes(routed({"/v1": found}, [ROUTING], nothing)))) == len(
-        {(operation.method, path_shape(operation.path)) for operation in found}
+        {(operation.method, routed_path(operation)) for operation in found}
     )
 
 

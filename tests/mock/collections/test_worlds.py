@@ -84,6 +84,14 @@ def test_the_bytes_of_all_items_are_bounded(ask, monkeypatch):
     assert statuses.count(201) > 5
 
 
+def test_the_number_of_all_items_is_bounded(ask, monkeypatch):
+    few = limits.ITEMS._replace(most=10)
+    monkeypatch.setattr("understudy.mock.store.items.ITEMS", few)
+    responses = [ask("POST", "/lists", json={"name": f"list {number}"}) for number in range(12)]
+    assert (responses[0].status_code, responses[-1].status_code) == (201, 413)
+    assert responses[-1].headers["x-mock-limit"] == "items"
+
+
 @pytest.mark.usefixtures("home")
 def test_explain_names_the_inference_and_what_corrects_it(ask):
     entry = ask("GET", "/__admin/requests?limit=1").json()["requests"][0]

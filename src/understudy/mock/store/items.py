@@ -12,7 +12,7 @@ from urllib.parse import quote
 import orjson
 from msgspec import Struct
 
-from understudy.limits import ITEM_BYTES
+from understudy.limits import ITEM_BYTES, ITEMS
 from understudy.mock.engine.records import Collection
 from understudy.mock.engine.worlds import World
 
@@ -76,8 +76,10 @@ def expect_room_for_item(world: World, paths: Iterable[str], size: int) -> None:
         size: The bytes of the item.
 
     Raises:
-        LimitExceeded: The world's items would be too large together.
+        LimitExceeded: The world's items would be too many, or too large together.
     """
+    paths = tuple(paths)
+    ITEMS.check(sum(world.changed(items_of(path)) for path in paths))
     ITEM_BYTES.check(sum(world.weight(items_of(path), _size) for path in paths) + size)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.lint.contradictions import contradiction
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import Operation, operations, path_shape
+from understudy.openapi.operations import Operation, operations
 from understudy.openapi.pointers import escape
 from understudy.openapi.schemas import Schemas
+from understudy.openapi.skeleton import routed_path
 
 
 def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]:
@@ -22,7 +23,7 @@ def check_document(document: Document, schemas: Schemas) -> Iterator[Diagnostic]
 def _check_paths(declared: tuple[Operation, ...]) -> Iterator[Diagnostic]:
     first: dict[tuple[str, str], str] = {}
     for operation in declared:
-        path = first.setdefault((operation.method, path_shape(operation.path)), operation.path)
+        path = first.setdefault((operation.method, routed_path(operation)), operation.path)
         if path != operation.path:
             message = f"{operation.method} requests that fit {operation.path!r} go to {path!r}."
             yield contradiction("unreachable-path", operation.pointer, message)
