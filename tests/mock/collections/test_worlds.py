@@ -54,10 +54,16 @@ def test_items_outlast_the_process(tmp_path):
     created = ask("POST", "/lists", json={"name": "Home"}).headers["location"]
     ask("POST", f"{created}/todos", json={"title": "Milk"})
     before = [ask("GET", path).json() for path in ("/lists", f"{created}/todos")]
-    assert isinstance(first.worlds.store, SqliteStore)
-    first.worlds.store.close()
-    after = asking(Mock(settings))
+    _close(first)
+    second = Mock(settings)
+    after = asking(second)
     assert [after("GET", path).json() for path in ("/lists", f"{created}/todos")] == before
+    _close(second)
+
+
+def _close(mock: Mock) -> None:
+    assert isinstance(mock.worlds.store, SqliteStore)
+    mock.worlds.store.close()
 
 
 def test_an_export_begins_another_mock_with_the_same_items(ask, mock, home, milk, tmp_path):

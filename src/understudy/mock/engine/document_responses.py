@@ -39,7 +39,7 @@ _FIRST_FINAL = 200
 
 
 class SampleBounds(NamedTuple):
-    """What a generated response is to be like.
+    """The media types and the size that a generated response may have.
 
     Attributes:
         accept: The Accept header, which chooses among the declared media types.
