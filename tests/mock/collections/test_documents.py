@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import orjson
 import pytest
-from tests.mock.collections.conftest import TODO, asking
+from tests.mock.asking import asking
+from tests.mock.collections.conftest import TODO
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings

@@ -2,7 +2,8 @@
 
 import httpx
 import pytest
-from tests.mock.collections.conftest import asking, document_with
+from tests.mock.asking import asking
+from tests.mock.collections.conftest import document_with
 
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.mock.collections.conftest import TODO, asking
+from tests.mock.asking import asking
+from tests.mock.collections.conftest import TODO
 
 from understudy.errors import StartupError
 from understudy.mock.app import Mock

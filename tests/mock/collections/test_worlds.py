@@ -7,7 +7,8 @@ import zipfile
 
 import pytest
 from click.testing import CliRunner
-from tests.mock.collections.conftest import TODO, asking
+from tests.mock.asking import asking
+from tests.mock.collections.conftest import TODO
 
 from understudy import limits
 from understudy.cli import main
