@@ -21,7 +21,8 @@ def test_a_mock_is_imported_without_what_routing_never_calls() -> None:
     loaded = run(
         """
         import understudy.cli.serving, sys
-        print(*sorted({"connexion", "flask", "httpx", "rich", "PIL"} & sys.modules.keys()))
+        heavy = {"connexion", "flask", "httpx", "rich", "PIL", "jinja2", "jsonschema", "requests"}
+        print(*sorted((heavy | {"werkzeug"}) & sys.modules.keys()))
         """
     )
     assert loaded.split() == []
@@ -44,6 +45,22 @@ def test_who_imports_connexion_before_and_after_has_all_of_it() -> None:
         print(connexion.middleware.routing.RoutingMiddleware.__module__)
         """
     ).split() == ["connexion.middleware.routing"]
+
+
+def test_nobody_else_gets_a_package_that_is_absent_for_connexion() -> None:
+    assert run(
+        """
+        import sys
+        import understudy.cli.serving
+        from understudy.mock.engine._private_imports import _Absent
+        for module in list(sys.modules.values()):
+            for name, value in vars(module).items():
+                assert not isinstance(value, _Absent), (module, name)
+        import jinja2, jsonschema, requests, werkzeug
+        jsonschema.validate(1, {"type": "integer"})
+        print(jinja2.Template("{{ 1 }}").render(), requests.Request, werkzeug.Request)
+        """
+    ).startswith("1 <class 'requests.models.Request'> <class 'werkzeug.wrappers.request.Request'>")
 
 
 def test_a_package_that_is_not_there_is_named() -> None:

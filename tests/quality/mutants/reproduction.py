@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):
-            return self.answer
+            return self.response
         raise AttributeError(name)
 
     def log_message(self, *_arguments: Any) -> None:
