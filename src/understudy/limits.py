@@ -83,6 +83,8 @@ PATTERN_BYTES: Final = Limit("pattern-bytes", 64 * 1024, "bytes of a compiled re
 PATTERNS: Final = Limit("patterns", 50, "comparisons in a request pattern")
 SEARCH_SECONDS: Final = Limit("search-seconds", 5, "seconds for a search in the journal", 413)
 
+EVENT_STREAMS: Final = Limit("event-streams", 100, "event streams open at a time", 503)
+
 # what a mock and a world hold
 WORLDS: Final = Limit("worlds", 10_000, "worlds")
 SNAPSHOTS: Final = Limit("snapshots", 1_000, "snapshots")

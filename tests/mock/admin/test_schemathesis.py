@@ -30,8 +30,11 @@ CONFIGURATION = {
         "ignored_auth": {"enabled": False},
     },
     "operations": [
-        # one goes on for as long as somebody listens, the other takes a zip file
-        {"include-operation-id": ["streamRequests", "importWorld"], "enabled": False},
+        # two go on for as long as somebody listens, the other takes a zip file
+        {
+            "include-operation-id": ["streamRequests", "streamEvents", "importWorld"],
+            "enabled": False,
+        },
         # GET of these paths is GET /requests/{id} with a wrong id, and so 400 and not 405
         {
             "include-operation-id": ["countRequests", "findRequests"],

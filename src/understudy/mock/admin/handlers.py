@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin import clock, exporting
 from understudy.mock.admin import token_issuing as tokens
+from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.faults import FaultsAdmin
@@ -59,6 +60,7 @@ def handlers(
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
+        **EventsAdmin(worlds).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }
 

@@ -12,10 +12,16 @@ from understudy.mock.engine.request_context import RequestContext
 
 def logged(context: RequestContext) -> dict[str, Any]:
     """Returns an exchange with its secrets masked."""
-    content: dict[str, Any] = {
+    return {
         "id": context.number,
         "request": request(context),
         "response": response(context),
+        **_about(context),
+    }
+
+
+def _about(context: RequestContext) -> dict[str, Any]:
+    return {
         "wasMatched": context.is_matched,
         "timing": {"totalTime": round(context.seconds * 1000, 3)},
         "world": context.world.name,
@@ -25,7 +31,23 @@ def logged(context: RequestContext) -> dict[str, Any]:
         "fault": context.fault,
         "notes": context.notes,
     }
-    return content
+
+
+def summary(context: RequestContext) -> dict[str, Any]:
+    """Returns an exchange as ``logged`` does, without headers and bodies but the client's name."""
+    return {
+        "id": context.number,
+        "request": {
+            "url": target(context),
+            "method": context.method,
+            "clientIp": context.client,
+            "userAgent": context.headers.get(b"user-agent", b"").decode("latin-1"),
+            "loggedDate": _milliseconds(context.started),
+            "loggedDateString": written(context.started),
+        },
+        "response": {"status": context.status},
+        **_about(context),
+    }
 
 
 def operation_id(context: RequestContext) -> str | None:

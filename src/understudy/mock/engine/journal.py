@@ -52,11 +52,13 @@ class Journal(Generic[Entry]):
     Attributes:
         total: How many there were, those it has forgotten among them.
         exercised: How often each part of the contract was used since the last ``forget``.
+        forgotten: The number of the last entry at the last ``forget``.
         listeners: Called with each new entry.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.total = 0
+        self.forgotten = 0
         self.exercised: Counter[Exercised] = Counter()
         self.listeners: list[Listener] = []
         self._capacity = capacity
@@ -96,6 +98,7 @@ class Journal(Generic[Entry]):
 
     def forget(self) -> None:
         """Forgets every exchange; numbering continues, so that each number stays unique."""
+        self.forgotten = self.total
         self._entries.clear()
         self._sizes.clear()
         self._bytes = 0

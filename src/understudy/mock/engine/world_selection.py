@@ -49,6 +49,8 @@ class Worlds:
 
     Attributes:
         snapshots: Name to snapshot.
+        started: The machine's time when they were made; it differs after a restart.
+        open_streams: How many event streams of the admin API are open.
         store: Persists the worlds; None: they are in memory only.
     """
 
@@ -57,6 +59,8 @@ class Worlds:
     ) -> None:
         self.default = default
         self.store: WorldStore | None = None
+        self.started = machine_time()
+        self.open_streams = 0
         self._capacity = capacity
         self.snapshots: dict[str, Snapshot] = {}
         self._beginnings = {default.name: default.snapshot()}
@@ -112,6 +116,10 @@ class Worlds:
     def __iter__(self) -> Iterator[World]:
         """Yields every world, the default one first."""
         return self._lasting(tuple(self._worlds.values()))
+
+    def __len__(self) -> int:
+        """Returns how many worlds there are, those among them that are due to end."""
+        return len(self._worlds)
 
     def page(self, after: int, limit: int) -> WorldsPage:
         """Returns worlds in the order they were made, the default one first.

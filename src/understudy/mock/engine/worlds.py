@@ -87,6 +87,7 @@ class World:
         journal: The requests of this world.
         store: Persists every change; None: the world is in memory only.
         is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
+        revision: How often a record was changed, or all of them replaced.
     """
 
     name: str
@@ -100,6 +101,7 @@ class World:
     journal: Journal[Any] = field(default_factory=Journal)
     store: "WorldStore | None" = None
     is_ended: bool = False
+    revision: int = 0
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
     _weights: dict[str, Weight] = field(default_factory=dict)
 
@@ -206,6 +208,7 @@ class World:
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
         else:
             changed[change.key] = change.record
+        self.revision += 1
 
     def note_change(self) -> None:
         """Tells the store that clock, choices, limits or faults have changed."""
@@ -263,6 +266,7 @@ class World:
         self.windows = Windows(snapshot.windows)
         self.limits = dict(snapshot.limits)
         self.faults = dict(snapshot.faults)
+        self.revision += 1
         if self.store is not None:
             self.store.world_replaced(self)
 

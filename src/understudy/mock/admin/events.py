@@ -1,0 +1,190 @@
+"""Streams what happens in a world as server-sent events (``GET /events`` of ``openapi/admin.yaml``).
+
+A stream looks at its world a few times a second and reports what differs from its last look. So
+requests cost the same whether somebody listens or not: rows are sampled, and counts are exact,
+since the journal counts its entries anyway.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from understudy.errors import BadRequest
+from understudy.limits import EVENT_STREAMS
+from understudy.mock.admin.journal_entries import summary
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.engine.worlds import World
+
+INTERVAL: Final = 0.25
+"""Seconds between two looks at the world."""
+
+HEARTBEAT: Final = 60
+"""Looks without an event after which a comment is sent; proxies end silent streams."""
+
+ROWS: Final = 25
+"""Requests that are reported by a look; the oldest of more are left out, and counted."""
+
+PAGE: Final = 200
+"""Requests of one event where a stream begins with what the journal remembers."""
+
+
+class EventsAdmin:
+    """The handler of the stream.
+
+    Args:
+        worlds: All the worlds of the mock.
+    """
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds = worlds
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {("GET", "/events"): self.stream_events}
+
+    def stream_events(
+        self, call: Call, *, after: int | None = None, last_event_id: str | None = None
+    ) -> HandlerResponse:
+        """Responds to ``GET /events``.
+
+        Raises:
+            BadRequest: The id of the last event is none of this stream's.
+            LimitExceeded: Too many streams are open.
+        """
+        EVENT_STREAMS.check(self._worlds.open_streams + 1)
+        if last_event_id is not None:
+            after = self._resumed(last_event_id)
+        watch = WorldWatch(call.world, self._worlds, after)
+        return HandlerResponse(self._stream(watch), media_type="text/event-stream")
+
+    def _resumed(self, last_event_id: str) -> int:
+        """Returns the number of the last request that was reported; 0 if the mock was restarted."""
+        started, _, number = last_event_id.rpartition("/")
+        if not number.isdecimal() or len(number) > len(str(2**63)):
+            msg = f"Last-Event-ID: {last_event_id!r} is not the id of an event; leave it out."
+            raise BadRequest(msg)
+        return int(number) if started == written(self._worlds.started) else 0
+
+    async def _stream(self, watch: "WorldWatch") -> AsyncIterator[bytes]:
+        self._worlds.open_streams += 1
+        silent = 0
+        try:
+            for event in watch.begin():
+                yield event
+            while not watch.is_over:
+                await asyncio.sleep(INTERVAL)
+                silent += 1
+                for event in watch.look():
+                    silent = 0
+                    yield event
+                if silent >= HEARTBEAT:
+                    silent = 0
+                    yield b": still there\n\n"
+        finally:
+            self._worlds.open_streams -= 1
+
+
+@dataclass(slots=True)
+class WorldWatch:
+    """Tells what happened in a world since the last look at it.
+
+    Attributes:
+        world: The world.
+        worlds: All the worlds of the mock.
+        after: The number of the last request that is known; None: of the newest there is.
+        is_over: Whether the world has ended, after which nothing happens in it.
+    """
+
+    world: World
+    worlds: Worlds
+    after: int | None = None
+    is_over: bool = False
+    _seen: int = 0
+    _forgotten: int = 0
+    _shown: dict[str, Any] = field(default_factory=dict)
+
+    def begin(self) -> Iterator[bytes]:
+        """Yields the first event, and the remembered requests after the last known one."""
+        journal = self.world.journal
+        self._forgotten = journal.forgotten
+        self._shown = self._parts()
+        self._seen = total = journal.total
+        about = {
+            "started": written(self.worlds.started),
+            "world": self.world.name,
+            "total": total,
+            "interval": INTERVAL,
+        }
+        yield b"retry: 1000\n" + _event("start", about)
+        if self.after is None:
+            return
+        first = max(self.after, total - len(journal)) + 1
+        skipped = first - 1 - min(self.after, total)
+        for start in range(first, total + 1, PAGE):
+            yield self._requests(range(start, min(start + PAGE, total + 1)), skipped)
+            skipped = 0
+
+    def look(self) -> Iterator[bytes]:
+        """Yields an event for everything that is not as it was at the last look."""
+        if self.world.is_ended:
+            self.is_over = True
+            yield _event("ended", {"world": self.world.name})
+            return
+        journal = self.world.journal
+        if journal.forgotten != self._forgotten:
+            self._forgotten = journal.forgotten
+            yield _event("forgotten", {"total": journal.forgotten})
+        if journal.total != self._seen:
+            before, self._seen = self._seen, journal.total
+            first = max(before, journal.total - ROWS) + 1
+            yield self._requests(range(first, journal.total + 1), first - 1 - before)
+        for name, data in self._parts().items():
+            if data != self._shown[name]:
+                self._shown[name] = data
+                yield _event(name, data)
+
+    def _requests(self, numbers: range, skipped: int) -> bytes:
+        """Returns the event of these requests; those that the journal lost meanwhile are skipped."""
+        remembered = [self.world.journal.get(number) for number in numbers]
+        rows = [summary(context) for context in remembered if context is not None]
+        data = {
+            "total": numbers.stop - 1,
+            "skipped": skipped + len(numbers) - len(rows),
+            "requests": rows,
+        }
+        return b"id: %b/%d\n%b" % (
+            written(self.worlds.started).encode(),
+            numbers.stop - 1,
+            _event("requests", data),
+        )
+
+    def _parts(self) -> dict[str, Any]:
+        """Returns what is compared from look to look, by the names of the events."""
+        world, setting = self.world, self.world.clock.setting
+        return {
+            "clock": {
+                "set_at": setting and written(setting.set_at),
+                "shown": setting and written(setting.shown),
+                "rate": world.clock.rate,
+            },
+            "faults": {
+                name: {**msgspec.to_builtins(fault), "met": fault.met, "struck": fault.struck}
+                for name, fault in world.faults.items()
+            },
+            "choices": dict(world.choices),
+            "limits": dict(world.limits),
+            "changes": {"revision": world.revision, "changed": world.changed()},
+            "worlds": {"count": len(self.worlds)},
+        }
+
+
+def _event(name: str, data: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(data))
