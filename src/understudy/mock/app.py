@@ -20,8 +20,7 @@ from understudy.mock.apis import (
     web_api,
 )
 from understudy.mock.authserver.client_advice import observe
-from understudy.mock.collections.handlers import stateful_handlers
-from understudy.mock.collections.inferring import stateful_document, with_items
+from understudy.mock.collections.inferring import inferred_state
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.endpoint import endpoints
@@ -88,7 +87,7 @@ class Mock:
         self.fixtures = settings.fixtures or fixtures_directory()
         self.document = settings.document or self._openapi / "service.yaml"
         self._declared = load(self.document, settings.overlays)
-        self._stateful = stateful_document(self._declared, settings)
+        self._state = inferred_state(self._declared, settings)
         self.vocabulary = settings.vocabulary
         self.world = World(
             "default",
@@ -130,14 +129,14 @@ class Mock:
         Raises:
             StartupError: One of them is not as it must be; the old ones stay in force.
         """
-        before, declared, stateful = self.world.baseline, self._declared, self._stateful
+        before, declared, state = self.world.baseline, self._declared, self._state
         self._declared = load(self.document, self._settings.overlays)
         try:
-            self._stateful = stateful_document(self._declared, self._settings)
+            self._state = inferred_state(self._declared, self._settings)
             self.worlds.refit(before, self._fixtures_in_words())
             self._build()
         except Exception:
-            self._declared, self._stateful = declared, stateful
+            self._declared, self._state = declared, state
             self.worlds.refit(self.world.baseline, before)
             raise
 
@@ -146,7 +145,8 @@ class Mock:
         words = OWN_WORDS if self.vocabulary is None else load_vocabulary(self.vocabulary)
         if self._settings.document is not None and interface_operations(self._declared):
             words = with_declared_scopes(words, self._declared)
-        return with_items(loading.load(self.fixtures, words), self._stateful, self._settings)
+        fixtures = loading.load(self.fixtures, words)
+        return fixtures if self._state is None else self._state.with_items(fixtures)
 
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it
@@ -171,8 +171,8 @@ class Mock:
         if self._settings.document is None:
             document = in_words(document, words)
         resource = adapted(resource_api(document, words), document, self._settings)
-        if self._stateful is not None:
-            resource = replace(resource, document_handlers=dict(stateful_handlers(self._stateful)))
+        if self._state is not None:
+            resource = replace(resource, document_handlers=self._state.handlers)
         web = web_api(load(self._openapi / "web.yaml"))
         declared = in_words(load(self._openapi / "authorization.yaml"), words)
         authserver = authorization_api(declared, self._approver())

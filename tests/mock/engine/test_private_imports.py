@@ -28,6 +28,25 @@ def test_a_mock_is_imported_without_what_routing_never_calls() -> None:
     assert loaded.split() == []
 
 
+def test_the_state_of_other_services_is_imported_for_their_documents_alone() -> None:
+    assert run(
+        """
+        import sys
+        from pathlib import Path
+        from understudy.mock.app import Mock
+        from understudy.mock.settings import Settings
+
+        def is_imported():
+            return "understudy.openapi.resources.finder" in sys.modules
+
+        Mock(Settings())
+        print(is_imported())
+        Mock(Settings(document=Path("tests/mock/petstore.yaml")))
+        print(is_imported())
+        """
+    ).split() == ["False", "True"]
+
+
 def test_who_imports_connexion_before_and_after_has_all_of_it() -> None:
     assert run(
         """

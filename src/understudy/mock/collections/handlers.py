@@ -1,6 +1,6 @@
 """Binds the operations of a document to the state that was inferred from it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from understudy.errors import Problem
 from understudy.mock.collections import changing, reading
 from understudy.mock.collections.bound import OVERRIDE, BoundCall, StatefulDocument
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.document_handlers import DocumentCall, DocumentHandler
+from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.store.items import items_of
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.resources.model import Resource, ResourceOperation, Role
@@ -72,11 +72,3 @@ class StatefulOperation:
             "reasons": list(self.resource.reasons),
             "override": OVERRIDE[1],
         }
-
-
-def stateful_handlers(
-    stateful: StatefulDocument,
-) -> Iterator[tuple[tuple[str, str], DocumentHandler]]:
-    """Yields method and path of every operation with state, and what responds to it."""
-    for resource, role in stateful.model.roles():
-        yield role.key, StatefulOperation(stateful, resource, role)
