@@ -6,8 +6,9 @@ with an underscore for them.
 
 import base64
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from typing import Any
+
+import understudy
 
 Pairs = Iterable[tuple[str, str]]
 """Headers or query parameters, in order."""
@@ -18,7 +19,7 @@ UNKNOWN = "x-unknown"
 
 def archive(creator: str, entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Returns an archive of entries."""
-    named = {"name": creator, "version": version("understudy")}
+    named = {"name": creator, "version": understudy.__version__}
     return {"log": {"version": "1.2", "creator": named, "entries": list(entries)}}
 
 

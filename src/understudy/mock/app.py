@@ -42,7 +42,6 @@ from understudy.mock.service.published import PATH
 from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.people import PEOPLE
-from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic
@@ -100,6 +99,8 @@ class Mock:
             self.world, requires_name=settings.require_world, capacity=settings.journal
         )
         if settings.state is not None:
+            from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - SQLite is for this alone
+
             store = SqliteStore(
                 settings.state,
                 COLLECTIONS,
