@@ -95,5 +95,7 @@ ITEMS: Final = Limit("items", 10_000, "inferred items in a world", 413)
 ITEM_BYTES: Final = Limit("item-bytes", 64 * 1024 * 1024, "bytes of inferred items in a world", 413)
 JOURNAL_BYTES: Final = Limit("journal-bytes", 32 * 1024 * 1024, "bytes of a world's journal")
 """The journal forgets its oldest entries beyond it; no request is refused for it."""
+HISTORY_BYTES: Final = Limit("history-bytes", 32 * 1024 * 1024, "bytes of a world's history")
+"""The history forgets its oldest changes beyond it; no request is refused for it."""
 JOURNAL_BODY_BYTES: Final = Limit("journal-body-bytes", 64 * 1024, "bytes of a body in the journal")
 """The journal keeps the beginning of a longer body."""

@@ -2,6 +2,7 @@
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.history import WorldHistory
 from understudy.mock.engine.journal import CAPACITY, Journal
 from understudy.mock.engine.world_selection import Worlds
 
@@ -12,5 +13,7 @@ def renew(mock: Mock, clock: Clock | None = None) -> Mock:
     world.clock = clock or Clock()
     world.become(mock.worlds.beginning())
     world.journal = Journal(CAPACITY)
+    world.history = WorldHistory()
+    world.history.begin(world.identifiers.count, world.settings)
     Worlds.__init__(mock.worlds, world)  # in place, as its applications hold it
     return mock

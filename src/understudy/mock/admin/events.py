@@ -181,7 +181,7 @@ class WorldWatch:
             },
             "choices": dict(world.choices),
             "limits": dict(world.limits),
-            "changes": {"revision": world.revision, "changed": world.changed()},
+            "changes": {"revision": world.history.revision, "changed": world.changed()},
             "worlds": {"count": len(self.worlds)},
         }
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.worlds import World
 from understudy.mock.store.hashing import is_hash
-from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH
+from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
 
 Catalogue = Callable[[], Mapping[str, Rule]]
 
@@ -102,13 +101,9 @@ def _about(context: RequestContext) -> dict[str, Any] | None:
             return {
                 "person": slug,
                 "fixture": f"people/{slug}.yaml" if slug in world.baseline[PEOPLE.name] else None,
-                "changed": _is_changed(world, slug),
+                "changed": is_changed(world, slug),
             }
     return None
-
-
-def _is_changed(world: World, slug: str) -> bool:
-    return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
 
 
 def _rules_of(context: RequestContext) -> tuple[str, ...]:

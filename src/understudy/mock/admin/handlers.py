@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.admin import clock, exporting
+from understudy.mock.admin import changes, clock, exporting, people
 from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
@@ -53,12 +53,14 @@ def handlers(
     }
     return {
         **HANDLERS,
+        **changes.HANDLERS,
         **clock.HANDLERS,
         **exporting.HANDLERS,
+        **people.HANDLERS,
         **tokens.HANDLERS,
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
-        **LimitsAdmin(choose, switches).handlers,
+        **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
         **EventsAdmin(worlds).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,

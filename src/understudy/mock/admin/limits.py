@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
-from understudy.interface.rules import Switch
+from understudy.interface.rules import Rule, Switch
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
@@ -22,11 +22,18 @@ class LimitsAdmin:
     Args:
         choose: Reads ``switch=option`` texts.
         switches: Returns the switches; called at the first use.
+        rules: Returns the rules by id.
     """
 
-    def __init__(self, choose: Choose, switches: Callable[[], Mapping[str, Switch]]) -> None:
+    def __init__(
+        self,
+        choose: Choose,
+        switches: Callable[[], Mapping[str, Switch]],
+        rules: Callable[[], Mapping[str, Rule]],
+    ) -> None:
         self._choose = choose
         self._switches = switches
+        self._rules = rules
 
     @property
     def handlers(self) -> Handlers:
@@ -41,7 +48,7 @@ class LimitsAdmin:
 
     def list_choices(self, call: Call) -> HandlerResponse:
         """Responds to ``GET /choices``: every switch, and the option in force in this world."""
-        chosen = call.world.choices
+        chosen, rules = call.world.choices, self._rules()
         return HandlerResponse(
             [
                 {
@@ -50,6 +57,10 @@ class LimitsAdmin:
                     "default": switch.default,
                     "options": dict(switch.options),
                     "rule": switch.rule,
+                    "statement": rules[switch.rule].statement,
+                    "section": rules[switch.rule].section,
+                    "status": rules[switch.rule].status,
+                    "why": rules[switch.rule].why,
                 }
                 for switch in self._switches().values()
             ]

@@ -74,11 +74,8 @@ class WorldsAdmin:
 
     def _start(self, wanted: Mapping[str, Any]) -> Snapshot:
         """Returns what a new world is to begin with."""
-        kept, people = wanted.get("snapshot"), wanted.get("people")
-        if kept is not None and people is not None:
-            msg = "people: a snapshot has its own people; leave one of the two out."
-            raise BadRequest(msg)
-        start = self._worlds.beginning() if kept is None else self._worlds.snapshot(kept)
+        people = wanted.get("people")
+        start = self._model(wanted)
         if people is not None:
             start = start._replace(baseline=with_people_only(start.baseline, people))
         if "seed" in wanted:
@@ -89,6 +86,18 @@ class WorldsAdmin:
         except StartupError as error:
             msg = f"choices: {error}"
             raise BadRequest(msg) from error
+
+    def _model(self, wanted: Mapping[str, Any]) -> Snapshot:
+        """Returns the state that a new world is made after."""
+        models = [name for name in ("snapshot", "fork", "people") if name in wanted]
+        if len(models) > 1:
+            msg = f"{models[1]}: a {models[0]} has its own people; leave one of the two out."
+            raise BadRequest(msg)
+        if "fork" in wanted:
+            return self._worlds.get(wanted["fork"]).snapshot()
+        if "snapshot" in wanted:
+            return self._worlds.snapshot(wanted["snapshot"])
+        return self._worlds.beginning()
 
     def get_world(self, call: Call, name: str) -> HandlerResponse:
         """Responds to ``GET /worlds/{name}``.

@@ -19,6 +19,7 @@ from understudy.mock.engine.request_context import (
 )
 from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse
+from understudy.mock.engine.rewinding import settle
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
@@ -70,6 +71,7 @@ class Journaling:
         """Journals a request, after its response was sent."""
         for record in self._records:
             record(context)
+        settle(context)
         if not context.path.startswith(BASE_PATH):
             _journal(context)
         if self._log is not None:
@@ -143,6 +145,7 @@ def note_response(context: RequestContext, response: WireResponse) -> None:
     Raises:
         Problem: The changes could not be kept, and are undone.
     """
+    settle(context)
     _commit(context.world)
     context.status = response.status
     context.response_headers = response.headers
@@ -178,6 +181,7 @@ def _journal(context: RequestContext) -> None:
         _cut_head(context)
     context.arguments = NO_ARGUMENTS  # uploads are large, and the body says the same
     context.world.journal.add(context)
+    context.world.history.number(context, context.number)
 
 
 def _cut_head(context: RequestContext) -> None:

@@ -13,6 +13,7 @@ from understudy.errors import Conflict
 from understudy.limits import RECORDS
 from understudy.mock.engine.clock import Clock, ClockSetting
 from understudy.mock.engine.faults import Fault
+from understudy.mock.engine.history import ABSENT, RECORD_BYTES, Settings, WorldHistory
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.records import Baseline, Collection, Record, RecordChange
@@ -87,7 +88,7 @@ class World:
         journal: The requests of this world.
         store: Persists every change; None: the world is in memory only.
         is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
-        revision: How often a record was changed, or all of them replaced.
+        history: How to undo the last changes.
     """
 
     name: str
@@ -101,9 +102,23 @@ class World:
     journal: Journal[Any] = field(default_factory=Journal)
     store: "WorldStore | None" = None
     is_ended: bool = False
-    revision: int = 0
+    history: WorldHistory = field(default_factory=WorldHistory)
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
     _weights: dict[str, Weight] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begins the history with the settings as they are."""
+        self.history.begin(self.identifiers.count, self.settings)
+
+    @property
+    def settings(self) -> Settings:
+        """Clock, choices, limits and faults, as the fields of a snapshot."""
+        return {
+            "clock": self.clock.setting,
+            "choices": self.choices,
+            "limits": dict(self.limits),
+            "faults": dict(self.faults),
+        }
 
     @property
     def prefix(self) -> str:
@@ -202,16 +217,19 @@ class World:
         if self.store is not None:
             self.store.record_changed(self, change)  # first: it refuses what it could not read back
         changed = self._overlay.setdefault(change.collection, {})
-        if change.collection in self._weights:
-            self._weights[change.collection].replace(changed.get(change.key), change.record)
+        weight = self._weights.get(change.collection)
+        if weight is not None:
+            weight.replace(changed.get(change.key), change.record)
+        before = changed.get(change.key, ABSENT)
+        self.history.note_record(change, before, weight.weigh if weight else None)
         if change.record is None and change.key not in self.baseline.get(change.collection, _EMPTY):
             changed.pop(change.key, None)  # nothing below to hide: a long run would fill up with it
         else:
             changed[change.key] = change.record
-        self.revision += 1
 
     def note_change(self) -> None:
-        """Tells the store that clock, choices, limits or faults have changed."""
+        """Tells history and store that clock, choices, limits or faults have changed."""
+        self.history.note_settings()
         if self.store is not None:
             self.store.settings_changed(self)
 
@@ -241,13 +259,10 @@ class World:
         return Snapshot(
             baseline=self.baseline,
             overlay={name: dict(records) for name, records in self._overlay.items()},
-            clock=self.clock.setting,
             seed=self.identifiers.seed,
             issued=self.identifiers.count,
-            choices=self.choices,
             windows=dict(self.windows),
-            limits=dict(self.limits),
-            faults=dict(self.faults),
+            **self.settings,
         )
 
     def become(self, snapshot: Snapshot) -> None:
@@ -257,6 +272,8 @@ class World:
             Conflict: The world has ended while the request was worked on.
         """
         self._expect_lasting()
+        weight = sum(it.total for it in self._weights.values())
+        self.history.note_state(self.snapshot(), self.changed() * RECORD_BYTES + weight)
         self.baseline = snapshot.baseline
         self._overlay = {name: dict(records) for name, records in snapshot.overlay.items()}
         self._weights.clear()
@@ -266,7 +283,6 @@ class World:
         self.windows = Windows(snapshot.windows)
         self.limits = dict(snapshot.limits)
         self.faults = dict(snapshot.faults)
-        self.revision += 1
         if self.store is not None:
             self.store.world_replaced(self)
 

@@ -183,6 +183,11 @@ SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """image_id of an avatar to the slug of the person whose account it is in."""
 
 
+def is_changed(world: World, slug: str) -> bool:
+    """Tells whether a person differs from the fixtures."""
+    return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
+
+
 def account_number(slug: str) -> str:
     """Returns the number of an account and of its site (``user_id``, ``blog_id``)."""
     return str(int(hashlib.sha256(slug.encode()).hexdigest()[:8], 16) % 90_000_000 + 10_000_000)

@@ -1,0 +1,134 @@
+"""Lists the changes of a world, compares two moments, and rewinds it (``openapi/admin.yaml``)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from understudy.errors import NotFound
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.clock import written
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.history import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.engine.rewinding import state_before, undone
+from understudy.mock.engine.worlds import Snapshot, World
+
+_SETTINGS = ("clock", "choices", "limits", "faults")
+
+
+def list_changes(call: Call, *, limit: int = 100) -> HandlerResponse:
+    """Responds to ``GET /changes``, the newest first."""
+    entries = tuple(call.world.history)
+    return HandlerResponse(
+        {
+            "changes": [_entry(entry) for entry in entries[::-1][:limit]],
+            "total": len(entries),
+            "reaches": call.world.history.forgotten + 1,
+        }
+    )
+
+
+def rewind_world(call: Call, *, body: Mapping[str, int]) -> HandlerResponse:
+    """Responds to ``POST /changes/rewind``: the world becomes what it was before a request.
+
+    Raises:
+        NotFound: There was no such request.
+        Conflict: The history does not reach back so far.
+    """
+    world, number = call.world, body["request"]
+    _expect_request(world, number)
+    count = len(undone(world, number))
+    world.become(state_before(world, number))
+    return HandlerResponse({"request": number, "undone": count, "now": written(world.clock.now())})
+
+
+def compare_moments(call: Call, *, before: int, until: int | None = None) -> HandlerResponse:
+    """Responds to ``GET /changes/difference``: what differs between two moments.
+
+    Raises:
+        NotFound: There was no such request.
+        Conflict: The history does not reach back so far.
+    """
+    world = call.world
+    _expect_request(world, before)
+    if until is not None:
+        _expect_request(world, until)
+    earlier = state_before(world, before)
+    later = world.snapshot() if until is None else state_before(world, until)
+    return HandlerResponse(
+        {"records": list(_records(earlier, later)), "settings": list(_settings(earlier, later))}
+    )
+
+
+def _expect_request(world: World, number: int) -> None:
+    if number > world.journal.total:
+        msg = f"There is no request {number} in this world; the last one is {world.journal.total}."
+        raise NotFound(msg)
+
+
+def _entry(entry: HistoryEntry) -> dict[str, Any]:
+    return {
+        "at": written(entry.moment.at),
+        "call": entry.moment.call,
+        "request": entry.request,
+        "after": entry.moment.after,
+        "records": [
+            {
+                "collection": step.collection,
+                "key": step.key,
+                "change": _kind(step),
+            }
+            for step in entry.steps
+            if isinstance(step, RecordStep)
+        ],
+        "replaced": any(not isinstance(step, RecordStep) for step in entry.steps),
+        "settings": entry.settings is not None,
+    }
+
+
+def _kind(step: RecordStep) -> str:
+    return "removed" if step.after is None else "put"
+
+
+def _records(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
+    """Yields the records that differ; of unequal fixtures, only those that were changed."""
+    names = dict.fromkeys([*earlier.overlay, *later.overlay])
+    for name in names:
+        keys = dict.fromkeys([*earlier.overlay.get(name, ()), *later.overlay.get(name, ())])
+        for key in keys:
+            one, other = _record(earlier, name, key), _record(later, name, key)
+            if one is not other and one != other:
+                shown = {"before": _shown(one), "after": _shown(other)}
+                yield {"collection": name, "key": key, **shown}
+
+
+def _record(snapshot: Snapshot, collection: str, key: str) -> Any:
+    record = snapshot.overlay.get(collection, {}).get(key, ABSENT)
+    return snapshot.baseline.get(collection, {}).get(key) if record is ABSENT else record
+
+
+def _settings(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:
+    for name in _SETTINGS:
+        one, other = getattr(earlier, name), getattr(later, name)
+        if one != other:
+            yield {"name": name, "before": _shown(one), "after": _shown(other)}
+
+
+def _shown(value: Any) -> Any:
+    """Returns a record as JSON; of bytes only how many there are, as pictures are large."""
+    if isinstance(value, bytes):
+        return f"({len(value)} bytes)"
+    if isinstance(value, msgspec.Struct):
+        return {name: _shown(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, Mapping):
+        return {str(key): _shown(member) for key, member in value.items()}
+    if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):
+        return [_shown(item) for item in value]
+    return msgspec.to_builtins(value, enc_hook=str)
+
+
+HANDLERS: Handlers = {
+    ("GET", "/changes"): list_changes,
+    ("POST", "/changes/rewind"): rewind_world,
+    ("GET", "/changes/difference"): compare_moments,
+}

@@ -1,0 +1,186 @@
+"""Lists, adds, replaces and exports people, in the shape of fixture files (``openapi/admin.yaml``)."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.worlds import World
+from understudy.mock.fixtures.archive import person_fixture
+from understudy.mock.fixtures.conversion import converted
+from understudy.mock.fixtures.listing import person_members
+from understudy.mock.fixtures.person_checks import check_person
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import (
+    IMAGES,
+    PEOPLE,
+    SLUGS_BY_HASH,
+    SLUGS_BY_IMAGE_ID,
+    Image,
+    Person,
+    is_changed,
+)
+from understudy.mock.store.people_lines import with_password
+
+
+def list_people(
+    call: Call, *, search: str = "", limit: int = 100, offset: int = 0
+) -> HandlerResponse:
+    """Responds to ``GET /people``: those whose slug, name, address or reason contains a text."""
+    matching = (person for _, person in call.world.items(PEOPLE) if _contains(person, search))
+    page = list(islice(matching, offset, offset + limit))
+    total = call.world.count(PEOPLE) if not search else None
+    return HandlerResponse({"people": [_listed(call, person) for person in page], "total": total})
+
+
+def create_person(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``POST /people``.
+
+    Raises:
+        BadRequest: The person is not a valid fixture.
+        Conflict: The slug, an address or an avatar belongs to somebody else.
+    """
+    person = _checked(call.world, body)
+    if call.world.get(PEOPLE, person.slug) is not None:
+        msg = f"slug: there is a person {person.slug!r} already; choose another."
+        raise Conflict(msg)
+    _keep(call.world, person, None)
+    return HandlerResponse(_whole(call.world, person.slug), 201)
+
+
+def get_person(call: Call, slug: str) -> HandlerResponse:
+    """Responds to ``GET /people/{slug}``.
+
+    Raises:
+        NotFound: There is no such person.
+    """
+    return HandlerResponse(msgspec.to_builtins(_person(call.world, slug)))
+
+
+def replace_person(call: Call, slug: str, *, body: Mapping[str, Any]) -> HandlerResponse:
+    """Responds to ``PUT /people/{slug}``.
+
+    Raises:
+        NotFound: There is no such person.
+        BadRequest: The person is not a valid fixture, or has another slug.
+        Conflict: An address or an avatar belongs to somebody else.
+    """
+    before = _person(call.world, slug)
+    person = _checked(call.world, body)
+    if person.slug != slug:
+        msg = f"slug: {person.slug!r} is not {slug!r}; a person keeps the slug."
+        raise BadRequest(msg)
+    _keep(call.world, person, before)
+    return HandlerResponse(_whole(call.world, slug))
+
+
+def get_fixture(call: Call, slug: str) -> HandlerResponse:
+    """Responds to ``GET /people/{slug}/fixture``: the file for ``people/`` of a fixtures directory.
+
+    Raises:
+        NotFound: There is no such person.
+    """
+    headers = (("content-disposition", f'attachment; filename="{slug}.yaml"'),)
+    content = person_fixture(call.world, _person(call.world, slug))
+    return HandlerResponse(content, 200, "application/yaml", headers)
+
+
+def _person(world: World, slug: str) -> Person:
+    person = world.get(PEOPLE, slug)
+    if person is None:
+        hint = nearest(slug, list(world.keys(PEOPLE))) or "."
+        msg = f"There is no person {slug!r} in this world{hint} GET /__admin/people lists them."
+        raise NotFound(msg)
+    return person
+
+
+def _contains(person: Person, search: str) -> bool:
+    wanted = search.lower()
+    texts = (person.slug, person.profile.display_name, person.about)
+    return any(wanted in text.lower() for text in (*texts, *(e.email for e in person.emails)))
+
+
+def _listed(call: Call, person: Person) -> dict[str, Any]:
+    origin = "changed" if is_changed(call.world, person.slug) else "fixture"
+    return {
+        **person_members(person),
+        "visibility": person.visibility,
+        "avatars": len(person.avatars),
+        "origin": origin if person.slug in call.world.baseline[PEOPLE.name] else "added",
+    }
+
+
+def _whole(world: World, slug: str) -> Any:
+    return msgspec.to_builtins(_person(world, slug))
+
+
+def _checked(world: World, body: Mapping[str, Any]) -> Person:
+    try:
+        person = converted("The person", body, Person)
+        check_person("The person", person, _Images(world))
+    except FixtureError as error:
+        raise BadRequest(str(error)) from error
+    return with_password(person)
+
+
+def _keep(world: World, person: Person, before: Person | None) -> None:
+    """Keeps a person, with what leads to them; nothing is changed where something is taken.
+
+    Raises:
+        Conflict: An address or an avatar belongs to somebody else.
+    """
+    wanted = list(_claims(person))
+    for collection, key, what in wanted:
+        other = world.get(collection, key)
+        if other not in {None, person.slug}:
+            msg = f"{what} belongs to {other!r}; choose another."
+            raise Conflict(msg)
+    if before is not None:
+        kept = {(collection.name, key) for collection, key, _ in wanted}
+        for collection, key, _ in _claims(before):
+            if (collection.name, key) not in kept:
+                world.remove(collection, key)
+    world.put(PEOPLE, person.slug, person)
+    for collection, key, _ in wanted:
+        if world.get(collection, key) != person.slug:
+            world.put(collection, key, person.slug)
+
+
+def _claims(person: Person) -> Iterator[tuple[Any, str, str]]:
+    """Yields what belongs to one person only: collection, key, and how a message names it."""
+    for email in person.emails:
+        yield SLUGS_BY_HASH, email_hash(email.email), f"emails: {email.email!r}"
+    for avatar in person.avatars:
+        yield SLUGS_BY_IMAGE_ID, avatar.image_id, f"avatars: image_id {avatar.image_id!r}"
+
+
+class _Images(Mapping[str, Image]):
+    """The pictures of a world by name, none of which is copied."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __getitem__(self, name: str) -> Image:
+        image = self._world.get(IMAGES, name)
+        if image is None:
+            raise KeyError(name)
+        return image
+
+    def __iter__(self) -> Iterator[str]:
+        return self._world.keys(IMAGES)
+
+    def __len__(self) -> int:
+        return self._world.count(IMAGES)
+
+
+HANDLERS: Handlers = {
+    ("GET", "/people"): list_people,
+    ("POST", "/people"): create_person,
+    ("GET", "/people/{slug}"): get_person,
+    ("PUT", "/people/{slug}"): replace_person,
+    ("GET", "/people/{slug}/fixture"): get_fixture,
+}
