@@ -44,6 +44,7 @@ class MissingExtra(StartupError):
 _EXTRAS = {
     "faker": "people",
     "hypothesis": "verify",
+    "mcp": "mcp",
     "pillow_heif": "heic",
     "openapi_core": "verify",
     "pytest": "pytest",

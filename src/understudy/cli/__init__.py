@@ -19,6 +19,7 @@ from understudy.cli.generate import generate
 from understudy.cli.infer import infer
 from understudy.cli.journal import journal
 from understudy.cli.lint import lint
+from understudy.cli.mcp import mcp
 from understudy.cli.rules import rules
 from understudy.cli.serve import serve
 from understudy.cli.verify import verify
@@ -72,7 +73,7 @@ def main() -> None:
 
 COMMANDS = (
     *(serve, verify, generate, infer, lint, rules, fixtures),
-    *(journal, explain, exercised, export, exec_, cleanup),
+    *(journal, explain, exercised, export, exec_, cleanup, mcp),
 )
 for command in COMMANDS:
     main.add_command(command)

@@ -5,6 +5,7 @@ listens there. So the guard lets in only this machine, under a name of this mach
 that a browser sends for a page of another origin.
 """
 
+from collections.abc import Mapping
 from hmac import compare_digest
 
 from understudy.errors import Forbidden, Problem, UnsupportedMediaType
@@ -35,10 +36,9 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
     def guard_admin(context: RequestContext) -> None:
         if not context.path.startswith(BASE_PATH) or _is_health_check(context):
             return
-        if not _is_known(context, token):
-            reason = _reason_against(context, token, hosts)
-            if reason is not None:
-                raise Forbidden(reason)
+        reason = reason_against(context.client, context.headers, token, hosts)
+        if reason is not None:
+            raise Forbidden(reason)
         if context.method in _WRITES and context.headers.get(b"content-length", b"0") != b"0":
             _expect_no_simple_type(context)
 
@@ -50,8 +50,8 @@ def _is_health_check(context: RequestContext) -> bool:
     return context.path == HEALTH_PATH and context.method in {"GET", "HEAD"}
 
 
-def _is_known(context: RequestContext, token: str | None) -> bool:
-    sent = bearer_token(context.headers.get(b"authorization", b""))
+def _is_known(headers: Mapping[bytes, bytes], token: str | None) -> bool:
+    sent = bearer_token(headers.get(b"authorization", b""))
     if token is None or sent is None:
         return False
     return compare_digest(sent.encode("latin-1"), token.encode())
@@ -68,11 +68,21 @@ def _expect_no_simple_type(context: RequestContext) -> None:
         raise UnsupportedMediaType(msg)
 
 
-def _reason_against(
-    context: RequestContext, token: str | None, hosts: frozenset[str]
+def reason_against(
+    client: str, headers: Mapping[bytes, bytes], token: str | None, hosts: frozenset[str]
 ) -> str | None:
-    host = context.headers.get(b"host", b"").decode("latin-1")
-    if not is_local(context.client):
+    """Returns why a request may not steer the mock; None if it may.
+
+    Args:
+        client: Address of the caller.
+        headers: The request's headers, their names in lower case.
+        token: The token that lets in callers from other machines; None lets in no other machine.
+        hosts: Host names that callers may use, beside loopback ones.
+    """
+    if _is_known(headers, token):
+        return None
+    host = headers.get(b"host", b"").decode("latin-1")
+    if not is_local(client):
         return (
             "The admin API answers callers on this machine only; others send its token: "
             "Authorization: Bearer, and what the mock showed when it started."
@@ -86,10 +96,10 @@ def _reason_against(
             f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "
             f"or start the mock with --admin-host {name or 'NAME'}."
         )
-    origin = context.headers.get(b"origin")
+    origin = headers.get(b"origin")
     if origin is not None and origin_host(origin.decode("latin-1")) != host:
         return "The admin API takes nothing from a page of another origin."
-    site = context.headers.get(b"sec-fetch-site", b"none")
+    site = headers.get(b"sec-fetch-site", b"none")
     if site not in {b"none", b"same-origin"}:
         return "The admin API takes nothing from a page of another site."
     return None

@@ -1,0 +1,99 @@
+"""``understudy mcp``: lets an agent use the mock and the contract."""
+
+import secrets  # noqa: TID251 - no fixture, and it must not be guessed
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from understudy.cli.option_types import PORT, URL
+
+
+@click.command()
+@click.option(
+    "--mock",
+    "url",
+    type=URL,
+    envvar="UNDERSTUDY_URL",
+    show_envvar=True,
+    help="Address of a running mock.  [default: start one for this server]",
+)
+@click.option(
+    "--admin-token",
+    envvar="UNDERSTUDY_ADMIN_TOKEN",
+    show_envvar=True,
+    metavar="TOKEN",
+    help="Admin token of the mock; with --http, callers from other machines send it too.",
+)
+@click.option(
+    "--document",
+    type=click.Path(path_type=Path),
+    help="OpenAPI document that the mock serves instead of the bundled one.",
+)
+@click.option(
+    "--fixtures",
+    type=click.Path(path_type=Path),
+    help="Fixtures of the mock that is started, instead of the bundled ones.",
+)
+@click.option(
+    "--http", "is_http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdio."
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on, with --http."
+)
+@click.option(
+    "--port",
+    type=PORT,
+    default=8090,
+    show_default=True,
+    help="Port to listen on, with --http; 0 for a free one.",
+)
+def mcp(**options: Any) -> None:
+    """Serve the Model Context Protocol, so that an agent can use the mock and the contract.
+
+    An agent makes a world, people's tokens and faults, sends requests, asks why they were refused, checks a
+    response against the contract and gets edge cases. Each session has a world of its own.
+    """
+    from understudy.deployments.admin_client import AdminClient
+    from understudy.mcp_server.server import assemble
+
+    with _mock(options) as url, closing(AdminClient(url, token=options["admin_token"])) as mock:
+        mock.call("GET", "/health")
+        assembled = assemble(mock, options["document"])
+        if options["is_http"]:
+            _serve_http(assembled, options)
+        else:
+            assembled.server.run("stdio")
+
+
+@contextmanager
+def _mock(options: dict[str, Any]) -> Iterator[str]:
+    """Yields the address of the mock: the running one, or one in this process."""
+    if options["url"] is not None:
+        yield options["url"]
+        return
+    from understudy.mock.settings import Settings
+    from understudy.testing.background import Background
+
+    settings = Settings(log="off", document=options["document"], fixtures=options["fixtures"])
+    background = Background(settings)
+    try:
+        yield background.url
+    finally:
+        background.stop()
+
+
+def _serve_http(assembled: Any, options: dict[str, Any]) -> None:
+    from understudy.mcp_server import http_serving
+    from understudy.mock.engine import server
+    from understudy.mock.engine.hosts import is_local
+
+    token = options["admin_token"]
+    if token is None and not is_local(options["host"]):
+        token = secrets.token_urlsafe(24)
+        click.echo(f"Callers on other machines send: Authorization: Bearer {token}", err=True)
+    listener = server.bind(options["host"], options["port"], "--port")
+    click.echo(f"MCP at {server.url_of(listener)}{http_serving.PATH}", err=True)
+    http_serving.serve(http_serving.application(assembled, token), listener)

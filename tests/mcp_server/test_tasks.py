@@ -1,0 +1,110 @@
+"""Ten tasks of an agent that writes or repairs a client, each in the fewest calls that it takes."""
+
+import json
+
+import pytest
+from tests.mcp_server.conftest import Refused
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_find_out_what_a_refused_request_must_change(connect):
+    async with connect() as agent:
+        sent = await agent.send("PATCH", "/me/profile", token="ada-full", json_body={"location": 7})
+        why = await agent.call("explain_request")
+        assert (sent["status"], why["status"]) == (400, 400)
+        assert (why["operation"], why["where"], why["expected"]) == (
+            "updateOwnProfile",
+            "/location",
+            "string",
+        )
+        repaired = {"location": "Oslo"}
+        sent = await agent.send("PATCH", "/me/profile", token="ada-full", json_body=repaired)
+        assert sent["status"] == 200
+
+
+async def test_sign_in_as_a_person_with_one_scope(connect):
+    async with connect() as agent:
+        scopes = ["auth", "avatar-profile:read"]
+        issued = await agent.call("issue_token", person="ben", scopes=scopes)
+        assert issued["scopes"] == scopes
+        token = issued["token"]
+        assert (await agent.send("GET", "/me/profile", token=token))["status"] == 200
+        edit = await agent.send("PATCH", "/me/profile", token=token, json_body={"company": "Acme"})
+        assert edit["status"] == 403
+
+
+async def test_see_a_token_expire(connect):
+    async with connect() as agent:
+        token = (await agent.call("issue_token", person="ada", expires_in=60))["token"]
+        await agent.call("set_clock", advance_seconds=61)
+        assert (await agent.send("GET", "/me/profile", token=token))["status"] == 401
+
+
+async def test_try_how_a_client_copes_with_two_failures(connect):
+    async with connect() as agent:
+        fault = {"operation": "getProfile", "status": 503, "times": 2}
+        await agent.call("set_faults", faults=[fault])
+        statuses = [(await agent.send("GET", "/profiles/ada"))["status"] for _ in range(3)]
+        assert statuses == [503, 503, 200]
+
+
+async def test_check_the_response_of_a_stub(connect):
+    async with connect() as agent:
+        right = json.loads((await agent.send("GET", "/profiles/ada"))["body"])
+        request = {"method": "GET", "path": "/profiles/ada"}
+        checked = await agent.call(
+            "check_exchange", request=request, response={"status": 200, "json_body": right}
+        )
+        assert checked["is_right"]
+        wrong = right | {"timezone": "Europe/Oslo"}
+        checked = await agent.call(
+            "check_exchange", request=request, response={"status": 200, "json_body": wrong}
+        )
+        assert [finding["rule"] for finding in checked["findings"]] == ["authenticated-only-fields"]
+
+
+async def test_send_the_edge_cases_of_an_operation(connect):
+    async with connect() as agent:
+        cases = (await agent.call("edge_cases", operation="updateOwnProfile", count=6))["cases"]
+        assert len(cases) == 6
+        for case in cases:
+            sent = await agent.call("send_request", request=case["request"])
+            classes = {str(sent["status"]), f"{sent['status'] // 100}XX"}
+            assert classes & set(case["statuses"]), case["description"]
+
+
+async def test_upload_a_picture(connect, tiny_png):
+    async with connect() as agent:
+        sent = await agent.send("POST", "/me/avatars", token="ada-full", files={"data": tiny_png})
+        assert sent["status"] in {200, 201}, sent["body"]
+        listed = json.loads((await agent.send("GET", "/me/avatars", token="ada-full"))["body"])
+        assert json.loads(sent["body"])["image_id"] in {avatar["image_id"] for avatar in listed}
+
+
+async def test_use_up_a_rate_limit_and_wait_an_hour(connect):
+    async with connect() as agent:
+        await agent.call("create_world", choices={"rate-limits": "on"}, people=["ada"])
+        statuses = {(await agent.send("GET", "/profiles/ada"))["status"] for _ in range(101)}
+        assert statuses == {200, 429}
+        await agent.call("set_clock", advance_seconds=3600)
+        assert (await agent.send("GET", "/profiles/ada"))["status"] == 200
+
+
+async def test_find_out_what_the_tests_of_an_application_never_used(connect):
+    async with connect() as agent:
+        await agent.send("GET", "/qr-code/ada")
+        report = await agent.call("exercised")
+        unused = {part["operation"]: part["never"] for part in report["operations"]}
+        assert "status 200" not in unused["getQrCode"]
+        assert "status 200" in unused["getProfile"]
+
+
+async def test_read_the_rules_and_choose_another_reading(connect):
+    async with connect() as agent:
+        switches = json.loads(await agent.read("understudy://rules"))["switches"]
+        assert switches["rate-limits"]["options"]
+        with pytest.raises(Refused, match="rate-limits"):
+            await agent.call("create_world", choices={"rate-limit": "off"})
+        await agent.call("create_world", choices={"rate-limits": "off"})
+        assert "x-ratelimit-limit" not in (await agent.send("GET", "/profiles/ada"))["headers"]
