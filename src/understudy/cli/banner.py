@@ -22,7 +22,7 @@ from understudy.mock.store.tokens import TOKENS, is_valid
 FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 5, 4
 """The most that the first screen shows; a directory may hold a hundred thousand people."""
 
-ROWS = 12
+ROWS = 11
 """Rows for another service's commands and credentials: what is left of 24."""
 
 WIDTH = 80
@@ -50,6 +50,7 @@ def banner(mock: Mock, site_url: str, auth_url: str, admin_token: str | None = N
             _line("resource API", base_url),
             _line("authorization", auth_url),
             _line("people, tokens" if is_own else "start page", f"{site_url}/"),
+            _line("console", f"{site_url}/__console"),
             *([_line("admin token", admin_token)] if admin_token else []),
             _line("responses", _origins(mock.endpoints)),
             "",

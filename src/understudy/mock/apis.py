@@ -9,7 +9,7 @@ from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.policies import POLICIES
-from understudy.mock.service import resource_operations, user_info
+from understudy.mock.service import person_pictures, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
@@ -117,7 +117,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     return Api(
         document=document,
         base_path=admin_guard.BASE_PATH,
-        handlers={**steering, **applications_admin.HANDLERS},
+        handlers={**steering, **applications_admin.HANDLERS, **person_pictures.HANDLERS},
         error_response=admin_guard.admin_error,
         is_steering=True,
     )

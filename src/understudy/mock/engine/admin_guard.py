@@ -1,4 +1,4 @@
-"""Guards the admin API, and serves its health check (``openapi/admin.yaml``).
+"""Guards the admin API and the console, and serves the health check (``openapi/admin.yaml``).
 
 Mocks had advisories for this even on localhost: a page in the developer's browser can reach what
 listens there. So the guard lets in only this machine, under a name of this machine's, and nothing
@@ -19,6 +19,12 @@ from understudy.mock.engine.steps import Step
 
 BASE_PATH = "/__admin"
 
+CONSOLE_PATH = "/__console"
+"""The path of the console: files without any data, which call the admin API."""
+
+PRIVATE_PATHS = (BASE_PATH, CONSOLE_PATH)
+"""Beginnings of the paths of the mock's own user, which no client of the service calls."""
+
 HEALTH_PATH = f"{BASE_PATH}/health"
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -34,9 +40,11 @@ def guarding(token: str | None = None, hosts: frozenset[str] = frozenset()) -> S
     """
 
     def guard_admin(context: RequestContext) -> None:
-        if not context.path.startswith(BASE_PATH) or _is_health_check(context):
+        path = context.path
+        if not path.startswith(PRIVATE_PATHS) or _is_health_check(context):
             return
-        reason = reason_against(context.client, context.headers, token, hosts)
+        reasons = _reason_against_visit if path.startswith(CONSOLE_PATH) else reason_against
+        reason = reasons(context.client, context.headers, token, hosts)
         if reason is not None:
             raise Forbidden(reason)
         if context.method in _WRITES and context.headers.get(b"content-length", b"0") != b"0":
@@ -81,21 +89,10 @@ def reason_against(
     """
     if _is_known(headers, token):
         return None
+    reason = _reason_against_client(client, token) or _reason_against_host(headers, hosts)
+    if reason is not None:
+        return reason
     host = headers.get(b"host", b"").decode("latin-1")
-    if not is_local(client):
-        return (
-            "The admin API answers callers on this machine only; others send its token: "
-            "Authorization: Bearer, and what the mock showed when it started."
-            if token
-            else "The admin API answers callers on this machine only; serve --admin-token TOKEN "
-            "lets in others who send it."
-        )
-    name = host_name(host)
-    if not is_local(name) and name.lower() not in hosts:
-        return (
-            f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "
-            f"or start the mock with --admin-host {name or 'NAME'}."
-        )
     origin = headers.get(b"origin")
     if origin is not None and origin_host(origin.decode("latin-1")) != host:
         return "The admin API takes nothing from a page of another origin."
@@ -103,6 +100,46 @@ def reason_against(
     if site not in {b"none", b"same-origin"}:
         return "The admin API takes nothing from a page of another site."
     return None
+
+
+def _reason_against_visit(
+    client: str, headers: Mapping[bytes, bytes], token: str | None, hosts: frozenset[str]
+) -> str | None:
+    """Returns why the console is not shown; None if it is.
+
+    A link of any page may lead to it, as its files are the same for everybody. With an admin token
+    it is shown on other machines too: the page then asks for the token.
+    """
+    if is_local(client):
+        return _reason_against_host(headers, hosts)
+    return None if token else _reason_against_client(client, token)
+
+
+def _reason_against_client(client: str, token: str | None) -> str | None:
+    """Returns the reason against a caller that sends no valid token; None on this machine."""
+    if is_local(client):
+        return None
+    if token:
+        return (
+            "The admin API answers callers on this machine only; others send its token: "
+            "Authorization: Bearer, and what the mock showed when it started."
+        )
+    return (
+        "The admin API answers callers on this machine only; serve --admin-token TOKEN "
+        "lets in others who send it."
+    )
+
+
+def _reason_against_host(headers: Mapping[bytes, bytes], hosts: frozenset[str]) -> str | None:
+    """Returns the reason against a host name that an attacker could choose; None if it is ours."""
+    host = headers.get(b"host", b"").decode("latin-1")
+    name = host_name(host)
+    if is_local(name) or name.lower() in hosts:
+        return None
+    return (
+        f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "
+        f"or start the mock with --admin-host {name or 'NAME'}."
+    )
 
 
 def admin_error(problem: Problem) -> HandlerResponse:

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import MockRefusal, Problem
 from understudy.limits import HEADER_BYTES, HEADER_FIELDS, JOURNAL_BODY_BYTES, TARGET_BYTES
-from understudy.mock.engine.admin_guard import BASE_PATH
+from understudy.mock.engine.admin_guard import PRIVATE_PATHS
 from understudy.mock.engine.forwarding import expect_forwarded
 from understudy.mock.engine.hosts import expect_host
 from understudy.mock.engine.request_context import (
@@ -72,7 +72,7 @@ class Journaling:
         for record in self._records:
             record(context)
         settle(context)
-        if not context.path.startswith(BASE_PATH):
+        if not context.path.startswith(PRIVATE_PATHS):
             _journal(context)
         if self._log is not None:
             self._log(context)

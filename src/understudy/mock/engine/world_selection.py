@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
 from understudy.limits import SNAPSHOTS, WORLDS
+from understudy.mock.engine.admin_guard import PRIVATE_PATHS
 from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.lifetimes import Lifetimes
@@ -80,7 +81,7 @@ class Worlds:
         """
         name, rest, is_certain = selected
         if name is None or not (is_certain or name in self._worlds):
-            if self._is_named and not rest.startswith("/__admin"):
+            if self._is_named and not rest.startswith(PRIVATE_PATHS):
                 msg = (
                     "This mock wants every request to name its world: by the base address "
                     f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."

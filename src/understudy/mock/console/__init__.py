@@ -1,0 +1,1 @@
+"""The console: a page that shows what the mock saw, and changes what it does."""

@@ -1,0 +1,103 @@
+"""Serves the files of the console.
+
+They hold no data: the page gets all that it shows from the admin API, so each of its calls can be
+made by hand, and each is guarded like every other call. They are read at the first visit.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import Headers, MethodNotAllowed, NotFound
+from understudy.mock.engine.admin_guard import CONSOLE_PATH
+from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.request_context import RequestContext, context_of
+from understudy.mock.engine.response_sending import encode, send_wire
+
+_STATIC: Final = Path(__file__).parent / "static"
+
+_OF_PAGES: Final = tuple(
+    Path(__file__).parents[1] / "pages" / "static" / name for name in ("icon.svg", "palette.css")
+)
+"""Files that the console shares with the other pages, whose requests are journalled."""
+
+_PAGE: Final = "index.html"
+
+_MEDIA_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+_METHODS: Final = ("GET", "HEAD")
+
+HEADERS: Final[Headers] = (
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    ("cache-control", "no-store"),  # another version may be served at this address next
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+)
+"""Headers of every file of the console: nothing of it comes from, or goes to, another origin."""
+
+
+class _File(NamedTuple):
+    """A file of the console."""
+
+    content: bytes
+    media_type: str
+
+
+def with_console(pages: ASGIApp) -> ASGIApp:
+    """Returns an ASGI application that serves the console, and everything else by ``pages``."""
+
+    async def site(scope: Scope, receive: Receive, send: Send) -> None:
+        context = context_of(scope)
+        if f"{context.path}/".startswith(f"{CONSOLE_PATH}/"):
+            await send_wire(send, encode(_respond(context)))
+        else:
+            await pages(scope, receive, send)
+
+    return site
+
+
+def _respond(context: RequestContext) -> HandlerResponse:
+    """Returns a file of the console.
+
+    Raises:
+        NotFound: There is no such file.
+        MethodNotAllowed: The method is neither GET nor HEAD.
+    """
+    if context.method not in _METHODS:
+        allowed = ", ".join(_METHODS)
+        msg = f"{context.method} is not allowed at {context.path}, a page; it takes {allowed}."
+        raise MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+    name = context.path.removeprefix(CONSOLE_PATH)
+    if name == "/":  # its links are relative to the path without the slash
+        location = context.site_url + CONSOLE_PATH
+        return HandlerResponse(status=308, headers=(("location", location), *HEADERS))
+    file = _files().get(name.removeprefix("/") or _PAGE)
+    if file is None:
+        msg = f"The console has no file {name!r}; it is at {CONSOLE_PATH}."
+        raise NotFound(msg, code="not_found")
+    return HandlerResponse(file.content, media_type=file.media_type, headers=HEADERS)
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, _File]:
+    """Returns the files by their paths below the console's."""
+    own = [path for path in _STATIC.rglob("*.*") if path.suffix in _MEDIA_TYPES]
+    names = {path.relative_to(_STATIC).as_posix(): path for path in own}
+    names.update((path.name, path) for path in _OF_PAGES)
+    return {
+        name: _File(path.read_bytes(), _MEDIA_TYPES[path.suffix]) for name, path in names.items()
+    }

@@ -1,0 +1,60 @@
+/**
+ * The form that sends a request with changes.
+ * @module
+ */
+
+import { admin } from "../api.js";
+import { h } from "../dom.js";
+import { attempt } from "../notices.js";
+import { get } from "../store.js";
+import { sendable } from "../snippets.js";
+import { sendAgain } from "./sending.js";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** @param {any} exchange @returns {HTMLElement} */
+export function editor(exchange) {
+  const request = sendable(exchange);
+  const known = METHODS.includes(request.method) ? METHODS : [...METHODS, request.method];
+  const method = h("select", { id: "edit-method" }, known.map((name) => h("option", { selected: name === request.method }, name)));
+  const url = h("input", { id: "edit-url", type: "text", value: exchange.request.url, spellcheck: "false" });
+  const headers = h("textarea", { id: "edit-headers", rows: 4, spellcheck: "false", value: written(request.headers) });
+  const body = h("textarea", { id: "edit-body", rows: 6, spellcheck: "false", value: request.text ?? "" });
+  const person = h("select", { id: "edit-person" },
+    h("option", { value: "same" }, exchange.person ? `as before: ${exchange.person}` : "as before: nobody"),
+    h("option", { value: "" }, "nobody"));
+  offerPeople(person);
+  const send = () => sendAgain(exchange, {
+    method: method.value,
+    url: url.value,
+    headers: parsed(headers.value),
+    ...(request.base64 && !body.value ? {} : { text: body.value, base64: undefined }),
+    ...(person.value === "same" ? {} : { person: person.value }),
+  });
+  return h("form", { class: "editor", onsubmit: (event) => {
+    event.preventDefault();
+    attempt(send);
+  } },
+  h("div", { class: "row-of-fields" }, field("edit-method", "Method", method), field("edit-url", "Path and query", url), field("edit-person", "Sign in as", person)),
+  field("edit-headers", "Headers, one a line", headers),
+  field("edit-body", request.base64 ? "Body; empty to send the bytes of before" : "Body", body),
+  h("button", { class: "primary" }, "Send"));
+}
+
+async function offerPeople(select) {
+  const world = await attempt(() => admin("GET", `/worlds/${encodeURIComponent(get().world)}`));
+  for (const { slug } of world?.people ?? []) select.append(h("option", { value: slug }, slug));
+}
+
+function field(id, label, control) {
+  return h("div", { class: "field" }, h("label", { for: id }, label), control);
+}
+
+function written(headers) {
+  return Object.entries(headers).map(([name, text]) => `${name}: ${text}`).join("\n");
+}
+
+function parsed(text) {
+  const lines = text.split("\n").filter((line) => line.includes(":"));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).trim(), line.slice(line.indexOf(":") + 1).trim()]));
+}

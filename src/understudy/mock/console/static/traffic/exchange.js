@@ -1,0 +1,99 @@
+/**
+ * Shows one request in full: why it was answered so, the request and the response.
+ * @module
+ */
+
+import { admin } from "../api.js";
+import { bodyView } from "../body_view.js";
+import { copy, menu } from "../copying.js";
+import { fill, h } from "../dom.js";
+import { duration, moment, tone } from "../format.js";
+import { PRESETS } from "../faults.js";
+import { attempt, showDone } from "../notices.js";
+import { address } from "../router.js";
+import { FORMATS, sendable } from "../snippets.js";
+import { editor } from "./editor.js";
+import { isSendable, sendAgain } from "./sending.js";
+import { remediesView } from "./remedies.js";
+import { why } from "./why.js";
+
+/**
+ * Shows a request of the journal.
+ *
+ * @param {HTMLElement} host
+ * @param {number} number Its number in the journal.
+ * @param {string | undefined} mode `edit` shows the form that sends it with changes.
+ * @param {() => void} close
+ */
+export async function showExchange(host, number, mode, close) {
+  host.dataset.number = String(number);
+  const exchange = await attempt(() => admin("GET", `/requests/${number}`));
+  if (host.dataset.number !== String(number) || host.hidden) return;
+  if (!exchange) {
+    fill(host, closeButton(close), h("p", { class: "quiet" }, `The journal does not remember request ${number}.`));
+    return;
+  }
+  const open = new Set([...host.querySelectorAll("details[data-name]")].filter((it) => it.open).map((it) => it.dataset.name));
+  fill(host,
+    h("header", { class: "exchange-head" }, closeButton(close), title(exchange), facts(exchange)),
+    actions(exchange),
+    mode === "edit" ? editor(exchange) : remediesView(exchange),
+    why(exchange.explanation, exchange),
+    message("Response", exchange.response, open),
+    message("Request", exchange.request, open));
+  if (mode !== "edit") host.scrollTop = 0;
+}
+
+function closeButton(close) {
+  return h("button", { type: "button", class: "plain close", "aria-label": "Close this request", onclick: close }, "×");
+}
+
+function title({ request, response }) {
+  return h("h2", {}, h("span", { class: `badge ${tone(response.status)}` }, response.status || "cut off"), " ",
+    h("b", {}, request.method), " ", h("span", { class: "url" }, request.url));
+}
+
+function facts({ id, request, timing, operation, identity, person }) {
+  return h("p", { class: "facts" },
+    h("span", {}, `#${id}`),
+    h("span", {}, moment(request.loggedDateString)),
+    h("span", {}, duration(timing.totalTime)),
+    operation && h("span", {}, operation),
+    h("span", {}, person ? h("a", { href: address(["people", person]) }, person) : identity.replace("_", " ")),
+    h("span", {}, request.headers["user-agent"] ?? "no User-Agent"));
+}
+
+function actions(exchange) {
+  const { operation, id } = exchange;
+  const request = sendable(exchange);
+  const about = exchange.explanation.about?.person;
+  const formats = Object.entries(FORMATS).map(([name, write]) => [name, async () => {
+    await copy(write(request, exchange.response.status));
+    showDone(`Copied as ${name}.`);
+  }]);
+  return h("div", { class: "actions", role: "group", "aria-label": "Actions" },
+    isSendable(exchange)
+      ? [h("button", { type: "button", class: "small", onclick: () => attempt(() => sendAgain(exchange)) }, "Send again"),
+        h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send")]
+      : h("span", { class: "quiet" }, "This was sent to the authorization server, which no other page may call; copy it."),
+    menu("Copy as", formats),
+    operation && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
+      () => attempt(() => makeFault({ ...fault, operation }))])),
+    about && h("a", { class: "button small", href: address(["people", about]) }, `Show ${about}`));
+}
+
+async function makeFault(fault) {
+  const made = await admin("POST", "/faults", fault);
+  showDone(`${made.id} is active; it is listed under Switches.`);
+}
+
+function message(name, content, open) {
+  const headers = Object.entries(content.headers);
+  const key = name.toLowerCase();
+  return h("section", { class: "message" },
+    h("h3", {}, name),
+    h("details", { "data-name": key, open: open.has(key) }, h("summary", {}, `${headers.length} header${headers.length === 1 ? "" : "s"}`),
+      h("dl", { class: "headers" }, headers.map(([field, text]) => [h("dt", {}, field), h("dd", {}, text)]))),
+    bodyView(content));
+}
+

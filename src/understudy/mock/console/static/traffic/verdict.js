@@ -1,0 +1,27 @@
+/**
+ * Says of a request in a few words what is worth knowing.
+ * @module
+ */
+
+const BROKEN = /breaks the document/;
+
+/**
+ * @param {any} row A request of the journal.
+ * @returns {{tone: "good" | "bad" | "warn" | "quiet", text: string}}
+ */
+export function verdict(row) {
+  const { status } = row.response;
+  if (row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
+  if (row.fault) return { tone: "warn", text: `fault ${row.fault}` };
+  if (!row.wasMatched) return { tone: "bad", text: "no such operation" };
+  if (status === 429) return { tone: "warn", text: "over the limit" };
+  if (status >= 400) return { tone: "warn", text: "refused" };
+  if (row.operation === null) return { tone: "quiet", text: "a page" };
+  if (row.notes.length) return { tone: "quiet", text: row.notes.length === 1 ? "a note" : `${row.notes.length} notes` };
+  return { tone: "good", text: "as documented" };
+}
+
+/** @param {any} row Tells whether a request deserves a look. */
+export function isProblem(row) {
+  return row.response.status >= 400 || Boolean(row.fault) || row.notes.some((note) => BROKEN.test(note));
+}

@@ -1,0 +1,54 @@
+/**
+ * The first visit: what to do, with three commands and a button that sends them.
+ * @module
+ */
+
+import { ROOT, admin } from "../api.js";
+import { copyButton } from "../copying.js";
+import { fill, h } from "../dom.js";
+import { attempt } from "../notices.js";
+import { picture } from "../picture.js";
+import { get } from "../store.js";
+import { curl } from "../snippets.js";
+
+/** @param {HTMLElement} host */
+export async function welcome(host) {
+  fill(host, h("p", {}, "No request yet."));
+  const world = await attempt(() => admin("GET", `/worlds/${encodeURIComponent(get().world)}`));
+  if (!world) return;
+  const person = world.people.find(({ slug }) => world.tokens.some((token) => token.person === slug)) ?? world.people[0];
+  const requests = person ? firstRequests(world, person) : [];
+  fill(host, h("div", { class: "card welcome" },
+    person && picture(person.slug, 72, `The avatar of ${person.display_name || person.slug}`),
+    h("h2", {}, "No request yet"),
+    h("p", {}, "Point your application at this address, and every request appears here, with the reason of its response:"),
+    h("p", { class: "line" }, h("code", {}, world.base_url), copyButton(world.base_url, "Copy", { "aria-label": "Copy the address" })),
+    requests.length > 0 && [
+      h("p", {}, `Or begin with ${person.display_name || person.slug}:`),
+      h("ul", { class: "terminal" }, requests.map((request) => h("li", {}, h("code", {}, curl(request)),
+        copyButton(curl(request), "Copy", { "aria-label": "Copy the command" })))),
+      h("button", { type: "button", class: "primary", onclick: () => sendAll(requests) },
+        requests.length === 1 ? "Send it from here" : `Send all ${requests.length} from here`),
+    ]));
+}
+
+function firstRequests(world, person) {
+  const token = world.tokens.filter((it) => it.person === person.slug && it.kind === "oauth" && it.state === "valid")
+    .sort((one, other) => other.scopes.length - one.scopes.length)[0];
+  const get = (path, headers = {}) => ({ method: "GET", url: world.base_url + path, headers });
+  return [
+    get(`/profiles/${person.slug}`),
+    ...(token ? [get("/me/profile", { Authorization: `Bearer ${token.token}` })] : []),
+    get(`/qr-code/${person.slug}?size=240`),
+  ];
+}
+
+function sendAll(requests) {
+  return attempt(async () => {
+    for (const { url, headers } of requests) await fetch(ROOT + below(url), { headers, cache: "no-store" });
+  });
+}
+
+function below(url) {
+  return new URL(url).pathname.slice(ROOT.length) + new URL(url).search;
+}
