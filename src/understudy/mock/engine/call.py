@@ -82,14 +82,14 @@ class SharedBody:
 
     Attributes:
         valid_by: The validator that found it valid last.
-        sent: Status and media type to the response that was made of it alone.
+        sent: Status, media type and headers to the response that was made of them.
     """
 
     __slots__ = ("_content", "sent", "valid_by", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.sent: dict[tuple[int, str], Any] = {}
+        self.sent: dict[tuple[int, str, Headers], Any] = {}
         self.valid_by: object = None
         self._content: bytes | None = None
 

@@ -11,8 +11,8 @@ from understudy.limits import SAMPLE_VALUES
 from understudy.mock.engine._connexion import route_of
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.document_handlers import DocumentCall
-from understudy.mock.engine.document_responses import SampleBounds, sample_response
 from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.generated_responses import generated, generated_again
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import (
     WireResponse,
@@ -27,12 +27,6 @@ from understudy.openapi.skeleton import path_texts
 ResponseValidation = Literal["refuse", "warn", "off"]
 """The treatment of a response of the mock that breaks the document."""
 
-
-GENERATED = ("x-mock-response", "generated")
-"""Marks a response that no handler gave, but the document's examples and schemas."""
-
-MOST_AT_ONCE = 300
-"""Values of a response that are generated on the event loop; that takes some 15 milliseconds."""
 
 GENERATED_NOTE = "generated from the document: no handler was written for this operation"
 
@@ -145,9 +139,9 @@ def call_handler(
             return stateful
         context.notes.append(GENERATED_NOTE)
         try:
-            return _generated(context, endpoint, MOST_AT_ONCE)
+            return generated_again(context, endpoint)
         except LimitExceeded:  # a thread lets other requests have their turn
-            return asyncio.to_thread(_generated, context, endpoint, SAMPLE_VALUES.most)
+            return asyncio.to_thread(generated, context, endpoint, SAMPLE_VALUES.most)
     call = _call(context, endpoint)
     arguments = context.arguments
     keywords: dict[str, Any] = {
@@ -161,25 +155,6 @@ def call_handler(
         call, *(arguments[n] for n in binding.path_arguments), **keywords
     )
     return response
-
-
-def _generated(context: RequestContext, endpoint: Endpoint, most: int) -> HandlerResponse:
-    """Generates a response of at most so many values, unless it was generated before.
-
-    Raises:
-        LimitExceeded: It has more.
-    """
-    notes: list[str] = []
-    generated = sample_response(
-        endpoint.operation,
-        endpoint.schemas,
-        context.world.identifiers.seed,
-        context.arguments,
-        bounds=SampleBounds(context.headers.get(b"accept", b"").decode("latin-1"), most),
-        notes=notes,
-    )
-    context.notes.extend(notes)
-    return generated._replace(headers=(*generated.headers, GENERATED))
 
 
 def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerResponse | None:

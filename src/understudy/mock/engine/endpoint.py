@@ -1,18 +1,36 @@
 """Compiles at start everything that serving an operation needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from understudy.mock.engine.access import Access, access, declared_schemes
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.bodies import BodyReader
+from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.declared_errors import DeclaredErrors, usual_errors
 from understudy.mock.engine.document_handlers import DocumentHandler
 from understudy.mock.engine.handlers import Binding, PageHandler, bind, shape
 from understudy.mock.engine.parameters import ParameterReader
+from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.response_validation import ResponseValidator
 from understudy.openapi.operations import Operation, operations
 from understudy.openapi.schemas import Schemas
+
+_MOST_GENERATED = 20
+"""Generated responses of an operation that are kept: the few that clients request over and over."""
+
+
+class GeneratedResponse(NamedTuple):
+    """A response that was generated from a document.
+
+    Attributes:
+        response: The response.
+        notes: Remarks on it for the journal.
+    """
+
+    response: HandlerResponse
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +50,8 @@ class Endpoint:
         body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
+        generated: The newest responses that were generated from the document, by the seed, the Accept
+            header and the arguments.
     """
 
     api: Api
@@ -46,6 +66,9 @@ class Endpoint:
     body: BodyReader | None
     validator: ResponseValidator
     errors: DeclaredErrors
+    generated: Recent[tuple[int, bytes, str], GeneratedResponse] = field(
+        default_factory=lambda: Recent(_MOST_GENERATED)
+    )
 
     @property
     def is_page(self) -> bool:

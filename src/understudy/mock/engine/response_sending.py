@@ -55,9 +55,9 @@ def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
         ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
     body = response.body
-    if not isinstance(body, SharedBody) or extra or response.headers:
+    if not isinstance(body, SharedBody) or extra:
         return _encoded(response, extra)
-    key = response.status, response.media_type
+    key = response.status, response.media_type, response.headers
     if key not in body.sent:
         body.sent[key] = _encoded(response, ())
     shared: WireResponse = body.sent[key]
