@@ -9,7 +9,8 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.quality.docs.pages import write  # noqa: E402 - the path comes first
+from tests.quality.docs.llms_index import NAME, llms_index  # noqa: E402 - the path comes first
+from tests.quality.docs.pages import write  # noqa: E402 - as above
 
 project = "understudy"
 author = "the authors of understudy"
@@ -50,8 +51,19 @@ def setup(app: Sphinx) -> None:
         text = (ROOT / name).read_text().replace("](docs/", "](")
         (ROOT / "docs" / name).write_text(text)
     app.connect("source-read", link_top_pages)
+    app.connect("build-finished", write_for_language_models)
 
 
 def link_top_pages(_app: Sphinx, _page: str, source: list[str]) -> None:
     """Turns links out of this directory, which a reader of the plain files follows, into links here."""
     source[0] = re.sub(r"\]\((?:\.\./)+([A-Z]+\.md)", r"](/\1", source[0])
+
+
+def write_for_language_models(app: Sphinx, error: Exception | None) -> None:
+    """Writes ``llms.txt`` at the root of the site, and each page as Markdown beside its HTML."""
+    if error is not None or app.builder.name != "html":
+        return
+    site = Path(app.outdir)
+    (site / NAME).write_text(llms_index(ROOT / "docs"))
+    for name in app.env.found_docs:
+        (site / f"{name}.md").write_text((ROOT / "docs" / f"{name}.md").read_text())

@@ -90,6 +90,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "understudy verify" in (tmp_path / "site" / "reference" / "commands.html").read_text()
+    links = re.findall(r"\]\((\S+?)\):", (tmp_path / "site" / "llms.txt").read_text())
+    assert links
+    assert [link for link in links if not (tmp_path / "site" / link).is_file()] == []
 
 
 def test_every_target_of_the_makefile_stands_in_it():

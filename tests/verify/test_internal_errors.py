@@ -5,7 +5,8 @@ from typing import Any, NoReturn
 
 import pytest
 
-from understudy.cli.verifying import INTERNAL, exit_code
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.verifying import exit_code
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import Run
@@ -27,7 +28,7 @@ def test_a_judge_that_fails_ends_no_run(verify: Verify, monkeypatch: pytest.Monk
     outcome = verify(rules=("profile-patch-partial",))
     assert "judging PATCH /me/profile 200: Failure: out of order" in outcome.internal_errors
     assert outcome.not_restored == ()
-    assert exit_code(outcome, frozenset({"findings"}), 0) == INTERNAL
+    assert exit_code(outcome, frozenset({"findings"}), 0) == ExitCode.INTERNAL
 
 
 def test_a_generator_that_fails_ends_no_run(verify: Verify) -> None:

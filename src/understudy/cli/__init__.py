@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from understudy.cli.cleanup import cleanup
 from understudy.cli.exec_ import exec_
 from understudy.cli.exercised import exercised
+from understudy.cli.exit_codes import ExitCode
 from understudy.cli.explain import explain
 from understudy.cli.export import export
 from understudy.cli.fixtures import fixtures
@@ -21,6 +22,7 @@ from understudy.cli.journal import journal
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
 from understudy.cli.rules import rules
+from understudy.cli.schema import schema
 from understudy.cli.serve import serve
 from understudy.cli.verify import verify
 from understudy.errors import StartupError, missing_extra
@@ -29,7 +31,7 @@ from understudy.errors import StartupError, missing_extra
 class Unusable(click.ClickException):
     """A usage or configuration error; the command ends with 2."""
 
-    exit_code = 2
+    exit_code = ExitCode.UNUSABLE
 
 
 class Commands(click.Group):
@@ -73,7 +75,7 @@ def main() -> None:
 
 COMMANDS = (
     *(serve, verify, generate, infer, lint, rules, fixtures),
-    *(journal, explain, exercised, export, exec_, cleanup, mcp),
+    *(journal, explain, exercised, export, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:
     main.add_command(command)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from understudy.cli.exit_codes import ExitCode
+
 
 @click.command()
 @click.argument("journal", type=click.Path(path_type=Path))
@@ -13,7 +15,8 @@ import click
     type=click.Path(path_type=Path),
     help="Target file of the run.  [default: the file beside JOURNAL that ends in .toml]",
 )
-def cleanup(journal: Path, target: Path | None) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print the result as JSON.")
+def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
     """Undo what a killed run of verify left changed.
 
     JOURNAL is the file that the run kept; everything is read back afterwards, to prove it.
@@ -24,8 +27,13 @@ def cleanup(journal: Path, target: Path | None) -> None:
 
     with ended_by_sigterm():
         left = restore(journal, target or journal.with_suffix(".toml"), os.environ)
+    if is_json:
+        from understudy.cli.output_records import PrintedUndo, print_record
+
+        print_record(PrintedUndo(not left, list(left)))
     for line in left:
         click.echo(f"not undone: {line}", err=True)
     if left:
-        raise SystemExit(1)
-    click.echo("All changes of the run were undone.")
+        raise SystemExit(ExitCode.FINDINGS)
+    if not is_json:
+        click.echo("All changes of the run were undone.")

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 import orjson
 
+from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_options import client
 from understudy.cli.serve import serve
 from understudy.errors import StartupError
@@ -119,4 +120,4 @@ def _run(command: list[str], surroundings: dict[str, str]) -> int:
         msg = f"{command[0]!r} cannot be run: {error.strerror}."
         raise StartupError(msg) from error
     except KeyboardInterrupt:
-        return 130  # as a shell says of a command that Ctrl-C ended
+        return ExitCode.INTERRUPTED

@@ -5,6 +5,7 @@ from typing import Any
 import click
 import orjson
 
+from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_options import client, mock_options
 
 
@@ -38,7 +39,7 @@ def exercised(
             click.echo(line)
     if threshold is not None and report["share"] * 100 < threshold:
         click.secho(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
-        raise SystemExit(1)
+        raise SystemExit(ExitCode.FINDINGS)
 
 
 def lines(report: Any) -> list[str]:

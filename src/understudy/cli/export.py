@@ -14,7 +14,10 @@ from understudy.errors import StartupError
 @click.command()
 @mock_options
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
-def export(url: str, world: str | None, admin_token: str | None, directory: Path) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print where it was written as JSON.")
+def export(
+    url: str, world: str | None, admin_token: str | None, directory: Path, *, is_json: bool
+) -> None:
     """Write the state of a running mock as a fixtures directory.
 
     DIR must be new or empty. `understudy serve --fixtures DIR` starts from them.
@@ -26,8 +29,14 @@ def export(url: str, world: str | None, admin_token: str | None, directory: Path
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             archive.extractall(directory)
+            count = len(archive.namelist())
     except OSError as error:
         msg = f"{directory} cannot be written: {error.strerror}."
         raise StartupError(msg) from error
+    if is_json:
+        from understudy.cli.output_records import PrintedExport, print_record
+
+        print_record(PrintedExport(str(directory), count))
+        return
     click.echo(f"The world was written to {directory}.")
     click.echo(f"Next: understudy serve --fixtures {shlex.quote(str(directory))}")

@@ -37,6 +37,7 @@ from understudy.cli.option_types import FORMAT_NAME, URL
     default="curl",
     help="Format of the output.",
 )
+@click.option("--json", "is_json", is_flag=True, help="The same as --format jsonl.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -14,6 +14,7 @@ import click
 
 from understudy.api.case_source import CaseSource, offline_source
 from understudy.api.options import DeploymentOptions
+from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
 from understudy.generate import selection
@@ -24,13 +25,6 @@ from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
 from understudy.generate.plans import OperationPlan
 from understudy.generate.worded_cases import worded
-
-FAILED = 1
-"""Exit code where cases were sent and some failed."""
-
-
-STOPPED = 3
-"""Exit code where Ctrl-C or SIGTERM ended the command early."""
 
 
 @dataclass
@@ -117,7 +111,7 @@ def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOp
         count=options["count"],
         kind=options["kind"],
         size=options["size"],
-        format_name=options["name"],
+        format_name="jsonl" if options["is_json"] else options["name"],
         out=options["out"],
         is_sent=options["is_sent"],
         is_only_failing=options["only_failing"],
@@ -182,8 +176,8 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
         click.echo(coverage, err=True)
     if interrupted.is_set():
         click.echo("Stopped early: the output is complete up to that point.", err=True)
-        return STOPPED
-    return FAILED if tally.outcomes["failed"] else 0
+        return ExitCode.INCOMPLETE
+    return ExitCode.FINDINGS if tally.outcomes["failed"] else 0
 
 
 def _chosen(plans: list[OperationPlan], options: GenerateOptions) -> tuple[Iterator[Case], str]:

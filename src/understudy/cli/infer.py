@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from understudy.cli.document_options import overlay_option
 
@@ -55,41 +54,45 @@ def infer(
         write.write_text(state_model_text(model), encoding="utf-8")
         write.with_name(SCHEMA_FILE.name).write_text(SCHEMA_FILE.read_text(encoding="utf-8"))
     if is_json:
-        content = {
-            "collections": [_as_json(it) for it in model.collections],
-            "singletons": [_as_json(it) for it in model.singletons],
-            "stateless": [_as_json(it) for it in model.uncertain],
-        }
-        click.echo(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        _print(model)
         return
     for line in _lines(model):
         click.echo(line)
 
 
-def _as_json(resource: Any) -> dict[str, Any]:
-    return {
-        "path": resource.path,
-        "item": getattr(resource, "item_path", None),
-        "identifier": getattr(resource, "identifier", None),
-        "confidence": resource.confidence,
-        "reasons": list(resource.reasons),
-        "operations": [
-            {
-                "role": it.role,
-                "method": it.operation.method,
-                "path": it.operation.path,
-                "request": list(it.request_path),
-                "response": None if it.response_path is None else list(it.response_path),
-                **({"changes": dict(it.changes)} if it.changes else {}),
-            }
-            for it in resource.operations
-        ],
-        "parents": [
-            {"parameter": it.parameter, "collection": it.collection} for it in resource.parents
-        ],
-        "references": dict(getattr(resource, "references", {})),
-        "unique": list(getattr(resource, "unique", ())),
-    }
+def _print(model: Any) -> None:
+    from understudy.cli.output_records import PrintedModel, print_record
+
+    kinds = (model.collections, model.singletons, model.uncertain)
+    print_record(PrintedModel(*([_printed(it) for it in kind] for kind in kinds)))
+
+
+def _printed(resource: Any) -> Any:
+    """Returns the record of a collection or a single resource."""
+    from understudy.cli import output_records as records
+
+    operations = [
+        records.PrintedOperation(
+            role=it.role,
+            method=it.operation.method,
+            path=it.operation.path,
+            request=list(it.request_path),
+            response=None if it.response_path is None else list(it.response_path),
+            changes=dict(it.changes or {}),
+        )
+        for it in resource.operations
+    ]
+    return records.PrintedResource(
+        path=resource.path,
+        item=getattr(resource, "item_path", None),
+        identifier=getattr(resource, "identifier", None),
+        confidence=resource.confidence,
+        reasons=list(resource.reasons),
+        operations=operations,
+        parents=[records.PrintedParent(it.parameter, it.collection) for it in resource.parents],
+        references=dict(getattr(resource, "references", {})),
+        unique=list(getattr(resource, "unique", ())),
+    )
 
 
 def _lines(model: Any) -> list[str]:

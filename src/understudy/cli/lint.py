@@ -6,9 +6,7 @@ from pathlib import Path
 import click
 
 from understudy.cli.document_options import overlay_option
-
-FINDINGS = 1
-"""Exit code where the document has what ``--fail-on`` names."""
+from understudy.cli.exit_codes import ExitCode
 
 
 @click.command(context_settings={"show_default": True})
@@ -21,6 +19,7 @@ FINDINGS = 1
     default="text",
     help="Format of the output.",
 )
+@click.option("--json", "is_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning"]),
@@ -31,7 +30,7 @@ FINDINGS = 1
     "--schema", "is_schema", is_flag=True, help="Print the JSON Schema of --format json, and stop."
 )
 def lint(
-    document: Path | None, overlays: tuple[Path, ...], name: str, fail_on: str, *, is_schema: bool
+    document: Path | None, overlays: tuple[Path, ...], name: str, fail_on: str, **flags: bool
 ) -> None:
     """List what is wrong with an OpenAPI document.
 
@@ -43,7 +42,7 @@ def lint(
     # Documents and their validators take 0.1 s to import, which other commands need not wait for.
     from understudy.openapi.lint.reports import lint_report, report_schema
 
-    if is_schema:
+    if flags["is_schema"]:
         from understudy.record_schemas import schema_text
 
         click.echo(schema_text(report_schema()), nl=False)
@@ -57,7 +56,7 @@ def lint(
     from understudy.openapi.loader import load
 
     report = lint_report(document, lint_document(load(document, overlays)))
-    if name == "json":
+    if name == "json" or flags["is_json"]:
         click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2))
     else:
         for entry in report.diagnostics:
@@ -68,7 +67,7 @@ def lint(
             click.echo(f"{place}: {severity}: {entry.pointer}: {entry.message} {rule}")
         click.echo(f"{_counted(report.errors, 'error')}, {_counted(report.warnings, 'warning')}.")
     if report.errors or (fail_on == "warning" and report.warnings):
-        sys.exit(FINDINGS)
+        sys.exit(ExitCode.FINDINGS)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -51,9 +51,9 @@ from understudy.cli.option_types import PORT, URL
     help="Port to listen on, with --http; 0 for a free one.",
 )
 def mcp(**options: Any) -> None:
-    """Serve the Model Context Protocol, so that an agent can use the mock and the contract.
+    """Let an agent use the mock and the contract (MCP).
 
-    An agent makes a world, people's tokens and faults, sends requests, asks why they were refused, checks a
+    Serves the Model Context Protocol. An agent makes a world, people's tokens and faults, sends requests, asks why they were refused, checks a
     response against the contract and gets edge cases. Each session has a world of its own.
     """
     from understudy.deployments.admin_client import AdminClient

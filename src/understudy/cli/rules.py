@@ -16,22 +16,35 @@ from understudy.errors import StartupError
     metavar="REPORT.json",
     help="Print how each rule ended in a run, read from its JSON report.",
 )
-def rules(coverage: Path | None) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print the rules as JSON.")
+def rules(coverage: Path | None, *, is_json: bool) -> None:
     """Print every rule of the interface with its id and status."""
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
 
     ended = {} if coverage is None else _ended(coverage)
-    for rule in load_rules(openapi_directory() / "rules.yaml"):
-        how = ended.get(rule.id, "not in the report" if coverage else rule.status)
+    known = load_rules(openapi_directory() / "rules.yaml")
+    if is_json:
+        from understudy.cli.output_records import PrintedRule, print_record
+
+        print_record(
+            [
+                PrintedRule(it.id, it.status, it.section, it.statement.strip(), ended.get(it.id))
+                for it in known
+            ]
+        )
+        return
+    for rule in known:
+        outcome = ended.get(rule.id, "not in the report" if coverage else rule.status)
+        how = outcome.replace("_", " ")
         click.echo(f"{rule.id:42} {how:12} {rule.statement.strip()}")
 
 
 def _ended(path: Path) -> dict[str, str]:
     try:
         report: Any = orjson.loads(path.read_bytes())
-        return {rule["id"]: rule["status"].replace("_", " ") for rule in report["rules"]}
+        return {rule["id"]: rule["status"] for rule in report["rules"]}
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}."
         raise StartupError(msg) from error

@@ -153,6 +153,7 @@ def _keep_tables() -> None:
 @click.option(
     "--schema", "is_schema", is_flag=True, help="Print the JSON Schema of target files, and stop."
 )
+@click.option("--json", is_flag=True, help="Print the JSON report, and the text to standard error.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print consequences and unchecked rules in full.")
 def verify(**options: Any) -> None:

@@ -6,11 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import click
 from rich.console import Console
 
 from understudy.api.judging import judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import ended_by_sigterm, noted
 from understudy.cli.losses import print_losses
 from understudy.cli.progress import Progress
@@ -32,9 +34,6 @@ from understudy.verify.run import RunOptions
 GITHUB = "github"
 """The report that needs no file: GitHub reads it from the log, and from its own summary file."""
 
-FINDINGS, UNCHECKED, INTERNAL = 1, 3, 4
-"""Exit codes."""
-
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
@@ -52,6 +51,7 @@ class VerifyOptions:
         har: Recorded traffic to judge instead of sending.
         is_quiet: True for no progress.
         is_verbose: True to print consequences and unchecked rules in full.
+        is_json: True to print the JSON report, and the text to standard error.
     """
 
     where: DeploymentOptions
@@ -65,6 +65,7 @@ class VerifyOptions:
     har: Path | None = None
     is_quiet: bool = False
     is_verbose: bool = False
+    is_json: bool = False
 
 
 def typed(options: Mapping[str, Any]) -> VerifyOptions:
@@ -93,6 +94,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         har=options["har"],
         is_quiet=options["quiet"],
         is_verbose=options["verbose"],
+        is_json=options["json"],
     )
 
 
@@ -106,7 +108,7 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     Raises:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=options.is_json)
     catalogue(options.rules)  # before anything is written or sent
     for name, path in options.reports:
         expect_writable(path, f"--report {name}={path}")
@@ -117,6 +119,8 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     secrets = deployment.target.secrets()
     outcome = _outcome(options, deployment, console)
     print_outcome(console, outcome, secrets, is_verbose=options.is_verbose)
+    if options.is_json:
+        click.echo(FORMATS["json"](outcome, secrets))
     for name, path in options.reports:
         _write(path, name, FORMATS[name](outcome, secrets))
     if options.is_github or environment.get("GITHUB_ACTIONS"):
@@ -177,12 +181,12 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
         return 0
     is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
     if is_bad or outcome.not_restored:
-        return FINDINGS
+        return ExitCode.FINDINGS
     if outcome.internal_errors:
-        return INTERNAL
+        return ExitCode.INTERNAL
     is_open = any(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
     if outcome.stopped or ("not-checked" in wanted and is_open):
-        return UNCHECKED
+        return ExitCode.INCOMPLETE
     return 0
 
 

@@ -50,7 +50,7 @@ class Schemas:
         self._validator = (
             jsonschema_rs.Draft7Validator if document.is_30 else jsonschema_rs.Draft202012Validator
         )
-        content = _in_draft_7(document.raw) if document.is_30 else document.raw
+        content = in_draft_7(document.raw) if document.is_30 else document.raw
         self._registry = jsonschema_rs.Registry([(_URI, content)], draft=draft)
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
         self._composition = Composition(document.follow)
@@ -192,16 +192,16 @@ class Schemas:
         return self._document.follow(schema).child("items")
 
 
-def _in_draft_7(value: Any, *, has_names: bool = False) -> Any:
+def in_draft_7(value: Any, *, has_names: bool = False) -> Any:
     """Returns the document with OpenAPI 3.0's own keywords translated to Draft 7's."""
     if isinstance(value, list):
-        return [_in_draft_7(item) for item in value]
+        return [in_draft_7(item) for item in value]
     if not isinstance(value, dict):
         return value
     rewritten = {
         k: v
         if k in LITERALS and not has_names
-        else _in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
+        else in_draft_7(v, has_names=not has_names and k in NAME_MAPS)
         for k, v in value.items()
     }
     return rewritten if has_names else _bounds_and_null(rewritten)

@@ -14,6 +14,7 @@ from tests.quality.docs import (
     fixture_files,
     limits_table,
     lint_rules,
+    machine_output,
     make_targets,
     openapi_documents,
     output_formats,
@@ -24,6 +25,8 @@ from tests.quality.docs import (
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": command_line.commands,
     "environment.md": command_line.environment,
+    "exit-codes.md": machine_output.page_of_exit_codes,
+    "json-output.md": machine_output.page_of_json_output,
     "resource-api.md": openapi_documents.resource_api,
     "authorization-server.md": openapi_documents.authorization_server,
     "admin-api.md": openapi_documents.admin_api,

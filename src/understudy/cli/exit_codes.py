@@ -1,0 +1,43 @@
+"""Exit codes of the commands; the reference page is made from this table."""
+
+from enum import IntEnum
+from typing import Final
+
+
+class ExitCode(IntEnum):
+    """The exit codes; a script can tell a finding from a mistake of its own."""
+
+    DONE = 0
+    FINDINGS = 1
+    UNUSABLE = 2
+    INCOMPLETE = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+
+
+MEANINGS: Final = {
+    ExitCode.DONE: "The command did its work, and found nothing that it was to fail on.",
+    ExitCode.FINDINGS: "It found what it was to fail on.",
+    ExitCode.UNUSABLE: "An option, a file or the installation must be mended first; one line says how.",
+    ExitCode.INCOMPLETE: "It stopped early, or left unchecked what could have been checked.",
+    ExitCode.INTERNAL: "A part of understudy itself failed; no deployment is blamed for it.",
+    ExitCode.INTERRUPTED: "Ctrl-C ended the command that it ran, as a shell says.",
+}
+
+USES: Final = {
+    "cleanup": {ExitCode.FINDINGS: "a change was not undone"},
+    "exec": {ExitCode.INTERRUPTED: "else the exit code of the command that it runs"},
+    "exercised": {ExitCode.FINDINGS: "less than `--threshold` was used"},
+    "generate": {
+        ExitCode.FINDINGS: "with `--send`, cases failed",
+        ExitCode.INCOMPLETE: "Ctrl-C or SIGTERM came first",
+    },
+    "lint": {ExitCode.FINDINGS: "the document has what `--fail-on` names"},
+    "verify": {
+        ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",
+        ExitCode.INCOMPLETE: "the run was stopped; or, with `--fail-on not-checked` (the default in CI),"
+        " rules were not checked that could have been",
+        ExitCode.INTERNAL: "a part of verify failed; the report says which",
+    },
+}
+"""The reasons of each command for a code; every command ends with 0 or 2 for the reasons above."""

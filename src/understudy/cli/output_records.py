@@ -1,0 +1,126 @@
+"""Records that commands print with ``--json``; the published schemas are made from them."""
+
+from typing import Any
+
+import msgspec
+
+
+class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rule of the interface.
+
+    Attributes:
+        id: Name of the rule.
+        status: The interface states it, a standard implies it, or understudy assumes it.
+        section: The section of the interface that contains it.
+        statement: The rule in one sentence.
+        outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.
+    """
+
+    id: str
+    status: str
+    section: str
+    statement: str
+    outcome: str | None = None
+
+
+class PrintedUndo(msgspec.Struct, frozen=True):
+    """The result of undoing what a killed run of verify left changed.
+
+    Attributes:
+        is_undone: True if every change of the run was undone.
+        not_undone: The changes that were not.
+    """
+
+    is_undone: bool
+    not_undone: list[str]
+
+
+class PrintedExport(msgspec.Struct, frozen=True):
+    """A world that was written as fixtures.
+
+    Attributes:
+        directory: The directory, for `understudy serve --fixtures`.
+        files: Number of files in it.
+    """
+
+    directory: str
+    files: int
+
+
+class PrintedParent(msgspec.Struct, frozen=True):
+    """A path parameter that names the item which a collection belongs to.
+
+    Attributes:
+        parameter: Name of the parameter.
+        collection: Path of the collection that has the item; null where there is none.
+    """
+
+    parameter: str
+    collection: str | None
+
+
+class PrintedOperation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An operation, and its part in the state.
+
+    Attributes:
+        role: The operation's part, such as list, create or read.
+        method: The request method.
+        path: The path template.
+        request: The members that lead to the item in a request.
+        response: The members that lead to the item or the list in a response; null for neither.
+        changes: Members that an action sets, with their values.
+    """
+
+    role: str
+    method: str
+    path: str
+    request: list[str]
+    response: list[str] | None
+    changes: dict[str, Any] = {}
+
+
+class PrintedResource(msgspec.Struct, frozen=True):
+    """A collection or a single resource that operations share.
+
+    Attributes:
+        path: Path template of the collection.
+        item: Path template of an item; null where there is none.
+        identifier: The member that identifies an item; null where there is none.
+        confidence: The confidence in what was inferred, from 0 to 1.
+        reasons: The evidence for it.
+        operations: The operations.
+        parents: The items that it belongs to.
+        references: Member to the path of the collection that it refers to.
+        unique: Members whose values are unique.
+    """
+
+    path: str
+    item: str | None
+    identifier: str | None
+    confidence: float
+    reasons: list[str]
+    operations: list[PrintedOperation]
+    parents: list[PrintedParent]
+    references: dict[str, str]
+    unique: list[str]
+
+
+class PrintedModel(msgspec.Struct, frozen=True):
+    """The state that the mock infers from a document.
+
+    Attributes:
+        collections: Collections with state.
+        singletons: Single resources with state.
+        stateless: Resources that are too uncertain to have state.
+    """
+
+    collections: list[PrintedResource]
+    singletons: list[PrintedResource]
+    stateless: list[PrintedResource]
+
+
+def print_record(record: Any) -> None:
+    """Prints a record, or a list of records, as indented JSON to standard output."""
+    import click
+
+    click.echo(msgspec.json.format(msgspec.json.encode(record), indent=2))
