@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -181,3 +182,31 @@ def test_what_cannot_be_run_is_said(arguments: tuple[str, ...], reason: str) -> 
 
 def test_help_is_given() -> None:
     assert "UNDERSTUDY_BASE_URL" in CliRunner().invoke(main, ["exec", "--help"]).stdout
+
+
+def test_what_was_exercised_is_drawn(run, tmp_path: Path) -> None:
+    file = tmp_path / "exercised.svg"
+    report = json.loads(run("exercised", "--json", "--svg", str(file)).stdout)
+    drawn = ElementTree.fromstring(file.read_text())
+    titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    parts = [
+        f"{operation['operation']}: {part}, {'exercised' if used else 'never'}"
+        for operation in report["operations"]
+        for part, used in operation["parts"].items()
+    ]
+    assert titles[1:] == parts
+    assert f"{report['share']:.0%}" in str(titles[0])
+    assert "cannot be written" in run("exercised", "--svg", "/proc/nowhere").stderr
+
+
+def test_a_capsule_is_opened_and_what_follows_is_said(run, tmp_path: Path) -> None:
+    file = tmp_path / "bug.capsule.zip"
+    with closing(AdminClient(run.site)) as mock:
+        file.write_bytes(mock.fetch("/capsule?request=2"))
+    said = run("open", str(file))
+    assert said.exit_code == 0, said.output
+    assert "stands before request 2; its clock is frozen at " in said.stdout
+    assert "understudy explain 2" in said.stdout
+    assert "cannot be read" in run("open", str(tmp_path / "none")).stderr
+    file.write_bytes(b"no capsule")
+    assert "is not a capsule" in run("open", str(file)).stderr

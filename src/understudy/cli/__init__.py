@@ -21,6 +21,7 @@ from understudy.cli.infer import infer
 from understudy.cli.journal import journal
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
+from understudy.cli.open_ import open_
 from understudy.cli.rules import rules
 from understudy.cli.schema import schema
 from understudy.cli.serve import serve
@@ -75,7 +76,7 @@ def main() -> None:
 
 COMMANDS = (
     *(serve, verify, generate, infer, lint, rules, fixtures),
-    *(journal, explain, exercised, export, exec_, cleanup, mcp, schema),
+    *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:
     main.add_command(command)

@@ -1,12 +1,15 @@
 """``understudy exercised``: which parts of the contract a test suite has used."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 import orjson
 
+from understudy.cli.exercised_picture import picture
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_options import client, mock_options
+from understudy.errors import StartupError
 
 
 @click.command()
@@ -17,12 +20,18 @@ from understudy.cli.mock_options import client, mock_options
     metavar="PERCENT",
     help="Exit with 1 if less of the contract was used.",
 )
+@click.option(
+    "--svg",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report as a picture, such as for a pull request.",
+)
 @click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")
 def exercised(
     url: str,
     world: str | None,
     admin_token: str | None,
     threshold: float | None,
+    svg: Path | None,
     *,
     is_json: bool,
 ) -> None:
@@ -32,6 +41,8 @@ def exercised(
     """
     wanted = {"worlds": "this" if world else "all"}
     report = client(url, world, admin_token).call("GET", "/exercised", params=wanted)
+    if svg is not None:
+        _write(svg, report)
     if is_json:
         click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2))
     else:
@@ -40,6 +51,19 @@ def exercised(
     if threshold is not None and report["share"] * 100 < threshold:
         click.secho(f"This is less than --threshold {threshold:g} %.", fg="red", err=True)
         raise SystemExit(ExitCode.FINDINGS)
+
+
+def _write(path: Path, report: Any) -> None:
+    """Writes the picture of a report.
+
+    Raises:
+        StartupError: The file cannot be written.
+    """
+    try:
+        path.write_text(picture(report), encoding="utf-8")
+    except OSError as error:
+        msg = f"--svg {path} cannot be written: {error.strerror}."
+        raise StartupError(msg) from error
 
 
 def lines(report: Any) -> list[str]:

@@ -30,9 +30,14 @@ CONFIGURATION = {
         "ignored_auth": {"enabled": False},
     },
     "operations": [
-        # two go on for as long as somebody listens, the other takes a zip file
+        # two go on for as long as somebody listens, the others take a zip file
         {
-            "include-operation-id": ["streamRequests", "streamEvents", "importWorld"],
+            "include-operation-id": [
+                "streamRequests",
+                "streamEvents",
+                "importWorld",
+                "openCapsule",
+            ],
             "enabled": False,
         },
         # GET of these paths is GET /requests/{id} with a wrong id, and so 400 and not 405

@@ -30,7 +30,7 @@ async def export_world(call: Call) -> HandlerResponse:
     name = f'attachment; filename="{call.world.name}.zip"'
     headers = (("content-disposition", name),)
     world = call.world.copy()
-    packed = await _in_worker(lambda: pack_world(world))
+    packed = await in_worker(lambda: pack_world(world))
     return HandlerResponse(packed, 200, "application/zip", headers)
 
 
@@ -42,13 +42,18 @@ async def import_world(call: Call, *, body: bytes) -> HandlerResponse:
         LimitExceeded: It holds too much, or takes too long.
     """
     words = vocabulary_of(call.world)
-    baseline = await _in_worker(lambda: unpack_fixtures(body, words))
+    baseline = await in_worker(lambda: unpack_fixtures(body, words))
     snapshot = call.world.snapshot()
     call.world.become(snapshot._replace(baseline=baseline, overlay={}))
     return HandlerResponse(status=204)
 
 
-async def _in_worker(work: Callable[[], Value]) -> Value:
+async def in_worker(work: Callable[[], Value]) -> Value:
+    """Returns the result of long work, done in the thread for archives.
+
+    Raises:
+        LimitExceeded: It takes too long.
+    """
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(IMPORT_SECONDS.most):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin import changes, clock, exporting, people
 from understudy.mock.admin import token_issuing as tokens
+from understudy.mock.admin.capsules import CapsulesAdmin
 from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
 from understudy.mock.admin.explaining import Explainer
@@ -62,6 +63,7 @@ def handlers(
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
+        **CapsulesAdmin(apis[0].document.raw, served).handlers,
         **EventsAdmin(worlds).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }

@@ -11,9 +11,7 @@ from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, CODES, SPENT_CODES, Application
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.registration import problem_with_name, problem_with_redirect_uri
-from understudy.mock.store.tokens import TOKENS, Token
-
-_KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+from understudy.mock.store.tokens import KEY_ALPHABET, TOKENS, Token
 
 
 def owned_by(world: World, owner: str) -> list[Application]:
@@ -134,12 +132,12 @@ def _put(world: World, application: Application) -> Application:
 
 
 def _secret(world: World) -> str:
-    return world.identifiers.text(40, _KEY_ALPHABET)
+    return world.identifiers.text(40, KEY_ALPHABET)
 
 
 def _issue_key(world: World, application: Application) -> Token:
     token = Token(
-        token=f"{world.mark}key-{world.identifiers.text(36, _KEY_ALPHABET)}",
+        token=f"{world.mark}key-{world.identifiers.text(36, KEY_ALPHABET)}",
         person=application.owner,
         kind="api_key",
         client_id=application.client_id,

@@ -6,15 +6,12 @@ from datetime import timedelta
 from understudy.interface.rules import upholds
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import USED_SCOPES, Application
-from understudy.mock.store.tokens import TOKENS, Token
+from understudy.mock.store.tokens import TOKEN_ALPHABET, TOKENS, Token
 
 IMPLICIT_LIFETIME = timedelta(weeks=2)  # interface, Limits: Implicit-flow token lifetime
 
 TOKEN_DIGITS = 48
 """Characters of a token, out of 72: some 290 bits (RFC 6749, 10.10 asks for 128)."""
-
-# Real tokens contain characters that a fragment must escape, which shows clients that do not decode.
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&()*^@"
 
 
 @upholds("code-token-no-expiry", "implicit-token-two-weeks", "code-unguessable")
@@ -36,7 +33,7 @@ def issue(
     """
     expires = None if lifetime is None else (world.clock.now() + lifetime).isoformat()
     token = Token(
-        token=world.mark + world.identifiers.text(TOKEN_DIGITS, ALPHABET),
+        token=world.mark + world.identifiers.text(TOKEN_DIGITS, TOKEN_ALPHABET),
         person=person,
         scopes=tuple(scopes),
         expires=expires,

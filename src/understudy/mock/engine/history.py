@@ -165,7 +165,14 @@ class WorldHistory:
             weight: The approximate memory of what the state has beside the fixtures, in bytes.
         """
         self.revision += 1
+        self._has_settings = True
         self._pending.append(StateStep(before, RECORD_BYTES + weight))
+
+    def forget(self, number: int) -> None:
+        """Forgets every change, up to and with the request of this number."""
+        self._entries.clear()
+        self._pending.clear()
+        self._bytes, self.forgotten = 0, number
 
     def note_settings(self) -> None:
         """Notes that the settings have changed."""
@@ -179,23 +186,28 @@ class WorldHistory:
         """
         return not (self._pending or self._has_settings) and issued == self._issued
 
-    def settle(self, moment: Moment, issued: int, settings: Settings) -> HistoryEntry:
+    def settle(self, moment: Moment, issued: int, settings: Callable[[], Settings]) -> HistoryEntry:
         """Makes an entry of everything that changed since the last one.
 
         Args:
             moment: The request that changed it.
             issued: How many identifiers the world has generated.
-            settings: The settings of the world.
+            settings: Returns the settings of the world; called only if they may have changed.
         """
+        before = None
+        if self._has_settings:
+            now = settings()
+            before = None if now == self.settings else self.settings
+            self.settings = now
         entry = HistoryEntry(
             moment,
             tuple(self._pending),
             self._issued,
-            None if settings == self.settings else self.settings,
+            before,
         )
         self._pending.clear()
         self._has_settings = False
-        self._issued, self.settings = issued, settings
+        self._issued = issued
         self._entries.append(entry)
         self._bytes += entry.weight
         while len(self._entries) > CAPACITY or self._bytes > HISTORY_BYTES.most:

@@ -96,6 +96,11 @@ class Journal(Generic[Entry]):
         place = number - (self.total - len(self._entries)) - 1
         return self._entries[place] if 0 <= place < len(self._entries) else None
 
+    def resume(self, total: int) -> None:
+        """Forgets every exchange, and continues numbering after so many."""
+        self.forget()
+        self.total = self.forgotten = total
+
     def forget(self) -> None:
         """Forgets every exchange; numbering continues, so that each number stays unique."""
         self.forgotten = self.total

@@ -19,8 +19,8 @@ def settle(context: RequestContext) -> None:
     if world.history.is_settled(issued):
         return
     call = f"{context.method} {context.path}"
-    moment = Moment(world.clock.now(), call, world.journal.total)
-    entry = world.history.settle(moment, issued, world.settings)
+    moment = Moment(context.started, call, world.journal.total)
+    entry = world.history.settle(moment, issued, lambda: world.settings)
     if not context.path.startswith(BASE_PATH):
         world.history.expect_number(context, entry)
 

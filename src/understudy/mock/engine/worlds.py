@@ -234,7 +234,8 @@ class World:
             self.store.settings_changed(self)
 
     def note_fault_use(self) -> None:
-        """Tells the store that a request has used some of a fault."""
+        """Tells history and store that a request has used some of a fault."""
+        self.history.note_settings()
         if self.store is not None:
             self.store.fault_used(self)
 

@@ -37,6 +37,16 @@ TOKENS: Collection[Token] = Collection("tokens", Token)
 """Token string to token."""
 
 
+KEY_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+"""Characters of the client secrets and API keys that a world generates."""
+
+TOKEN_ALPHABET = f"{KEY_ALPHABET}!#$%&()*^@"
+"""Characters of the access tokens that a world generates.
+
+Real ones contain characters that a fragment must escape, which shows clients that do not decode.
+"""
+
+
 def is_valid(token: Token, now: datetime) -> bool:
     """Tells whether a token has not expired."""
     return token.expires is None or now < datetime.fromisoformat(token.expires)

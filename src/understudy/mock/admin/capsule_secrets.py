@@ -1,0 +1,269 @@
+"""Replaces the secrets of a capsule by references, and references by secrets.
+
+A capsule is attached to bug reports, so it contains no secret. What the mock generated follows from
+the world's seed, and what the fixtures have stands in the fixtures: a reference says where. So a
+request of the capsule has the same effect on a mock that has the same fixtures. Any other secret,
+such as a real token that was sent by mistake, becomes an invented one, the same wherever it stands.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final
+from urllib.parse import quote, unquote_plus
+
+import orjson
+
+from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.records import Baseline
+from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.applications import APPLICATIONS, CODES, CONSENTS, SESSIONS, SPENT_CODES
+from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.tokens import KEY_ALPHABET, TOKEN_ALPHABET, TOKENS
+
+SHORTEST: Final = 6
+"""Characters of a secret that is looked for inside of texts; a shorter one would be a common word."""
+
+MOST_ISSUED: Final = 20_000
+"""Generated identifiers that a secret is compared with; earlier ones become invented."""
+
+MOST_PEOPLE: Final = 5_000
+"""People of the fixtures whose passwords are known as such; the others become invented."""
+
+_ALPHABETS: Final = {"hex": "0123456789abcdef", "key": KEY_ALPHABET, "token": TOKEN_ALPHABET}
+_REFERENCE: Final = re.compile(r"\{\{understudy ([^{}|]+)(\|quoted)?\}\}")
+_PAIR: Final = re.compile(r"(?:^|[?&#])([^?&#=\s]+)=([^&#\s]*)")
+_COOKIE: Final = re.compile(r"(?:^|;\s*)understudy_session=([^;]+)")
+_KEYED_BY_SECRETS: Final = frozenset(
+    collection.name for collection in (TOKENS, CODES, SPENT_CODES, SESSIONS, CONSENTS)
+)
+_NOT_SECRET: Final = frozenset({"code_verifier"})
+"""Proves nothing once its code is exchanged, and its challenge is in the request before."""
+
+
+class SecretReferences:
+    """The secrets of one world and its journal, each with the reference that replaces it.
+
+    Args:
+        world: The world, as it is in the capsule.
+        contexts: The requests of the capsule.
+        issued: How many identifiers had been generated after the last of them.
+    """
+
+    def __init__(self, world: World, contexts: Sequence[RequestContext], issued: int) -> None:
+        secrets = dict.fromkeys(s for s in _secrets(world, contexts) if s)
+        named = {text: name for name, text in _fixture_secrets(world.baseline)}
+        others = [s for s in secrets if s not in named]
+        drawn = _issued_references(world, issued, others)
+        self._references: dict[str, str] = {}
+        for number, secret in enumerate(secrets, start=1):
+            name = named.get(secret) or drawn.get(secret) or f"invented {number}"
+            self._references[secret] = f"{{{{understudy {name}}}}}"
+        variants: dict[str, str] = {}
+        for secret, reference in self._references.items():
+            if len(secret) >= SHORTEST:
+                variants[secret] = reference
+                variants.setdefault(quote(secret, safe=""), reference[:-2] + "|quoted}}")
+        self._variants = variants
+        longest = sorted(variants, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest))) if longest else None
+
+    def hidden(self, text: str) -> str:
+        """Returns a text with references in place of secrets."""
+        whole = self._references.get(text)
+        if whole is not None:
+            return whole
+        if self._pattern is not None:
+            text = self._pattern.sub(lambda match: self._variants[match[0]], text)
+        return _PAIR.sub(self._hidden_pair, text)
+
+    def hidden_field(self, name: str, text: str) -> str:
+        """Returns the value of a header field with references; of Basic credentials, their parts."""
+        if name.lower() == "authorization" and text[:6].lower() == "basic ":
+            pair = _basic(text)
+            if pair is not None:
+                user, password = pair
+                return f"Basic-parts {user}:{self.hidden(password)}"
+        return self.hidden(text)
+
+    def _hidden_pair(self, pair: re.Match[str]) -> str:
+        reference = self._references.get(unquote_plus(pair[2]))
+        if reference is None or unquote_plus(pair[1]).lower() not in SECRET_NAMES:
+            return pair[0]
+        return pair[0].removesuffix(pair[2]) + reference[:-2] + "|quoted}}"
+
+
+class SecretResolver:
+    """Replaces references by secrets of the mock that opens a capsule.
+
+    Args:
+        baseline: The fixtures.
+        seed: The seed of the capsule's world.
+        mark: What begins the world's tokens.
+    """
+
+    def __init__(self, baseline: Baseline, seed: int, mark: str) -> None:
+        self._baseline = baseline
+        self._seed = seed
+        self._mark = mark
+        self._fixture_secrets: Mapping[str, str] | None = None
+
+    def revealed(self, text: str) -> str:
+        """Returns a text with secrets in place of references.
+
+        Raises:
+            ValueError: A reference leads nowhere.
+        """
+        return _REFERENCE.sub(self._resolved, text) if "{{understudy " in text else text
+
+    def revealed_field(self, text: str) -> str:
+        """Returns the value of a header field with secrets.
+
+        Raises:
+            ValueError: A reference leads nowhere.
+        """
+        revealed = self.revealed(text)
+        if not revealed.startswith("Basic-parts "):
+            return revealed
+        encoded = base64.b64encode(revealed.removeprefix("Basic-parts ").encode()).decode()
+        return f"Basic {encoded}"
+
+    def _resolved(self, reference: re.Match[str]) -> str:
+        secret = self._secret(reference[1])
+        return quote(secret, safe="") if reference[2] else secret
+
+    def _secret(self, name: str) -> str:
+        kind, _, rest = name.partition(" ")
+        if kind == "invented":
+            return f"invented-secret-{rest}"
+        if kind == "issued":
+            number, alphabet, length, before = [*rest.split(" "), ""][:4]
+            drawn = _drawn(self._seed, int(number), alphabet, min(int(length), 100))
+            return self._mark + before + drawn
+        if self._fixture_secrets is None:
+            self._fixture_secrets = dict(_fixture_secrets(self._baseline))
+        if name not in self._fixture_secrets:
+            msg = f"the fixtures have no {name}"
+            raise ValueError(msg)
+        return self._fixture_secrets[name]
+
+
+def _fixture_secrets(baseline: Baseline) -> Iterator[tuple[str, str]]:
+    """Yields the name and the text of each secret that stands in the fixtures."""
+    for number, token in enumerate(baseline.get(TOKENS.name, {}), start=1):
+        yield f"token {number}", token
+    for name, application in baseline.get(APPLICATIONS.name, {}).items():
+        yield f"client_secret {name}", application.client_secret
+    for slug, person in islice(baseline.get(PEOPLE.name, {}).items(), MOST_PEOPLE):
+        yield f"password {slug}", person.password
+        if person.application_password is not None:
+            yield f"application_password {slug}", person.application_password
+
+
+def _issued_references(world: World, count: int, secrets: Iterable[str]) -> dict[str, str]:
+    """Returns the secrets that the world generated, each by the number of its identifier."""
+    wanted: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
+    for secret in secrets:
+        bare = secret.removeprefix(world.mark)
+        before = "key-" if bare.startswith("key-") else ""
+        bare = bare.removeprefix(before)
+        for name, letters in _ALPHABETS.items():
+            if len(bare) >= SHORTEST and set(bare) <= set(letters):
+                wanted.setdefault((name, len(bare)), {})[bare] = (secret, before)
+    issued: dict[str, str] = {}
+    for (name, length), texts in wanted.items():
+        for number in range(count, max(0, count - MOST_ISSUED), -1):
+            match = texts.get(_drawn(world.identifiers.seed, number, name, length))
+            if match is not None:
+                secret, before = match
+                issued.setdefault(secret, f"issued {number} {name} {length} {before}".rstrip())
+    return issued
+
+
+def _drawn(seed: int, number: int, alphabet: str, length: int) -> str:
+    """Returns what the identifier of this number is, drawn with an alphabet."""
+    identifiers = Identifiers(seed, number - 1)
+    if alphabet == "hex":
+        return identifiers.hexadecimal(length)
+    if alphabet not in _ALPHABETS:
+        msg = f"there is no alphabet {alphabet}"
+        raise ValueError(msg)
+    return identifiers.text(length, _ALPHABETS[alphabet])
+
+
+def _secrets(world: World, contexts: Sequence[RequestContext]) -> Iterator[str]:
+    """Yields every secret of a world, fixtures left out, and of requests."""
+    yield from (change.key for change in world.changes() if change.collection in _KEYED_BY_SECRETS)
+    for session in world.added(SESSIONS):
+        yield session.csrf
+        yield from session.secrets.values()
+    yield from (application.client_secret for application in world.added(APPLICATIONS))
+    for person in world.added(PEOPLE):
+        if person.password != f"{person.slug}-password":
+            yield person.password
+        yield person.application_password or ""
+    for context in contexts:
+        yield from _secrets_of(context)
+
+
+def _secrets_of(context: RequestContext) -> Iterator[str]:
+    for fields in (context.sent_headers, context.response_headers):
+        for name, text in fields:
+            yield from _field_secrets(name.decode("latin-1").lower(), text.decode("latin-1"))
+    yield from _pair_secrets(context.query.decode("latin-1"))
+    for body in (context.body, context.response_body):
+        yield from _body_secrets(body)
+
+
+def _field_secrets(name: str, text: str) -> Iterator[str]:
+    if name == "location":
+        yield from _pair_secrets(text)
+    elif "cookie" in name:
+        yield from _COOKIE.findall(text)
+    elif name in SECRET_HEADERS:
+        pair = _basic(text) if text[:6].lower() == "basic " else None
+        yield pair[1] if pair else text.partition(" ")[2].strip()
+
+
+def _body_secrets(body: bytes) -> Iterator[str]:
+    if body[:1] in {b"{", b"["}:
+        try:
+            yield from _member_secrets(orjson.loads(body))
+        except ValueError:
+            yield from ()
+    else:
+        yield from _pair_secrets(body.decode("latin-1"))
+
+
+def _member_secrets(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _member_secrets(item)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            is_word = name in _NOT_SECRET or ("error" in value and name == "code")
+            if isinstance(member, str) and name in SECRET_NAMES and not is_word:
+                yield member
+            else:
+                yield from _member_secrets(member)
+
+
+def _pair_secrets(text: str) -> Iterator[str]:
+    for name, value in _PAIR.findall(text):
+        plain = unquote_plus(name).strip().lower()
+        if plain in SECRET_NAMES and plain not in _NOT_SECRET:
+            yield unquote_plus(value)
+
+
+def _basic(text: str) -> tuple[str, str] | None:
+    """Returns user and password of Basic credentials; None where they cannot be read."""
+    try:
+        plain = base64.b64decode(text[6:], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    user, separator, password = plain.partition(":")
+    return (user, password) if separator else None
