@@ -44,6 +44,10 @@ schedule: install  ## measure what each part of each probe settles and costs, af
 controls: install  ## judge conforming deployments with every switch at its other options
 	$(BIN)/python -m tests.quality.controls
 
+.PHONY: learning
+learning: install  ## learn from thirty deployments that choose at random, and compare
+	$(BIN)/python -m tests.quality.learning
+
 .PHONY: check
 check: lint types layers docs test  ## all that CI runs
 

@@ -55,6 +55,7 @@ def outputs(mock: str, tmp_path: Path) -> dict[str, list[str]]:
         "generate": ["generate", "getProfile", "--count", "3"],
         "infer": ["infer", str(ROOT / "tests" / "mock" / "petstore.yaml")],
         "journal": ["journal", *at],
+        "learn": ["learn", "--rules", "qr-unknown-hash"],
         "lint": ["lint", str(ROOT / "tests" / "mock" / "petstore.yaml")],
         "rules": ["rules", "--coverage", str(report)],
         "verify": ["verify", "--cases", "0", "--rules", "qr-default-size"],

@@ -26,6 +26,7 @@ class DeploymentOptions:
         auth_url: Base URL of the authorization server.
         document: OpenAPI document in force, or ``published`` for the deployment's own.
         overlays: Overlay files that change the document, in their order.
+        facts: Facts file to judge by.
         mode: What may be written.
         max_requests: The most requests to send; None for no limit but the hour's.
         max_time: Stop sending after this time; None for no end.
@@ -37,6 +38,7 @@ class DeploymentOptions:
     auth_url: str | None = None
     document: Path | None = None
     overlays: tuple[Path, ...] = ()
+    facts: Path | None = None
     mode: Mode | None = None
     max_requests: int | None = None
     max_time: timedelta | None = None
@@ -75,6 +77,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "auth_url": options.auth_url,
         "document": options.document and str(options.document),
         "overlays": tuple(map(str, options.overlays)),
+        "facts": options.facts and str(options.facts),
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})

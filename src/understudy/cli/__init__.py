@@ -19,6 +19,7 @@ from understudy.cli.fixtures import fixtures
 from understudy.cli.generate import generate
 from understudy.cli.infer import infer
 from understudy.cli.journal import journal
+from understudy.cli.learn import learn
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
 from understudy.cli.open_ import open_
@@ -75,7 +76,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, generate, infer, lint, rules, fixtures),
+    *(serve, verify, learn, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:

@@ -32,6 +32,11 @@ USES: Final = {
         ExitCode.FINDINGS: "with `--send`, cases failed",
         ExitCode.INCOMPLETE: "Ctrl-C or SIGTERM came first",
     },
+    "learn": {
+        ExitCode.FINDINGS: "a change was not undone",
+        ExitCode.INCOMPLETE: "the run was stopped; what it settled until then is written",
+        ExitCode.INTERNAL: "a part of the run failed",
+    },
     "lint": {ExitCode.FINDINGS: "the document has what `--fail-on` names"},
     "verify": {
         ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",

@@ -61,6 +61,11 @@ class FormatName(click.Choice[str]):
         return tuple(FORMATS)
 
 
+def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """Returns the ids of a list with commas."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
 FORMAT_NAME = FormatName()
 PORT = Port()
 URL = Url()

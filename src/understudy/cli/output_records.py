@@ -14,6 +14,7 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
         section: The section of the interface that contains it.
         statement: The rule in one sentence.
         outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.
+        learnt: With --facts: the reading of the deployment; absent where it was not settled.
     """
 
     id: str
@@ -21,6 +22,7 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
     section: str
     statement: str
     outcome: str | None = None
+    learnt: str | None = None
 
 
 class PrintedUndo(msgspec.Struct, frozen=True):

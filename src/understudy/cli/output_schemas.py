@@ -12,6 +12,7 @@ JsonSchema = dict[str, Any]
 def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
     """Returns what makes the schema of each command's output; journal and generate print one value a line."""
     from understudy.cli import output_records as records
+    from understudy.interface.facts import Facts
     from understudy.openapi.lint.reports import report_schema
     from understudy.record_schemas import record_schema
 
@@ -24,6 +25,7 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
         "generate": lambda: _file("understudy.generate.formats", "case.schema.json"),
         "infer": lambda: record_schema(records.PrintedModel, "The output of understudy infer"),
         "journal": lambda: _of_admin_api("journal", "Request"),
+        "learn": lambda: record_schema(Facts, "The output of understudy learn"),
         "lint": report_schema,
         "rules": lambda: record_schema(list[records.PrintedRule], "The output of understudy rules"),
         "verify": lambda: _file("understudy.verify.reports", "report.schema.json"),

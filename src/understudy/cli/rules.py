@@ -1,5 +1,6 @@
 """``understudy rules``: prints the rules of the interface, and how each ended in a run."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,47 @@ from understudy.errors import StartupError
     metavar="REPORT.json",
     help="Print how each rule ended in a run, read from its JSON report.",
 )
+@click.option(
+    "--facts",
+    type=click.Path(path_type=Path),
+    metavar="FACTS.yaml",
+    help="Print beside each rule what `understudy learn` wrote of a deployment.",
+)
 @click.option("--json", "is_json", is_flag=True, help="Print the rules as JSON.")
-def rules(coverage: Path | None, *, is_json: bool) -> None:
+def rules(coverage: Path | None, facts: Path | None, *, is_json: bool) -> None:
     """Print every rule of the interface with its id and status."""
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
+    from understudy.interface.facts import load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
 
     ended = {} if coverage is None else _ended(coverage)
     known = load_rules(openapi_directory() / "rules.yaml")
+    learnt = {} if facts is None else load_facts(facts, known).by_rule()
+    readings = {rule: fact.reading for rule, fact in learnt.items()}
     if is_json:
-        from understudy.cli.output_records import PrintedRule, print_record
+        from understudy.cli.output_records import print_record
 
-        print_record(
-            [
-                PrintedRule(it.id, it.status, it.section, it.statement.strip(), ended.get(it.id))
-                for it in known
-            ]
-        )
+        print_record([_printed(rule, ended, readings) for rule in known])
         return
     for rule in known:
         outcome = ended.get(rule.id, "not in the report" if coverage else rule.status)
         how = outcome.replace("_", " ")
-        click.echo(f"{rule.id:42} {how:12} {rule.statement.strip()}")
+        column = "" if facts is None else f"{readings.get(rule.id, '-'):14} "
+        click.echo(f"{rule.id:42} {how:12} {column}{rule.statement.strip()}")
+
+
+def _printed(rule: Any, ended: Mapping[str, str], readings: Mapping[str, str]) -> Any:
+    from understudy.cli.output_records import PrintedRule
+
+    return PrintedRule(
+        rule.id,
+        rule.status,
+        rule.section,
+        rule.statement.strip(),
+        ended.get(rule.id),
+        readings.get(rule.id),
+    )
 
 
 def _ended(path: Path) -> dict[str, str]:

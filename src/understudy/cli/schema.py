@@ -4,7 +4,7 @@ import click
 
 COMMANDS = (
     *("cleanup", "exercised", "explain", "export", "fixtures", "generate"),
-    *("infer", "journal", "lint", "rules", "verify"),
+    *("infer", "journal", "learn", "lint", "rules", "verify"),
 )
 """Commands with ``--json``; the schemas themselves are made when one is printed."""
 

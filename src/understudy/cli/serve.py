@@ -20,6 +20,21 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     return choose(switches(load_rules(openapi_directory() / "rules.yaml")), texts)
 
 
+def _learnt(facts: tuple[Path, ...]) -> dict[str, str]:
+    """Returns the choices that facts files make; of two files for one question the last counts."""
+    if not facts:
+        return {}
+    from understudy.interface.facts import choices_of, load_facts
+    from understudy.interface.rules import load_rules
+    from understudy.openapi.bundled import openapi_directory
+
+    rules = load_rules(openapi_directory() / "rules.yaml")
+    choices: dict[str, str] = {}
+    for path in facts:
+        choices |= choices_of(load_facts(path, rules), rules)
+    return choices
+
+
 def _lower_case(
     _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -138,6 +153,16 @@ def _lower_case(
     help="Choose another reading of the interface, such as rate-limits=off; repeatable.",
 )
 @click.option(
+    "--facts",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    envvar="UNDERSTUDY_FACTS",
+    show_envvar=True,
+    metavar="FACTS.yaml",
+    help="Behave as the deployment that `understudy learn` wrote these facts of; --choose goes"
+    " before. Repeatable.",
+)
+@click.option(
     "--user-info",
     is_flag=True,
     show_envvar=True,
@@ -236,6 +261,7 @@ def _lower_case(
 )
 def serve(**options: Any) -> None:
     """Run the mock until Ctrl-C."""
+    options["choices"] = _learnt(options.pop("facts")) | options["choices"]
     gc.disable()  # a tenth of the start; next to nothing is garbage before ``run`` enables it again
     try:
         # they take 0.3 s to import, which other commands need not wait for

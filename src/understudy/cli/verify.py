@@ -11,7 +11,7 @@ import click
 
 from understudy.cli import completion
 from understudy.cli.document_options import overlay_option
-from understudy.cli.option_types import URL
+from understudy.cli.option_types import URL, rule_ids
 
 COLLECTED_AFTER = 20_000
 """Objects that are allocated between two collections of garbage."""
@@ -20,10 +20,6 @@ TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
 """The environment variable that names the directory for Hypothesis's tables of characters."""
 
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
-
-
-def _rules(_ctx: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 def _reports(
@@ -89,7 +85,7 @@ def _keep_tables() -> None:
 @overlay_option
 @click.option(
     "--rules",
-    callback=_rules,
+    callback=rule_ids,
     shell_complete=completion.rules,
     metavar="ID,…",
     help="Judge only these rules; `understudy rules` lists them.",
@@ -121,6 +117,12 @@ def _keep_tables() -> None:
     multiple=True,
     type=click.Choice(FAIL_ON),
     help="What sets the exit code; repeatable.  [default: findings, and in CI not-checked]",
+)
+@click.option(
+    "--facts",
+    type=click.Path(path_type=Path),
+    metavar="FACTS.yaml",
+    help="Judge by what `understudy learn` wrote of the deployment, instead of assuming it.",
 )
 @click.option(
     "--baseline",

@@ -13,16 +13,16 @@ from understudy.api.judging import judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.interrupts import ended_by_sigterm, noted
+from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
-from understudy.cli.progress import Progress
+from understudy.cli.shown_runs import shown
 from understudy.cli.writing import expect_writable, unwritable
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.errors import StartupError
 from understudy.verify.baseline import load_baseline, unaccepted
 from understudy.verify.catalogue import catalogue
-from understudy.verify.events import Event, PhaseStarted
+from understudy.verify.events import Listener
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
@@ -77,6 +77,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         auth_url=options["auth_url"],
         document=options["document"],
         overlays=options["overlays"],
+        facts=options["facts"],
         mode=options["mode"],
         max_requests=options["max_requests"],
         max_time=None if seconds is None else timedelta(seconds=seconds),
@@ -143,16 +144,7 @@ def _outcome(options: VerifyOptions, deployment: Deployment, console: Console) -
 
 
 def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
-    journal = deployment.journal
-    is_shown = console.is_terminal and not options.is_quiet
-    with ended_by_sigterm() as interruption, Progress(console, is_shown=is_shown) as shown:
-
-        def listen(event: Event) -> None:
-            if isinstance(event, PhaseStarted) and event.name == "undo":
-                interruption.forget()  # the run has ended, by a signal or not
-            interruption.raise_lost()
-            shown.listen(event)
-
+    def carry_out(listen: Listener) -> Outcome:
         run_options = RunOptions(
             rules=options.rules,
             seed=options.where.seed,
@@ -162,12 +154,9 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
             is_preflighted=not options.where.is_mock,
             undisturbed=noted,
         )
-        try:
-            return judge(deployment, run_options)
-        except KeyboardInterrupt as error:  # a second time, while things were put back
-            rest = f"; `understudy cleanup {journal}` does the rest" if journal else ""
-            msg = f"Stopped before everything was put back{rest}."
-            raise StartupError(msg) from error
+        return judge(deployment, run_options)
+
+    return shown(console, deployment.journal, carry_out, is_quiet=options.is_quiet)
 
 
 def default_fail_on(environment: Mapping[str, str]) -> frozenset[str]:

@@ -167,6 +167,8 @@ class Target(Table, frozen=True):
         other_application: A second application; a token or redirect URI of one must be useless to the
             other.
         two_step: An application whose owner uses two-step authentication.
+        facts: Facts file that ``understudy learn`` wrote of the deployment, to judge by instead of
+            assuming.
         ledger: File that counts the requests of the hour across runs.
     """
 
@@ -178,6 +180,7 @@ class Target(Table, frozen=True):
     mode: Mode | None = None
     is_mock: bool = False
     accept: tuple[str, ...] = ()
+    facts: str | None = None
     ledger: str | None = None
     credentials: Credentials = field(default_factory=Credentials)
     application: TargetApplication = field(default_factory=TargetApplication)

@@ -34,6 +34,7 @@ class CheckResult(NamedTuple):
         attempts: How often the first of the evidence is to be sent until the others show it, as
             where a limit must be used up.
         is_timed: Whether the deployment shows it only after the time that passed.
+        is_learnt: Whether it judges by a fact of the deployment, which binds it.
     """
 
     holds: bool
@@ -44,6 +45,7 @@ class CheckResult(NamedTuple):
     is_shape: bool = False
     attempts: int = 1
     is_timed: bool = False
+    is_learnt: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]

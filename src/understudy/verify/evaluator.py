@@ -1,9 +1,10 @@
 """Judges each exchange by every check, and keeps a record of the results of each rule."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from understudy.deployments.exchange import Exchange
+from understudy.interface.facts import Fact, is_as_chosen
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.verify import rules as sections
@@ -20,6 +21,7 @@ from understudy.verify.evidence import needs_time, showing
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of
 from understudy.verify.history import History
 from understudy.verify.outcome import Coverage, RuleOutcome
+from understudy.verify.readings.contradictions import contradictions
 from understudy.verify.unjudged import UNJUDGED
 from understudy.verify.value_texts import as_json
 
@@ -63,6 +65,7 @@ class Evaluator:
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
+        facts: What was learnt of the target, by rule: it is held to that instead of assumptions.
         has_own_document: Whether a document other than the bundled one is in force, and so
             decides on names, types and values.
         broken: The rules that the last exchange breaks, with the results, known or not.
@@ -73,6 +76,7 @@ class Evaluator:
     routes: Routes
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     has_own_document: bool = False
     records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
@@ -94,6 +98,9 @@ class Evaluator:
                 self._wait(checked)
                 continue
             rule, result = checked
+            if rule in self.rules:
+                new += self._note(self.rules[rule], result, exchange)
+        for rule, result in contradictions(exchange, self.history, self.facts):
             if rule in self.rules:
                 new += self._note(self.rules[rule], result, exchange)
         if exchange.site != "elsewhere":
@@ -211,6 +218,8 @@ class Evaluator:
         """Returns why a breach of a rule is a note."""
         if rule.id in self.history.target.accept:
             return "accepted by the target file"
+        if rule.id in self.facts:
+            return f"otherwise than understudy assumes, as learnt on {self.facts[rule.id].learnt}"
         return "assumed by understudy, and this deployment differs"
 
     def _is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
@@ -219,7 +228,14 @@ class Evaluator:
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
         is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
         is_accepted = rule.id in self.history.target.accept
-        return is_accepted or (is_assumed and not self.is_held_to_assumptions)
+        return is_accepted or (is_assumed and not self._is_held(rule, result))
+
+    def _is_held(self, rule: Rule, result: CheckResult) -> bool:
+        """Tells whether the target must meet an assumption: it is the mock, or known to share it."""
+        fact = self.facts.get(rule.id)
+        if fact is None or result.is_learnt:
+            return self.is_held_to_assumptions or result.is_learnt
+        return is_as_chosen(fact, rule)
 
     def _is_declared(self, exchange: Exchange) -> bool:
         """Tells whether the deployment's own document declares a response as it is."""

@@ -21,6 +21,7 @@ def _decision(command: str | None, target: Target) -> bool:
 
 _TARGET_NEEDS: Final[Mapping[str, tuple[Callable[[Target], object], str]]] = {
     "slug": (lambda t: t.known.slug, "[known] slug is not given"),
+    "emails": (lambda t: t.known.emails, "[known] emails are not given"),
     "hashes": (lambda t: t.known.own_hashes, "[known] emails or hashes are not given"),
     "two_emails": (lambda t: t.known.own_hashes[1:], "[known] gives fewer than two e-mails"),
     "other_slug": (lambda t: t.known.other_slug, "[known] other_slug is not given"),

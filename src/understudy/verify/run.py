@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -10,6 +11,7 @@ from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
+from understudy.interface.facts import Fact, load_facts
 from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
@@ -226,8 +228,20 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
         routes,
         validators,
         target.is_mock,
+        facts=_facts_of(target),
         has_own_document=has_own_document,
     )
+
+
+def _facts_of(target: Target) -> dict[str, Fact]:
+    """Returns what was learnt of a target, by rule.
+
+    Raises:
+        StartupError: The facts file cannot be read.
+    """
+    if target.facts is None:
+        return {}
+    return load_facts(Path(target.facts), catalogue().values()).by_rule()
 
 
 def routes_of(target: Target, document: Document) -> Routes:

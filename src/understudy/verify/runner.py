@@ -23,6 +23,7 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
+from understudy.verify.readings.experiments import carry_out_experiments
 from understudy.verify.run import Run, RunOptions, start
 from understudy.verify.run_lock import locked
 from understudy.verify.unjudged import UNJUDGED
@@ -69,7 +70,12 @@ def run_phases(run: Run) -> Outcome:
     started = machine_time()
     stopped = ""
     try:
-        for name, phase in (("probes", _probes), *run.options.phases, ("rate limits", _exhausting)):
+        for name, phase in (
+            ("probes", _probes),
+            *((("facts", _experiments),) if run.evaluator.facts else ()),
+            *run.options.phases,
+            ("rate limits", _exhausting),
+        ):
             run.announce(PhaseStarted(name))
             try:
                 phase(run)
@@ -169,6 +175,12 @@ def _probes(run: Run) -> None:
         if not _is_exhausting(probe):
             ready.append(probe)
     _send(run, ready)
+
+
+def _experiments(run: Run) -> None:
+    """Sends the experiments of what was learnt and no probe sends, so that a change is seen."""
+    wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
+    run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted)
 
 
 def _exhausting(run: Run) -> None:

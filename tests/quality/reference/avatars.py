@@ -142,8 +142,8 @@ def _uploaded() -> bytes:
 
 
 def _media_type(content: bytes) -> str:
-    is_newer = chose("upload-image-types", "webp-heic-too")
-    formats = {**FORMATS, "WEBP": "image/webp"} if is_newer else FORMATS
+    is_older = chose("upload-image-types", "jpeg-png-gif")
+    formats = {name: FORMATS[name] for name in FORMATS if name != "WEBP" or not is_older}
     try:
         with Image.open(BytesIO(content), formats=list(formats)) as image:
             image.load()

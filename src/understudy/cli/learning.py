@@ -1,0 +1,172 @@
+"""Runs ``understudy learn`` with typed options: progress, the facts file, exit code."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from understudy.api.learning import learn_from
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.interrupts import noted
+from understudy.cli.output_records import print_record
+from understudy.cli.shown_runs import shown
+from understudy.cli.writing import expect_writable
+from understudy.interface.facts import Fact, Facts, facts_text, is_as_chosen, load_facts
+from understudy.verify.catalogue import catalogue
+from understudy.verify.events import Listener
+from understudy.verify.learner import Learnt, open_rules
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
+
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """The options of the command line.
+
+    Attributes:
+        where: The deployment.
+        rules: Ids of the rules whose questions are to be settled; all that are open if none is named.
+        out: The facts file; None to print only.
+        is_json: True to print the facts as JSON, and the rest to standard error.
+        is_quiet: True for no progress.
+    """
+
+    where: DeploymentOptions
+    rules: tuple[str, ...] = ()
+    out: Path | None = None
+    is_json: bool = False
+    is_quiet: bool = False
+
+
+def typed(options: Mapping[str, Any]) -> LearnOptions:
+    """Returns what click parsed as values with types; the mapping ends here."""
+    seconds = options["max_time"]
+    where = DeploymentOptions(
+        target_file=options["target"],
+        base_url=options["base_url"],
+        auth_url=options["auth_url"],
+        mode=options["mode"],
+        max_requests=options["max_requests"],
+        max_time=None if seconds is None else timedelta(seconds=seconds),
+    )
+    return LearnOptions(
+        where=where,
+        rules=options["rules"],
+        out=options["out"],
+        is_json=options["is_json"],
+        is_quiet=options["quiet"],
+    )
+
+
+def learnt(options: LearnOptions, environment: Mapping[str, str]) -> int:
+    """Learns, writes and prints the facts, and returns the exit code.
+
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` of a target file is looked up.
+
+    Raises:
+        StartupError: A file or an option is not as it must be, or nothing responds.
+    """
+    console = Console(highlight=False, stderr=options.is_json)
+    open_rules(options.rules)  # before anything is written or sent
+    earlier = None
+    if options.out is not None:
+        expect_writable(options.out, "--out")
+        if options.out.exists() and options.out.stat().st_size:
+            earlier = load_facts(options.out, catalogue().values())
+    deployment = open_deployment(options.where, environment)
+
+    def carry_out(listen: Listener) -> Learnt:
+        run_options = RunOptions(
+            rules=options.rules,
+            listen=listen,
+            is_preflighted=not options.where.is_mock,
+            undisturbed=noted,
+        )
+        return learn_from(deployment, run_options)
+
+    result = shown(console, deployment.journal, carry_out, is_quiet=options.is_quiet)
+    facts = result.facts if earlier is None else merged(earlier, result.facts)
+    _print(console, result.facts, earlier)
+    if options.out is not None:
+        options.out.write_text(facts_text(facts), encoding="utf-8")
+        line = f"Written to {options.out}; use it with: understudy serve --facts {options.out}"
+        console.print(line, markup=False, soft_wrap=True)
+    if options.is_json:
+        print_record(facts)
+    _print_unrestored(console, result.outcome)
+    return _exit_code(result.outcome)
+
+
+def merged(earlier: Facts, latest: Facts) -> Facts:
+    """Returns the facts of a file brought up to date: what was not settled anew stays as it was."""
+    settled = earlier.by_rule() | latest.by_rule()
+    reasons = {each.rule: each for each in (*earlier.unsettled, *latest.unsettled)}
+    order = list(catalogue())
+    return msgspec.structs.replace(
+        latest,
+        facts=tuple(settled[rule] for rule in order if rule in settled),
+        unsettled=tuple(reasons[r] for r in order if r in reasons and r not in settled),
+    )
+
+
+def changed(earlier: Facts, latest: Facts) -> list[tuple[Fact, Fact]]:
+    """Returns the facts that are not as they were, each with the one before."""
+    before = earlier.by_rule()
+    return [
+        (before[fact.rule], fact)
+        for fact in latest.facts
+        if fact.rule in before and before[fact.rule].reading != fact.reading
+    ]
+
+
+def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
+    rules = catalogue()
+    as_chosen = [fact for fact in facts.facts if is_as_chosen(fact, rules[fact.rule])]
+    others = [fact for fact in facts.facts if fact not in as_chosen]
+    _section(console, "As understudy assumes", as_chosen)
+    _section(console, "Otherwise", others)
+    if facts.unsettled:
+        console.print("[bold]Not settled[/bold]")
+    for each in facts.unsettled:
+        console.print(f"  {each.rule:34} {each.why}", markup=False, soft_wrap=True)
+    for before, now in changed(earlier, facts) if earlier else ():
+        line = f"Changed since {before.learnt}: {now.rule} was {before.reading}, is {now.reading}"
+        console.print(line, style="bold yellow", markup=False, soft_wrap=True)
+    count = len(facts.facts)
+    console.print(
+        f"{count} questions settled, {len(others)} of them otherwise than assumed; "
+        f"{len(facts.unsettled)} not settled; {facts.requests} requests",
+        style="bold",
+        soft_wrap=True,
+    )
+
+
+def _section(console: Console, title: str, facts: Iterable[Fact]) -> None:
+    lines = [
+        f"  {fact.rule:34} {fact.actual or fact.reading:16} {fact.shown_by[0] if fact.shown_by else ''}"
+        for fact in facts
+    ]
+    if lines:
+        console.print(f"[bold]{title}[/bold]")
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _print_unrestored(console: Console, outcome: Outcome) -> None:
+    for line in (*outcome.not_restored, *outcome.internal_errors, *filter(None, [outcome.stopped])):
+        console.print(line, style="bold red", markup=False, soft_wrap=True)
+
+
+def _exit_code(outcome: Outcome) -> ExitCode:
+    if outcome.not_restored:
+        return ExitCode.FINDINGS
+    if outcome.internal_errors:
+        return ExitCode.INTERNAL
+    return ExitCode.INCOMPLETE if outcome.stopped else ExitCode.DONE

@@ -1,0 +1,142 @@
+"""Facts: what was learnt of a deployment where the interface leaves a question open.
+
+``understudy learn`` writes them, a person reviews them, and then the mock behaves so
+(``serve --facts``) and the judge expects it (``verify --facts``). A facts file is YAML, one entry a
+fact, so that a change of a deployment is a change of a line in version control.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from understudy.errors import StartupError, nearest
+from understudy.interface.rules import Rule
+from understudy.openapi.yaml_files import read_yaml
+
+AS_ASSUMED: Final = "as assumed"
+"""The reading of a deployment that does what the catalogue chose."""
+
+OTHERWISE: Final = "otherwise"
+"""The reading of a deployment that does something else, for which there is no switch."""
+
+
+class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An answer of one deployment to a question that the interface leaves open.
+
+    Attributes:
+        rule: The id of the rule that assumes an answer.
+        reading: The option of the rule's switch that the deployment takes; of a rule without a
+            switch ``as assumed`` or ``otherwise``.
+        shown_by: The exchanges that show it, each with its operation, caller and status.
+        seen: The number of exchanges that show it; none shows another reading.
+        learnt: The day, as YYYY-MM-DD.
+        actual: What the deployment does, where that is neither as assumed nor an option.
+    """
+
+    rule: str
+    reading: str
+    shown_by: tuple[str, ...]
+    seen: int
+    learnt: str
+    actual: str = ""
+
+
+class Unsettled(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that a deployment was not seen to answer.
+
+    Attributes:
+        rule: The id of the rule that assumes an answer.
+        why: What was lacking, or the readings that contradict each other.
+    """
+
+    rule: str
+    why: str
+
+
+class Facts(Struct, frozen=True, forbid_unknown_fields=True):
+    """A facts file.
+
+    Attributes:
+        deployment: Base URL of the deployment's resource API.
+        learnt: The day of the run, as YYYY-MM-DD.
+        requests: The number of requests that the run took.
+        facts: What was settled, in the catalogue's order.
+        unsettled: What was not, and why.
+    """
+
+    deployment: str
+    learnt: str
+    requests: int
+    facts: tuple[Fact, ...] = ()
+    unsettled: tuple[Unsettled, ...] = ()
+
+    def by_rule(self) -> dict[str, Fact]:
+        """Returns the facts by the ids of their rules."""
+        return {fact.rule: fact for fact in self.facts}
+
+
+def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
+    """Loads a facts file.
+
+    Args:
+        path: The file.
+        rules: The catalogue.
+
+    Raises:
+        StartupError: It cannot be read, or names a rule or an option that there is not.
+    """
+    try:
+        facts = convert(read_yaml(path), Facts)
+    except ValidationError as error:
+        msg = f"{path}: {error}. Write one with: understudy learn --target FILE --out {path}"
+        raise StartupError(msg) from error
+    known = {rule.id: rule for rule in rules}
+    for fact in facts.facts:
+        fault = _fault(fact, known)
+        if fault:
+            msg = f"{path}: {fault}"
+            raise StartupError(msg)
+    return facts
+
+
+def is_as_chosen(fact: Fact, rule: Rule) -> bool:
+    """Tells whether a deployment reads a rule as the catalogue chose."""
+    if rule.switch is None or fact.reading == OTHERWISE:
+        return fact.reading == AS_ASSUMED
+    return fact.reading == str(rule.switch.default)
+
+
+def choices_of(facts: Facts, rules: Iterable[Rule]) -> dict[str, str]:
+    """Returns the switches that make the mock behave as the facts say, by name."""
+    learnt = facts.by_rule()
+    return {
+        rule.switch.name: learnt[rule.id].reading
+        for rule in rules
+        if rule.switch is not None
+        and rule.id in learnt
+        and learnt[rule.id].reading not in {AS_ASSUMED, OTHERWISE}
+    }
+
+
+def facts_text(facts: Facts) -> str:
+    """Returns facts as the text of their file."""
+    head = f"# What {facts.deployment} does where the interface leaves a question open.\n"
+    head += "# Written by understudy learn; for serve --facts and verify --facts.\n"
+    body = yaml.safe_dump(to_builtins(facts), sort_keys=False, allow_unicode=True, width=100)
+    return head + body
+
+
+def _fault(fact: Fact, rules: Mapping[str, Rule]) -> str:
+    """Returns what is wrong with a fact; empty if nothing is."""
+    rule = rules.get(fact.rule)
+    if rule is None:
+        return f"there is no rule '{fact.rule}'{nearest(fact.rule, list(rules)) or '.'}"
+    options = [str(option.value) for option in rule.switch.options] if rule.switch else []
+    readings = [*options, *([] if options else [AS_ASSUMED]), OTHERWISE]
+    if fact.reading in readings:
+        return ""
+    hint = nearest(fact.reading, readings) or "."
+    return f"{fact.rule} has no reading '{fact.reading}'{hint} It has {', '.join(readings)}."

@@ -1,0 +1,169 @@
+"""Collects what the exchanges of a run show of the questions that the interface leaves open."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.exchange import Exchange
+from understudy.errors import StartupError
+from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact, Facts, Unsettled
+from understudy.interface.rules import Rule
+from understudy.verify.catalogue import catalogue
+from understudy.verify.events import Event, Exchanged
+from understudy.verify.history import History
+from understudy.verify.outcome import Outcome, RuleOutcome
+from understudy.verify.readings.experiments import carry_out_experiments
+from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.run import Run, RunOptions
+from understudy.verify.runner import carry_out
+
+SHOWN: Final = 3
+"""Exchanges that a fact names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The result of a run that learns.
+
+    Attributes:
+        facts: What was settled, and what was not.
+        outcome: The run itself, with what could not be undone.
+    """
+
+    facts: Facts
+    outcome: Outcome
+
+
+@dataclass
+class Learner:
+    """Reads the options that exchanges show, as they come.
+
+    Attributes:
+        history: The exchanges so far; None until the probes have ended.
+        shown: Rule to option to the exchanges that show it.
+        lacking: Rule to the reason why its experiment could not run.
+    """
+
+    history: History | None = None
+    shown: dict[str, dict[str, list[Exchange]]] = field(default_factory=dict)
+    lacking: dict[str, str] = field(default_factory=dict)
+
+    def heed(self, event: Event) -> None:
+        """Reads the exchange of an event, once those of the probes were read."""
+        if isinstance(event, Exchanged) and self.history is not None:
+            self._read(event.exchange, self.history)
+
+    def experiment(self, run: Run) -> None:
+        """Reads what the probes exchanged, and sends the experiments whose question is still open."""
+        self.history = run.evaluator.history.emptied()
+        for exchange in run.exchanges:
+            self._read(exchange, self.history)
+        wanted = set(run.evaluator.rules) - set(self.shown)
+        self.lacking = carry_out_experiments(run.gateway, run.exchanges, wanted)
+
+    def _read(self, exchange: Exchange, history: History) -> None:
+        for rule, option in options_shown(exchange, history):
+            self.shown.setdefault(rule, {}).setdefault(option, []).append(exchange)
+        history.add(exchange)
+
+
+def learn(deployment: Deployment, options: RunOptions) -> Learnt:
+    """Learns how a deployment answers the questions of some rules, and undoes what it changed.
+
+    Args:
+        deployment: The deployment.
+        options: The rules, where every open one is meant if none is named, and who listens.
+
+    Raises:
+        StartupError: A rule leaves nothing open, or the run cannot begin.
+    """
+    questions = open_rules(options.rules)
+    learner = Learner()
+
+    def heed(event: Event) -> None:
+        learner.heed(event)
+        options.listen(event)
+
+    phases = (("experiments", learner.experiment),)
+    outcome = carry_out(
+        deployment, replace(options, rules=tuple(questions), phases=phases, listen=heed)
+    )
+    day = deployment.time.now().date()
+    settled = [_settled(ended, learner, outcome, day) for ended in outcome.rules]
+    facts = Facts(
+        deployment=deployment.target.base_url,
+        learnt=day.isoformat(),
+        requests=outcome.requests,
+        facts=tuple(each for each in settled if isinstance(each, Fact)),
+        unsettled=tuple(each for each in settled if isinstance(each, Unsettled)),
+    )
+    return Learnt(facts, outcome)
+
+
+def open_rules(wanted: Sequence[str] = ()) -> dict[str, Rule]:
+    """Returns the rules whose question the interface leaves open, by id.
+
+    Args:
+        wanted: Ids of the rules; empty for every one.
+
+    Raises:
+        StartupError: There is no such rule, or it leaves nothing open.
+    """
+    rules = catalogue(wanted)
+    questions = {
+        name: rule for name, rule in rules.items() if rule.status == "assumed" or rule.switch
+    }
+    for name in wanted:
+        if name not in questions:
+            msg = f"--rules {name}: the interface leaves nothing open there; `understudy verify` judges it."
+            raise StartupError(msg)
+    return questions
+
+
+def _settled(ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date) -> Fact | Unsettled:
+    """Returns what a run has shown of a rule."""
+    switch = ended.rule.switch
+    if switch is None:
+        return _without_switch(ended, outcome, day)
+    shown = learner.shown.get(ended.rule.id, {})
+    if len(shown) > 1:
+        why = "; ".join(f"{option}: {_lines(each)[0]}" for option, each in shown.items())
+        return Unsettled(ended.rule.id, f"the readings contradict each other: {why}")
+    if not shown:
+        why = learner.lacking.get(ended.rule.id) or ended.reason or "no exchange shows it"
+        return Unsettled(ended.rule.id, why)
+    ((option, shown_by),) = shown.items()
+    is_option = option in {str(each.value) for each in switch.options}
+    return Fact(
+        rule=ended.rule.id,
+        reading=option if is_option else OTHERWISE,
+        shown_by=_lines(shown_by),
+        seen=len(shown_by),
+        learnt=day.isoformat(),
+        actual="" if is_option else f"status {option}",
+    )
+
+
+def _without_switch(ended: RuleOutcome, outcome: Outcome, day: date) -> Fact | Unsettled:
+    """Returns what a run has shown of a rule that has no switch, as its checks judge it."""
+    if not ended.checks:
+        return Unsettled(ended.rule.id, ended.reason)
+    breaches = (*outcome.notes, *outcome.findings)
+    breach = next((each for each in breaches if each.rule.id == ended.rule.id), None)
+    numbers = set(ended.exchanges) if breach is None else {each.number for each in breach.steps}
+    return Fact(
+        rule=ended.rule.id,
+        reading=AS_ASSUMED if breach is None else OTHERWISE,
+        shown_by=_lines([each for each in outcome.exchanges if each.number in numbers]),
+        seen=ended.checks if breach is None else breach.count,
+        learnt=day.isoformat(),
+        actual="" if breach is None else breach.actual,
+    )
+
+
+def _lines(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
+    """Returns some exchanges in a few words each, without identifiers and secrets."""
+    lines = (f"{each.operation} as {each.identity.name}: {each.status}" for each in exchanges)
+    return tuple(dict.fromkeys(lines))[:SHOWN]

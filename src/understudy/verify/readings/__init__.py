@@ -1,0 +1,1 @@
+"""Tells from exchanges how a deployment reads what the interface leaves open."""

@@ -1,0 +1,83 @@
+"""``understudy learn`` writes facts, which serve, verify and rules read."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from understudy.cli import main
+from understudy.cli.serve import serve
+from understudy.mock.settings import Settings
+
+RULES = ("--rules", "profile-private,qr-unknown-hash,own-profile-disabled-404")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "mock.facts.yaml"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_facts_are_printed_and_written_with_what_to_do_next(out: Path) -> None:
+    done = run("learn", *RULES, "--out", str(out))
+    assert done.exit_code == 0, done.output
+    assert "profile-private                    403" in done.output
+    assert "3 questions settled, 0 of them otherwise than assumed" in done.output
+    assert f"understudy serve --facts {out}" in done.output
+    assert "reading: picture" in out.read_text()
+
+
+def test_an_earlier_file_is_brought_up_to_date_and_its_changes_are_named(out: Path) -> None:
+    run("learn", *RULES, "--out", str(out))
+    out.write_text(out.read_text().replace("'403'", "'404'"), encoding="utf-8")
+    done = run("learn", "--rules", "profile-private", "--out", str(out))
+    assert "profile-private was 404, is 403" in done.output
+    assert "reading: picture" in out.read_text()
+
+
+def test_rules_prints_facts_beside_the_status(out: Path) -> None:
+    run("learn", *RULES, "--out", str(out))
+    lines = run("rules", "--facts", str(out)).output.splitlines()
+    assert any(line.split()[:3] == ["qr-unknown-hash", "assumed", "picture"] for line in lines)
+
+
+def test_verify_judges_by_facts(out: Path) -> None:
+    run("learn", *RULES, "--out", str(out))
+    rule = ("verify", "--cases", "0", "--rules", "profile-private", "--facts", str(out))
+    assert run(*rule).exit_code == 0
+    out.write_text(out.read_text().replace("'403'", "'404'"), encoding="utf-8")
+    changed = run(*rule)
+    assert changed.exit_code == 1
+    assert "404, as learnt on" in changed.output
+
+
+def test_serve_takes_choices_from_facts_and_before_them_those_of_the_command_line(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: list[Settings] = []
+    monkeypatch.setattr("understudy.cli.serving.run", settings.append)
+    run("learn", *RULES, "--out", str(out))
+    out.write_text(out.read_text().replace("picture", "'404'"), encoding="utf-8")
+    choice = ("--choose", "private-profile-lookup=404")
+    assert CliRunner().invoke(serve, ["--facts", str(out), *choice]).exit_code == 0
+    assert settings[0].choices == {"private-profile-lookup": "404", "qr-unknown-hash": "404"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rules", "qr-png"), "leaves nothing open"),
+        (("--rules", "qr-pgn"), "did you mean 'qr-png'"),
+        (("--target", "none.toml"), "none.toml cannot be read"),
+        (("--out", "."), "--out: . cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_sent(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    done = run("learn", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output

@@ -1,0 +1,68 @@
+"""Facts files are strict, and name the switches that make the mock behave so."""
+
+from pathlib import Path
+
+import pytest
+
+from understudy.errors import StartupError
+from understudy.interface.facts import (
+    OTHERWISE,
+    Fact,
+    Facts,
+    Unsettled,
+    choices_of,
+    facts_text,
+    load_facts,
+)
+from understudy.interface.rules import load_rules
+from understudy.openapi.bundled import openapi_directory
+
+RULES = load_rules(openapi_directory() / "rules.yaml")
+DAY = "2026-11-22"
+FACTS = Facts(
+    deployment="https://staging.example/v3",
+    learnt=DAY,
+    requests=7,
+    facts=(
+        Fact("avatar-delete-status", "200", ("DELETE /me/avatars/{} as owner: 200",), 2, DAY),
+        Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
+        Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
+        Fact("select-avatar", "as assumed", (), 4, DAY),
+    ),
+    unsettled=(Unsettled("guessing-slowed", "not permitted"),),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "staging.facts.yaml"
+
+
+def test_a_file_is_read_as_it_was_written(path: Path) -> None:
+    path.write_text(facts_text(FACTS), encoding="utf-8")
+    assert load_facts(path, RULES) == FACTS
+
+
+def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> None:
+    assert choices_of(FACTS, RULES) == {"avatar-delete-status": "200"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("upload-square", "upload-sqare", "no rule 'upload-sqare'; did you mean 'upload-square'"),
+        ("reading: '200'", "reading: '201'", "no reading '201'"),
+        ("as assumed", "'200'", "select-avatar has no reading '200'"),
+        ("seen: 2", "sean: 2", "sean"),
+        ("requests: 7", "requests: many", "requests"),
+    ],
+)
+def test_what_is_wrong_is_named(path: Path, old: str, new: str, message: str) -> None:
+    path.write_text(facts_text(FACTS).replace(old, new), encoding="utf-8")
+    with pytest.raises(StartupError, match=message):
+        load_facts(path, RULES)
+
+
+def test_a_missing_file_is_named_with_its_reason(path: Path) -> None:
+    with pytest.raises(StartupError, match=r"staging\.facts\.yaml.*No such file"):
+        load_facts(path, RULES)

@@ -1,0 +1,89 @@
+"""Learns from the reference with every switch at random, and compares with what was switched.
+
+``python -m tests.quality.learning`` runs it thirty times, and prints how many questions were
+settled, how many of them wrongly, and by how many requests.
+"""
+
+import argparse
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+from tests.quality import at_reference
+from tests.quality.controls import SWITCHES, at_random
+from tests.quality.reference.in_process import InProcess
+from tests.quality.reference.service import Options
+
+from understudy.deployments.clock import Time
+from understudy.deployments.deployment import Deployment
+from understudy.interface.facts import Facts, choices_of
+from understudy.verify.catalogue import catalogue
+from understudy.verify.learner import learn
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
+
+
+class Score(NamedTuple):
+    """How well a deployment's choices were learnt.
+
+    Attributes:
+        wrong: Switches that were settled at another option than the deployment's.
+        open: Switches that were not settled.
+        requests: What it took.
+    """
+
+    wrong: dict[str, str]
+    open: set[str]
+    requests: int
+
+
+def reference(choices: Mapping[str, str], facts: str | None = None) -> Deployment:
+    """Returns the reference with these choices, as a deployment to learn from or to judge.
+
+    Args:
+        choices: Switch name to option.
+        facts: The facts file to judge by.
+    """
+    wire = InProcess(Options(choices=choices))
+    time = Time(now=wire.clock, wait=wire.clock.move, advance=wire.clock.move)
+    target = msgspec.structs.replace(at_reference.target(), facts=facts)
+    return Deployment(target, wire, time)
+
+
+def learnt(choices: Mapping[str, str], *rules: str) -> Facts:
+    """Returns what is learnt of the reference with these choices."""
+    return learn(reference(choices), RunOptions(rules=rules)).facts
+
+
+def judged(choices: Mapping[str, str], facts: str, *rules: str) -> Outcome:
+    """Returns what verify finds at the reference by a facts file."""
+    return carry_out(reference(choices, facts), RunOptions(rules=rules))
+
+
+def score(choices: Mapping[str, str]) -> Score:
+    """Returns how well choices were learnt."""
+    facts = learnt(choices)
+    options = choices_of(facts, catalogue().values())
+    wrong = {name: options[name] for name in options if options[name] != choices[name]}
+    return Score(wrong, set(SWITCHES) - set(options), facts.requests)
+
+
+def main() -> int:
+    """Prints the scores, and returns 1 where something was learnt wrongly."""
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.learning", description=__doc__)
+    parser.add_argument("--runs", type=int, default=30, metavar="N", help="deployments at random")
+    runs = parser.parse_args().runs
+    scores = [score(at_random(seed)) for seed in range(runs)]
+    wrong = sum(len(each.wrong) for each in scores)
+    unsettled = sum(len(each.open) for each in scores)
+    questions = len(SWITCHES) * runs
+    print(  # noqa: T201 - a command's output
+        f"{questions - unsettled} of {questions} switches settled, {wrong} wrongly, by "
+        f"{sum(each.requests for each in scores) // runs} requests a deployment"
+    )
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

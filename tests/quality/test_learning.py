@@ -1,0 +1,49 @@
+"""What is learnt of a deployment is true of it, and a change of it is found by verify."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.quality.controls import SWITCHES, at_random, lifted
+from tests.quality.learning import judged, learnt, score
+
+from understudy.interface.facts import facts_text
+
+CHOICES = at_random(3)
+RATE_LIMITS = "rate-limits"
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path: Path = tmp_path_factory.mktemp("facts") / "reference.facts.yaml"
+    path.write_text(facts_text(learnt(CHOICES)), encoding="utf-8")
+    return str(path)
+
+
+def broken(choices: Mapping[str, str], facts: str, *rules: str) -> set[str]:
+    return {finding.rule.id for finding in judged(choices, facts, *rules).findings}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_switch_but_that_of_limits_is_settled_and_none_wrongly(seed: int) -> None:
+    assert score(at_random(seed))[:2] == ({}, {RATE_LIMITS})
+
+
+def test_a_deployment_as_it_was_learnt_breaks_only_the_implied_rule_that_it_lifts(
+    facts: str,
+) -> None:
+    assert broken(CHOICES, facts) == set(lifted(CHOICES)) - {SWITCHES[RATE_LIMITS].rule}
+
+
+@pytest.mark.parametrize("switch", sorted(set(SWITCHES) - {RATE_LIMITS}))
+def test_a_deployment_that_changed_since_breaks_the_rule_of_the_fact(
+    facts: str, switch: str
+) -> None:
+    rule = SWITCHES[switch].rule
+    other = next(option for option in SWITCHES[switch].options if option != CHOICES[switch])
+    assert broken({**CHOICES, switch: other}, facts, rule) == {rule}
+
+
+def test_only_the_questions_that_are_named_are_settled() -> None:
+    facts = learnt(CHOICES, "avatar-delete-status", "qr-unknown-hash")
+    assert [fact.rule for fact in facts.facts] == ["qr-unknown-hash", "avatar-delete-status"]
