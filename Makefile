@@ -84,6 +84,16 @@ release: install  ## build wheel and sdist, and try the wheel in an empty enviro
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m tests.quality.release dist
 
+.PHONY: npm
+npm: install  ## build src/understudy-js and pack it into build/ (needs node and npm)
+	mkdir -p build
+	cd src/understudy-js && npm install --no-audit --no-fund
+	cd src/understudy-js && PYTHON=$(abspath $(BIN))/python npm pack --pack-destination ../../build
+
+.PHONY: npm-worlds
+npm-worlds: install  ## 300 tests of Playwright in parallel workers, a world each, and none is left
+	UNDERSTUDY_NPM_TESTS=300 $(BIN)/pytest -n0 -q tests/npm/test_runners.py -k "worlds or world_is_left"
+
 .PHONY: corpus
 corpus: install  ## fifty documents as other services write them, beside two peers from npm (needs node)
 	$(BIN)/python -m tests.quality.corpus $(ARGS)

@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { UnderstudyError } from "../errors.js";
+import { Mock } from "../mock.js";
+import { runInForeground } from "./child.js";
+import { locate } from "./locate.js";
+
+/** Runs `understudy` with the same arguments, wherever it is found, and returns its exit code. */
+async function main(args: string[]): Promise<number> {
+  const command = args.find((argument) => !argument.startsWith("-"));
+  const url = process.env["UNDERSTUDY_URL"];
+  if (command === "serve" && url !== undefined && (await new Mock(url).isRunning())) {
+    process.stderr.write(`A mock is running at ${url} (UNDERSTUDY_URL), so no other one was started.\n`);
+    return 0;
+  }
+  return runInForeground(await locate(command), args);
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    if (!(error instanceof UnderstudyError)) throw error;
+    process.stderr.write(`understudy-js: ${error.message}\n`);
+    process.exit(2);
+  },
+);

@@ -1,0 +1,182 @@
+import { AdminClient, type ClientOptions } from "./admin-client.js";
+import { type Duration, inSeconds } from "./durations.js";
+import { asText } from "./journal.js";
+import type {
+  Application,
+  Clock,
+  ExercisedReport,
+  ExplainedEntry,
+  Fault,
+  Har,
+  InhabitedWorld,
+  JournalEntry,
+  Limit,
+  LimitChanges,
+  NewApplication,
+  NewFault,
+  Person,
+  RequestPattern,
+  WorldApplication,
+  WorldToken,
+} from "./types.js";
+
+/** What a token is to be like. */
+export interface TokenOptions {
+  /** Every scope if omitted. */
+  scopes?: string[];
+  /** `oauth` if omitted. */
+  kind?: "oauth" | "api_key";
+  /** Never expires if omitted. */
+  lasts?: Duration;
+}
+
+/**
+ * One isolated world of a running mock: people, tokens, rate limits, clock, faults and journal of its own.
+ *
+ * `Mock.createWorld` makes one. It ends by `close()`, or at the end of an `await using` block.
+ */
+export class World implements AsyncDisposable {
+  /** The world's name, as its addresses contain it. */
+  readonly name: string;
+  /** Base URL of the resource API in this world, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Base URL of the authorization server in this world, without a trailing slash. */
+  readonly authUrl: string;
+  /** The header that selects the world at the mock's plain address. */
+  readonly header: Record<string, string>;
+  /** The cookie that selects the world, as `name=value`. */
+  readonly cookie: string;
+  /** The first hundred people: slug, e-mail addresses with hashes, user name and password. */
+  readonly people: Person[];
+  /** The tokens that exist from the start. */
+  readonly tokens: WorldToken[];
+  /** The applications that exist from the start. */
+  readonly applications: WorldApplication[];
+  /** The admin API in this world, for operations without a method here. */
+  readonly admin: AdminClient;
+  readonly #mock: AdminClient;
+
+  constructor(mock: AdminClient, description: InhabitedWorld, options: ClientOptions = {}) {
+    this.#mock = mock;
+    this.name = description.name;
+    this.baseUrl = description.base_url;
+    this.authUrl = description.auth_url;
+    this.header = description.header;
+    this.cookie = description.cookie;
+    this.people = description.people;
+    this.tokens = description.tokens;
+    this.applications = description.applications;
+    this.admin = new AdminClient(description.admin_url, options);
+  }
+
+  /** Issues a token for a person, by slug; it selects this world at the mock's plain address too. */
+  async token(person: string, { scopes, kind, lasts }: TokenOptions = {}): Promise<string> {
+    const body = {
+      person,
+      ...(scopes && { scopes }),
+      ...(kind && { kind }),
+      ...(lasts !== undefined && { expires_in: Math.trunc(inSeconds(lasts)) }),
+    };
+    return (await this.admin.request("post", "/tokens", { body })).token;
+  }
+
+  /** Revokes a token. */
+  async revoke(token: string): Promise<void> {
+    await this.admin.request("delete", "/tokens", { query: { token } });
+  }
+
+  /** Registers an application, such as one with the redirect address of the page under test. */
+  async application(application: NewApplication): Promise<Application> {
+    return this.admin.request("post", "/applications", { body: application });
+  }
+
+  /** Returns the world's time. */
+  async now(): Promise<Date> {
+    return time(await this.admin.request("get", "/clock"));
+  }
+
+  /** Stops the world's clock, at an instant if one is given, and returns its time. */
+  async freeze(instant?: Date | string): Promise<Date> {
+    const now = instant instanceof Date ? instant.toISOString() : instant;
+    return time(await this.admin.request("put", "/clock", { body: { frozen: true, ...(now && { now }) } }));
+  }
+
+  /** Moves the world's clock forward, frozen or not, and returns its time. */
+  async advance(duration: Duration): Promise<Date> {
+    return time(await this.admin.request("post", "/clock/advance", { body: { seconds: inSeconds(duration) } }));
+  }
+
+  /** Injects a fault, for one operation or for all if `operation` is omitted. */
+  async fault(fault: NewFault): Promise<Fault> {
+    return this.admin.request("post", "/faults", { body: fault });
+  }
+
+  /** Removes a fault by its id, or every fault. */
+  async removeFaults(id?: string): Promise<void> {
+    if (id === undefined) await this.admin.request("delete", "/faults");
+    else await this.admin.request("delete", "/faults/{id}", { path: { id } });
+  }
+
+  /** Returns the matching requests, the oldest first. */
+  async requests(pattern: RequestPattern = {}): Promise<JournalEntry[]> {
+    return (await this.admin.request("post", "/requests/find", { body: pattern })).requests;
+  }
+
+  /** Returns one exchange by its number in the journal, and the reasons of its response. */
+  async explain(id: number): Promise<ExplainedEntry> {
+    return this.admin.request("get", "/requests/{id}", { path: { id } });
+  }
+
+  /** Returns the journal as text: a line for each request, and for each note on it. */
+  async journal(): Promise<string> {
+    return asText(await this.requests());
+  }
+
+  /** Returns the journal as HAR 1.2. */
+  async har(): Promise<Har> {
+    return this.admin.request("get", "/requests/har");
+  }
+
+  /** Reports which operations, statuses and identities were used in this world. */
+  async exercised(threshold?: number): Promise<ExercisedReport> {
+    return this.admin.request("get", "/exercised", { query: threshold === undefined ? {} : { threshold } });
+  }
+
+  /** Lowers the rate limit of a person or of `anonymous`, or uses up some of it. */
+  async limit(principal: string, changes: LimitChanges): Promise<Limit> {
+    return this.admin.request("put", "/limits/{principal}", { path: { principal }, body: changes });
+  }
+
+  /** Chooses options of switches of `rules.yaml`, such as `{"rate-limits": "off"}`. */
+  async choose(choices: Record<string, string>): Promise<void> {
+    await this.admin.request("patch", "/choices", { body: choices });
+  }
+
+  /** Keeps the state of the world under a name. */
+  async snapshot(name: string): Promise<void> {
+    await this.admin.request("post", "/snapshots", { body: { name } });
+  }
+
+  /** Restores the state that `snapshot` kept under this name. */
+  async restore(name: string): Promise<void> {
+    await this.admin.request("post", "/snapshots/{name}/restore", { path: { name } });
+  }
+
+  /** Restores the state in which the world began, and empties its journal. */
+  async reset(): Promise<void> {
+    await this.admin.request("post", "/reset");
+  }
+
+  /** Deletes the world. */
+  async close(): Promise<void> {
+    await this.#mock.request("delete", "/worlds/{name}", { path: { name: this.name } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+function time(clock: Clock): Date {
+  return new Date(clock.now);
+}

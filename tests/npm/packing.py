@@ -1,0 +1,121 @@
+"""Builds and packs ``src/understudy-js``, and lays out projects of npm that have it installed.
+
+Tools and runners lie in ``~/.cache/understudy-npm``, where ``.ci/run`` installs the versions that the
+package and the example name; elsewhere a test without them is skipped.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from tests.house.documentation import ROOT
+
+CACHE = Path.home() / ".cache" / "understudy-npm"
+MODULES = CACHE / "node_modules"
+PROJECTS = Path(__file__).parent / "projects"
+MADE = {"node_modules", "dist", "generated", "python", "__pycache__"}
+
+
+def required(name: str) -> Path:
+    """Returns where a package of npm lies; skips the test without it, or fails it in CI."""
+    path = MODULES / name
+    if not path.exists():
+        message = f"{name} is not installed; .ci/run puts it into {CACHE}"
+        if "UNDERSTUDY_REQUIRE_FORMATS" in os.environ:
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+def tarball() -> Path:
+    """Returns the package as ``npm pack`` makes it, built once for each state of the sources."""
+    for name in ("typescript", "openapi-typescript"):
+        required(name)
+    place = CACHE / f"understudy-js-{_state()}.tgz"
+    with FileLock(CACHE / "packing.lock"):
+        if not place.exists():
+            with tempfile.TemporaryDirectory(dir=CACHE) as directory:
+                _packed(Path(directory)).replace(place)
+    return place
+
+
+def _sources() -> Iterator[Path]:
+    for top in ("src", "openapi", "fixtures"):
+        for directory, names, files in os.walk(ROOT / top):
+            names[:] = sorted(set(names) - MADE)
+            yield from (Path(directory) / name for name in sorted(files))
+    yield from (ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE"))
+
+
+def _state() -> str:
+    state = hashlib.sha256()
+    for path in _sources():
+        state.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return state.hexdigest()[:16]
+
+
+def _packed(directory: Path) -> Path:
+    for path in _sources():
+        copy = directory / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    package = directory / "src" / "understudy-js"
+    (package / "node_modules").symlink_to(MODULES)
+    done = subprocess.run(
+        ["npm", "pack", "--silent", "--pack-destination", str(directory)],
+        cwd=package,
+        env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (packed,) = directory.glob("understudy-js-*.tgz")
+    return packed
+
+
+def installed(place: Path) -> Path:
+    """Lays out ``node_modules`` with the package and links to everything else; returns the package."""
+    modules = place / "node_modules"
+    modules.mkdir(parents=True)
+    for entry in MODULES.iterdir():
+        (modules / entry.name).symlink_to(entry)
+    with tarfile.open(tarball()) as archive:
+        archive.extractall(modules, filter="data")
+    return (modules / "package").rename(modules / "understudy-js")
+
+
+def project(place: Path, source: Path) -> Path:
+    """Copies a project and installs the package into it."""
+    shutil.copytree(source, place, ignore=shutil.ignore_patterns("node_modules"))
+    installed(place)
+    return place
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Returns an environment in which this run's ``understudy`` is on PATH, and no mock is named."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("UNDERSTUDY_")}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**kept, "PATH": path, "NO_COLOR": "1", **variables}
+
+
+def run(place: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program of ``node_modules`` in a project."""
+    program = str(place / "node_modules" / ".bin" / command[0])
+    return subprocess.run(
+        [program, *command[1:]],
+        cwd=place,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )

@@ -1,0 +1,6 @@
+module.exports = {
+  globalSetup: "understudy-js/global-setup",
+  globalTeardown: "understudy-js/global-teardown",
+  transform: {},
+  maxWorkers: 1,
+};

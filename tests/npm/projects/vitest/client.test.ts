@@ -1,0 +1,126 @@
+import { expect } from "vitest";
+import { AdminClient, Mock, RefusedError, VERSION, World, type Profile } from "understudy-js";
+import { test } from "understudy-js/vitest";
+
+const CAN_READ = ["auth", "avatar-profile:read"];
+
+function me(world: World, token: string): Promise<Response> {
+  return fetch(`${world.baseUrl}/me/profile`, { headers: { Authorization: `Bearer ${token}` } });
+}
+
+test("a world has the people that were asked for", async () => {
+  await using world = await new Mock().createWorld({ people: ["ada"], seed: 7 });
+  expect(world.people.map(({ slug, emails }) => [slug, emails[0]?.primary])).toEqual([["ada", true]]);
+  expect(world.tokens.find(({ token }) => token === "ada-full")?.state).toBe("valid");
+  expect(world.applications.map(({ client_id }) => client_id)).toContain("browser-app");
+});
+
+test("a world ends with its block", async () => {
+  const mock = new Mock();
+  const { name } = await (async () => {
+    await using inner = await mock.createWorld();
+    expect(await mock.worldNames()).toContain(inner.name);
+    return inner;
+  })();
+  expect(await mock.worldNames()).not.toContain(name);
+});
+
+test("a token expires when the world's clock says so", async ({ world }) => {
+  await world.freeze("2026-03-01T12:00:00Z");
+  const token = await world.token("ada", { scopes: CAN_READ, lasts: { weeks: 2 } });
+  expect((await me(world, token)).status).toBe(200);
+  expect(await world.advance({ days: 14 })).toEqual(new Date("2026-03-15T12:00:00Z"));
+  expect((await me(world, token)).status).toBe(401);
+  expect(await world.now()).toEqual(new Date("2026-03-15T12:00:00Z"));
+});
+
+test("a revoked token is refused", async ({ world }) => {
+  const token = await world.token("ada");
+  await world.revoke(token);
+  expect((await me(world, token)).status).toBe(401);
+});
+
+test("a fault is injected, counted and removed", async ({ world }) => {
+  const ada = () => fetch(`${world.baseUrl}/profiles/ada`).then(({ status }) => status);
+  const { id } = await world.fault({ operation: "getProfile", status: 503 });
+  expect(await ada()).toBe(503);
+  await world.removeFaults(id);
+  expect(await ada()).toBe(200);
+  await world.fault({ status: 500 });
+  await world.removeFaults();
+  expect(await ada()).toBe(200);
+});
+
+test("the journal says what was sent, and why it was answered so", async ({ world }) => {
+  await fetch(`${world.baseUrl}/profiles/nobody`);
+  const [entry] = await world.requests({ operation: "getProfile", status: "404" });
+  expect((await world.explain(entry!.id)).explanation.operation).toBeTruthy();
+  const [line, reason] = (await world.journal()).split("\n");
+  expect(line).toBe("   1  404  GET    /v3/profiles/nobody  -");
+  expect(reason).toContain("There is no profile for 'nobody'");
+  expect((await world.har()).log).toMatchObject({ version: "1.2" });
+});
+
+test("what was exercised is reported, for a world and for all", async ({ world }) => {
+  await fetch(`${world.baseUrl}/profiles/ada`);
+  expect((await world.exercised()).exercised).toBeGreaterThan(0);
+  expect((await new Mock().exercised(1)).reached).toBe(false);
+});
+
+test("limits, switches and snapshots are the world's own", async ({ world }) => {
+  const ada = () => fetch(`${world.baseUrl}/profiles/ada`).then(({ status }) => status);
+  await world.snapshot(`before-${world.name}`);
+  await world.limit("anonymous", { limit: 0 });
+  expect(await ada()).toBe(429);
+  await world.choose({ "rate-limits": "off" });
+  expect(await ada()).toBe(200);
+  await world.reset();
+  expect(await world.requests()).toEqual([]);
+  await world.restore(`before-${world.name}`);
+});
+
+test("an application is registered in the world", async ({ world }) => {
+  const redirect_uris = ["http://127.0.0.1:4321/"];
+  const { client_id } = await world.application({ owner: "ada", name: "Choir Page", redirect_uris });
+  expect((await new Mock().world(world.name)).applications.map((it) => it.client_id)).toContain(client_id);
+});
+
+test("every operation of the document can be sent, and takes what it declares", async ({ world }) => {
+  const limit = await world.admin.request("put", "/limits/{principal}", {
+    path: { principal: "a/b" },
+    body: { used: 3 },
+  }).catch((error: unknown) => error);
+  expect(limit).toBeInstanceOf(RefusedError);
+  const found = await world.admin.request("get", "/requests", { query: { limit: 1 } });
+  expect(found.requests).toEqual([]);
+  const archive = await world.admin.request("get", "/export");
+  await world.admin.request("post", "/import", { body: archive });
+});
+
+test("a refusal says what was wrong in the mock's words", async ({ world }) => {
+  const error = await world.token("nobody").catch((refusal: unknown) => refusal);
+  expect(error).toBeInstanceOf(RefusedError);
+  expect((error as RefusedError).status).toBe(400);
+  expect((error as RefusedError).message).toContain("nobody");
+});
+
+test("an address without a mock is told as such", async () => {
+  const refused = new AdminClient("http://127.0.0.1:9/__admin").request("get", "/health");
+  await expect(refused).rejects.toThrow("No mock responds at http://127.0.0.1:9/__admin. Start it by");
+});
+
+test("the token of a guarded mock is sent", async () => {
+  const seen: (string | null)[] = [];
+  const note: typeof fetch = (input, init) => {
+    seen.push(new Headers(init?.headers).get("Authorization"));
+    return fetch(input, init);
+  };
+  await using _ = await new Mock(undefined, { adminToken: "secret", fetch: note }).createWorld();
+  expect(seen).toEqual(["Bearer secret"]);
+});
+
+test("types of the resource API are those of the document", async ({ world }) => {
+  const profile = (await (await fetch(`${world.baseUrl}/profiles/ada`)).json()) as Profile;
+  expect(profile.display_name satisfies string).toBe("Ada Merrowdale");
+  expect(VERSION).toMatch(/^\d+\.\d+\.\d+$/);
+});
