@@ -16,7 +16,23 @@ from understudy.cli.option_types import FORMAT_NAME, URL
     "operations", nargs=-1, metavar="[OPERATION]...", shell_complete=completion.operations
 )
 @click.option(
-    "--count", type=click.IntRange(1), default=50, help="Number of cases for each operation."
+    "--count",
+    type=click.IntRange(1),
+    default=50,
+    help="Number of cases for each operation, or of sequences for each collection.",
+)
+@click.option(
+    "--sequences",
+    "is_in_sequences",
+    is_flag=True,
+    help="Write sequences instead, by the collections that `understudy infer` shows: create an item,"
+    " use it, delete it, and see that it is gone.",
+)
+@click.option(
+    "--state-model",
+    type=click.Path(path_type=Path),
+    metavar="YAML",
+    help="With --sequences, state-model file that corrects which collections are inferred.",
 )
 @click.option(
     "--kind",

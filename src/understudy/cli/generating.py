@@ -5,10 +5,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import compress, count, takewhile
+from itertools import compress, count, groupby, takewhile
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,7 +23,6 @@ from understudy.generate.covering_sets import choose
 from understudy.generate.formats.export import ExportSettings, base_url
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.formats.output_files import Omissions, beside, prepare, save
-from understudy.generate.plans import OperationPlan
 from understudy.generate.worded_cases import worded
 
 
@@ -35,23 +34,33 @@ class Tally:
         total: Number of cases to write.
         outcomes: First words of an outcome to number of cases.
         reasons: Reason for not sending or judging a case to number of cases.
+        sequences: Identifiers of the sequences to write.
     """
 
     total: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    sequences: set[str] = field(default_factory=set)
 
     def through(self, cases: Iterable[Case], *, only_failing: bool) -> Iterator[Case]:
         """Yields the cases to write."""
-        for case in cases:
-            word, _, why = case.outcome.partition(": ")
-            if word:
-                self.outcomes[word] += 1
-            if word.startswith("not "):
-                self.reasons[why] += 1
-            if not only_failing or case.has_failed:
-                self.total += 1
-                yield case
+        for _, steps in groupby(
+            cases, lambda case: case.id if case.step is None else case.step.sequence
+        ):
+            group = [self._counted(case) for case in steps]
+            if only_failing and not any(case.has_failed for case in group):
+                continue  # of a sequence with a failure, every step is needed
+            self.total += len(group)
+            self.sequences |= {case.step.sequence for case in group if case.step is not None}
+            yield from group
+
+    def _counted(self, case: Case) -> Case:
+        word, _, why = case.outcome.partition(": ")
+        if word:
+            self.outcomes[word] += 1
+        if word.startswith("not "):
+            self.reasons[why] += 1
+        return case
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,8 @@ class GenerateOptions:
         is_only_failing: True to keep only cases that failed.
         includes_secrets: True to write values of secrets, and not variables alone.
         is_forced: True to replace the output of an earlier run.
+        is_in_sequences: True to make sequences of collections instead of cases of operations.
+        state_model: State-model file that corrects which collections are inferred.
     """
 
     where: DeploymentOptions
@@ -83,6 +94,8 @@ class GenerateOptions:
     is_only_failing: bool = False
     includes_secrets: bool = False
     is_forced: bool = False
+    is_in_sequences: bool = False
+    state_model: Path | None = None
 
 
 def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOptions:
@@ -96,6 +109,11 @@ def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOp
         raise click.UsageError(msg)
     if options["name"] == "bruno" and options["out"] is None:
         msg = "--format bruno writes a directory; name it with --out."
+        raise click.UsageError(msg)
+    if options["is_in_sequences"]:
+        _expect_sequences(options)
+    elif options["state_model"] is not None:
+        msg = "--state-model goes with --sequences: cases of operations need no collections."
         raise click.UsageError(msg)
     where = DeploymentOptions(
         target_file=options["target"],
@@ -117,7 +135,27 @@ def typed(operations: tuple[str, ...], options: Mapping[str, Any]) -> GenerateOp
         is_only_failing=options["only_failing"],
         includes_secrets=options["include_secrets"],
         is_forced=options["force"],
+        is_in_sequences=options["is_in_sequences"],
+        state_model=options["state_model"],
     )
+
+
+def _expect_sequences(options: Mapping[str, Any]) -> None:
+    """Accepts options that go with ``--sequences``.
+
+    Raises:
+        UsageError: The set would be minimized, or the format carries no value to later requests.
+    """
+    if options["size"] is not None:
+        msg = "--minimize-set chooses among cases of operations; use --count with --sequences."
+        raise click.UsageError(msg)
+    if not FORMATS[options["name"]].has_sequences:
+        able = ", ".join(name for name, form in FORMATS.items() if form.has_sequences)
+        msg = (
+            f"--format {options['name']} carries no value from a response into the next request, "
+            f"as sequences do; choose one of {able}."
+        )
+        raise click.UsageError(msg)
 
 
 def generate(options: GenerateOptions) -> int:
@@ -146,8 +184,11 @@ def _report_left(line: str) -> None:
 def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> int:
     for planner in source.planners:
         print_losses(planner.document.path, planner.document.losses)
-    plans = selection.plans(source.planners, options.operations)
-    stream, coverage = _chosen(plans, options)
+    chosen = (
+        _chosen_sequences(source, options)
+        if options.is_in_sequences
+        else _chosen_cases(source, options)
+    )
     form, out = FORMATS[options.format_name], options.out
     settings = ExportSettings(
         {
@@ -159,41 +200,77 @@ def _write(options: GenerateOptions, source: CaseSource, interrupted: Event) -> 
         "" if out is None else out.stem,
     )
     tally = Tally()
-    shown = _shown(stream, options.size or options.count * len(plans))
+    shown = _shown(chosen.cases, chosen.total)
     wanted = takewhile(lambda _: not interrupted.is_set(), shown)
     cases = tally.through(source.send(wanted), only_failing=options.is_only_failing)
     pieces = form.write(worded(cases, source.wording), settings)
     omissions = save(pieces, form, out, is_forced=options.is_forced)
-    for plan in plans:
-        if plan.uncertain_part:
-            click.echo(
-                f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
-                "every response but a server error is right; add an example to the document.",
-                err=True,
-            )
-    _summarize(tally, omissions, f"{out}: {form.about}" if out else "", len(plans))
-    if coverage:
-        click.echo(coverage, err=True)
+    for note in chosen.notes:
+        click.echo(note, err=True)
+    _summarize(tally, omissions, f"{out}: {form.about}" if out else "", chosen.sources)
+    if chosen.coverage:
+        click.echo(chosen.coverage, err=True)
     if interrupted.is_set():
         click.echo("Stopped early: the output is complete up to that point.", err=True)
         return ExitCode.INCOMPLETE
     return ExitCode.FINDINGS if tally.outcomes["failed"] else 0
 
 
-def _chosen(plans: list[OperationPlan], options: GenerateOptions) -> tuple[Iterator[Case], str]:
+class ChosenCases(NamedTuple):
+    """The cases to write, and what is said about them.
+
+    Attributes:
+        cases: The cases, which are made as they are written.
+        sources: What they are made of, counted: ``3 operations``.
+        total: Their number, or the most that there can be; None where that is not known.
+        notes: Lines about operations and collections that cases say little about.
+        coverage: The parts that a minimized set covers, in words; empty for any other.
+    """
+
+    cases: Iterable[Case]
+    sources: str
+    total: int | None
+    notes: tuple[str, ...] = ()
+    coverage: str = ""
+
+
+def _chosen_cases(source: CaseSource, options: GenerateOptions) -> ChosenCases:
+    plans = selection.plans(source.planners, options.operations)
+    notes = tuple(
+        f"{plan.name}: no value was found that the schema of {plan.uncertain_part} accepts, so "
+        "every response but a server error is right; add an example to the document."
+        for plan in plans
+        if plan.uncertain_part
+    )
     wanted = (options.count, options.where.seed, selection.WORDS[options.kind])
+    sources = _counted(len(plans), "operation")
     stream = selection.generate(plans, *wanted)
     if options.size is None:
-        return stream, ""
+        return ChosenCases(stream, sources, options.count * len(plans), notes)
     coverage = choose(stream, options.size)
     chosen = set(coverage.chosen)
     again = selection.generate(plans, *wanted)  # the same cases, which are not kept in memory
-    return compress(again, (place in chosen for place in count())), coverage.summary()
+    cases = compress(again, (place in chosen for place in count()))
+    return ChosenCases(cases, sources, options.size, notes, coverage.summary())
 
 
-def _summarize(tally: Tally, omissions: Omissions, where: str, operations: int) -> None:
-    noun = "operation" if operations == 1 else "operations"
-    counted = f"{tally.total - len(omissions.ids):,} cases of {operations} {noun}"
+def _chosen_sequences(source: CaseSource, options: GenerateOptions) -> ChosenCases:
+    collections, omitted = selection.sequence_source(
+        source.planners, options.operations, options.state_model
+    )
+    kinds = selection.WORDS[options.kind]
+    stream = selection.generate_sequences(collections, options.count, options.where.seed, kinds)
+    return ChosenCases(stream, _counted(len(collections), "collection"), None, omitted)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _summarize(tally: Tally, omissions: Omissions, where: str, sources: str) -> None:
+    counted = f"{tally.total - len(omissions.ids):,} cases of {sources}"
+    if tally.sequences:
+        counted = f"{_counted(len(tally.sequences), 'sequence')}, with {counted},"
     click.echo(f"{counted} are in {where}." if where else f"{counted} were written.", err=True)
     if tally.outcomes:
         outcomes = (f"{number:,} {word}" for word, number in sorted(tally.outcomes.items()))
@@ -204,7 +281,7 @@ def _summarize(tally: Tally, omissions: Omissions, where: str, operations: int) 
         click.echo(f"{number:,} omitted: {reason}.", err=True)
 
 
-def _shown(cases: Iterable[Case], total: int) -> Iterable[Case]:
+def _shown(cases: Iterable[Case], total: int | None) -> Iterable[Case]:
     """Returns cases under a progress bar, if stderr is a terminal."""
     if not sys.stderr.isatty():
         return cases

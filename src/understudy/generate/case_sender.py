@@ -4,11 +4,10 @@ What the target does not permit is not sent, and the outcome says so. Each respo
 by what the case expects, and by the rules that ``understudy verify`` judges every exchange by.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from understudy.deployments.exchange import Exchange, Request
 from understudy.deployments.refusals import (
@@ -22,6 +21,7 @@ from understudy.deployments.target import ALL_SCOPES
 from understudy.errors import StartupError
 from understudy.generate import upload_images
 from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
+from understudy.generate.sequences.sending import CurrentSequence
 from understudy.generate.test_data import AVATAR_ID, CODE, TestData
 from understudy.interface.operations import DELETE_AVATAR
 from understudy.interface.scopes import AUTH
@@ -71,6 +71,7 @@ class CaseSender:
         test_data: The deployment's test data; ``prepare`` completes it.
         image_id: The avatar that currently replaces the one of ``test_data``.
         secrets: Current values of the variables; a code can be used once.
+        sequence: The sequence whose steps are being sent.
         unanswered: Consecutive requests without a response.
         has_response: Whether the deployment responded to a case.
         doubts: Operation to why a 404 of it says nothing, or to an empty text.
@@ -80,6 +81,7 @@ class CaseSender:
     test_data: TestData
     image_id: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
+    sequence: CurrentSequence = field(default_factory=CurrentSequence)
     unanswered: int = 0
     has_response: bool = False
     doubts: dict[str, str] = field(default_factory=dict)
@@ -129,16 +131,20 @@ class CaseSender:
         except Refusal as refusal:
             return f"not sent: {refusal}"
         self.unanswered, self.has_response = 0, True
-        return self._judged(case, exchange)
+        outcome = self._judged(case, exchange)
+        return self.sequence.judged(case.step, exchange, outcome) if case.step else outcome
 
     def _obstacle(self, case: Case) -> str:
         """Returns why a case cannot be sent, or an empty string."""
         if self.unanswered >= GIVE_UP:
             return f"{GIVE_UP} requests in a row got no response"
-        missing = set(case.request.variables) - {AVATAR_ID, *self.secrets}
+        self.sequence.begin(case)
+        if not self.sequence.has(case.items):
+            return "an earlier step of the sequence created no item"
+        missing = set(case.request.variables) - {AVATAR_ID, *case.items, *self.secrets}
         if missing:
             return f"the target has no {', '.join(sorted(missing))}"
-        if is_normalised(case.request.target):
+        if case.request.is_normalised_by_clients:
             return "the HTTP client would normalise its URL"
         return ""
 
@@ -219,7 +225,9 @@ class CaseSender:
         ]
 
     def _request(self, case: Case) -> Request:
-        request = case.request.filled({**self.secrets, AVATAR_ID: self.image_id})
+        request = case.request.filled(
+            {**self.secrets, AVATAR_ID: self.image_id, **self.sequence.items}
+        )
         path = request.target
         is_approved = case.kind == "valid" and case.expected.location != "with error"
         is_shown = int(case.id[-1], 16) % PAGE_SHARE == 0
@@ -289,11 +297,3 @@ class CaseSender:
             if isinstance(token, str)
             else {}
         )
-
-
-def is_normalised(target: str) -> bool:
-    """Tells whether the HTTP client would change a URL (dot segments, stray percent signs)."""
-    path, _, query = target.partition("?")
-    has_dots = "/./" in path or "/../" in path or path.startswith("//")
-    is_odd = re.search(r"%(?![0-9A-Fa-f]{2})", target) is not None
-    return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
+from understudy.generate.sequence_steps import ITEMS, SequenceStep
 from understudy.generate.test_data import AVATAR_ID, SECRETS
 
 CaseKind = Literal["valid", "invalid", "open"]
@@ -26,7 +27,10 @@ LARGE = 1_000_000
 ENCODED = "_ENCODED"
 """Suffix of a variable in a query or form, where a token must be percent-encoded."""
 
-VARIABLE = re.compile(f"~~((?:{'|'.join([*SECRETS, AVATAR_ID])})(?:{ENCODED})?)~~")
+VARIABLES = (*SECRETS, AVATAR_ID, *ITEMS)
+"""Every name of a variable: of secrets, and of what earlier requests create."""
+
+VARIABLE = re.compile(f"~~((?:{'|'.join(VARIABLES)})(?:{ENCODED})?)~~")
 """A variable in a request; other names are text, which must not become variables of a tool."""
 
 
@@ -91,6 +95,14 @@ class CaseRequest(NamedTuple):
             _HEADER_NAME.fullmatch(name) and not _CONTROL.search(text)
             for name, text in self.headers
         )
+
+    @property
+    def is_normalised_by_clients(self) -> bool:
+        """True if an HTTP client would change the URL (dot segments, stray percent signs)."""
+        path, _, query = self.target.partition("?")
+        has_dots = "/./" in path or "/../" in path or path.startswith("//")
+        is_odd = re.search(r"%(?![0-9A-Fa-f]{2})", self.target) is not None
+        return has_dots or is_odd or quote(query, safe="%=&+/:?@!$'()*,;~-._") != query
 
     def filled(self, values: Mapping[str, str]) -> "CaseRequest":
         """Returns the request with these secrets filled in; other variables stay."""
@@ -178,6 +190,7 @@ class Case:
         touched: Every part and keyword or rule that it tests, for choosing a covering set.
         set_up: The request to send before it; None for a case that needs none.
         plain: The plain request of its operation; None for a case made without a plan.
+        step: Its place in a sequence; None for a case that is sent alone.
         outcome: Outcome of sending it: ``passed: …``, ``failed: …``, ``not sent: …``.
     """
 
@@ -193,6 +206,7 @@ class Case:
     touched: tuple[tuple[str, str], ...] = ()
     set_up: SetUp | None = None
     plain: CaseRequest | None = field(default=None, repr=False)
+    step: SequenceStep | None = None
     outcome: str = ""
 
     @property
@@ -200,8 +214,13 @@ class Case:
         """Names of the secrets that the case and its set-up need, without repetition."""
         requests = [self.request] if self.set_up is None else [self.set_up.request, self.request]
         names = dict.fromkeys(name for request in requests for name in request.variables)
-        obtained = {AVATAR_ID, *([] if self.set_up is None else [self.set_up.variable])}
+        obtained = {AVATAR_ID, *ITEMS, *([] if self.set_up is None else [self.set_up.variable])}
         return tuple(name for name in names if name not in obtained)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the variables that earlier steps of its sequence capture."""
+        return tuple(name for name in self.request.variables if name in ITEMS)
 
     @property
     def has_failed(self) -> bool:

@@ -21,6 +21,7 @@ from understudy.generate.mutations import (
     resource_api,
     token_requests,
 )
+from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import InterfaceProse, OperationContext
 from understudy.generate.plain_requests import PlainRequests, body_of
@@ -156,10 +157,19 @@ class Planner:
             methods[shape] = methods.get(shape, frozenset()) | {operation.method}
         return methods
 
-    def plan(self, operation: Operation) -> OperationPlan:
-        """Returns the plan of an operation."""
+    def plan(
+        self, operation: Operation, with_known_values: DraftChange | None = None
+    ) -> OperationPlan:
+        """Returns the plan of an operation.
+
+        Args:
+            operation: An operation of the document.
+            with_known_values: Puts values that exist at the deployment into the plain request.
+        """
         prose = self._prose(operation)
         context = self._context(operation, prose)
+        if with_known_values is not None:
+            context = replace(context, plain=with_known_values(context.plain))
         media_type, schema = body_of(operation)
         return OperationPlan(
             context,

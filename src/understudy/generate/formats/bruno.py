@@ -30,7 +30,10 @@ from understudy.generate.formats.export import (
     printable,
     repeated_header,
     status_pattern,
+    with_reasons,
 )
+from understudy.generate.formats.step_scripts import JAVASCRIPT
+from understudy.generate.sequence_steps import SequenceStep
 from understudy.generate.test_data import SECRETS
 
 _PLAIN_UPLOAD = re.compile(
@@ -74,8 +77,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield OutputPiece("collection.bru", collection.encode())
     yield OutputPiece("environments/deployment.bru", f"vars {{\n{variables}\n}}\n".encode())
     number, set_ups = 0, SetUps()
-    for case in cases:
-        reason = _reason(case)
+    for case, reason in with_reasons(cases, _reason):
         if reason:
             yield OmittedCase(case, reason)
             continue
@@ -239,9 +241,10 @@ def _before(case: Case, request: CaseRequest) -> str:
 
     Bruno replaces no variable in a URL-encoded form that is given as text.
     """
-    if not case.variables:
+    needed = (*case.variables, *case.items)
+    if not needed:
         return ""
-    names = javascript([*case.variables])
+    names = javascript([*needed])
     lines = [
         "script:pre-request {",
         f"  const texts = {names}.map((name) => bru.interpolate('{{{{' + name + '}}}}'));",
@@ -266,4 +269,22 @@ def _tests(case: Case) -> Iterator[str]:
         negation = "" if case.expected.location == "with error" else ".not"
         yield "    const location = res.getHeader('location');"
         yield f"    if (location) expect(location).to{negation}.match(/[?&#]error=/);"
-    yield "  });\n}\n"
+    yield "  });"
+    if case.step is not None:
+        yield from _step(case.step)
+    yield "}\n"
+
+
+def _step(step: SequenceStep) -> Iterator[str]:
+    """Yields the lines that keep what later steps need, and test what the response shows."""
+    yield from (f"  {text}" for text in JAVASCRIPT.splitlines())
+    yield "  const keep = (name, value) => {"
+    yield f"    bru.setVar(name + '{ENCODED}', encodeURIComponent(value));"
+    yield "    bru.setVar(name, value);"
+    yield "  };"
+    yield "  const located = res.getHeader('location');"
+    data = javascript(step.as_json())
+    yield f"  const faults = stepFaults({data}, res.getBody(), located, (name) => bru.getVar(name), keep);"
+    yield f"  test({javascript(f'{step.sequence}, step {step.number}, shown')}, function () {{"
+    yield "    expect(faults).to.eql([]);"
+    yield "  });"

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from understudy.generate.cases import ENCODED, VARIABLE, Case, CaseRequest, SetUp
+from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -19,9 +20,13 @@ from understudy.generate.formats.export import (
     comment,
     hides_secret,
     line,
+    looked_ahead,
     plain_text,
     printable,
+    with_reasons,
 )
+from understudy.generate.formats.step_scripts import PYTHON
+from understudy.generate.sequence_steps import ITEMS
 from understudy.generate.test_data import SECRETS
 
 BODY_FILE = '"@$body"'
@@ -31,7 +36,7 @@ LONGEST_ARGUMENT = 100_000
 _ABOUT = r"""# Secrets come from the environment, such as TOKEN; cases whose secrets are not set are skipped.
 set -f"""
 
-_FUNCTIONS = r"""ran=0 failed=0 skipped=0 limited=0
+_FUNCTIONS = r"""ran=0 failed=0 skipped=0 limited=0 output=/dev/null
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 
@@ -44,7 +49,7 @@ try() { # id, description, expected statuses, expected location, then arguments 
   id=$1 what=$2 expected=$3 location=$4
   shift 4
   ran=$((ran + 1)) result=FAILED
-  response=$(call --output /dev/null --write-out '%{http_code} %{redirect_url}' "$@")
+  response=$(call --output "$output" --write-out '%{http_code} %{redirect_url}' "$@")
   status=${response%% *}
   for one in $expected; do case $status in $one) result=ok ;; esac; done
   case "$status $location $response" in
@@ -70,7 +75,7 @@ encoded() { # a text, for a query or a form
   printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'
 }
 
-has() { # names of secrets
+has() { # names of secrets, and of items that earlier steps create
   for one in "$@"; do
     eval "[ -n \"\${$one:-}\" ]" && continue
     skipped=$((skipped + 1))
@@ -79,9 +84,46 @@ has() { # names of secrets
 }
 """
 
+_READER = f"""\
+import json, os, shlex, sys
+from urllib.parse import quote, unquote, urlsplit
+
+
+{PYTHON}
+
+
+step, path, location = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
+values = {{name: text for name, text in os.environ.items() if name.startswith("ITEM_")}}
+faults = step_faults(step, open(path, "rb").read(), location, values)
+for name in [it["variable"] for it in step["captures"] if it["variable"] in values]:
+    print("export", name + "=" + shlex.quote(values[name]))
+    print("export", name + "{ENCODED}=" + shlex.quote(quote(values[name], safe="")))
+sys.exit("; ".join(faults) or 0)"""
+"""Reads a response in Python, as sh has no JSON; the command line has it in single quotes."""
+
+_STEPS = r"""
+content=$(mktemp) head=$(mktemp)
+trap 'rm -f "$body" "$content" "$head"' EXIT
+command -v python3 > /dev/null || { echo "sequences need python3, to read JSON" >&2; exit 2; }
+
+step() { # captures and assertions as JSON, then the arguments of try
+  shows=$1 output=$content
+  shift
+  try "$@" --dump-header "$head"
+  [ "$result" = ok ] || return 0
+  location=$(sed -n 's/^[Ll]ocation: *//p' "$head" | tr -d '\r' | tail -n 1)
+  if exports=$(python3 -c "$reader" "$shows" "$content" "$location"); then
+    eval "$exports"
+  else
+    failed=$((failed + 1))
+    echo "FAILED     $id  the response does not show that"
+  fi
+}
+"""
+
 _TAIL = r"""
 echo "$ran sent, $failed failed, $limited not judged (rate limit used up)," \
-  "$skipped skipped (secret not set)"
+  "$skipped skipped (a secret or an item is missing)"
 [ "$failed" -eq 0 ]"""
 
 
@@ -94,18 +136,27 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     yield line(_FUNCTIONS)
     for name in SECRETS:
         yield line(f'{name}{ENCODED}=$(encoded "${name}")')
+    is_in_sequences, cases = looked_ahead(cases)
+    if is_in_sequences:
+        yield line(f"{_STEPS}\nreader={_literal(_READER)}")
     set_ups = SetUps()
-    for case in cases:
-        if hides_secret(case):
-            yield OmittedCase(case, HIDDEN)
+    for case, reason in with_reasons(cases, _reason):
+        if reason:
+            yield OmittedCase(case, reason)
             continue
         yield line("\n".join(_lines(case, set_ups.before(case))))
     yield line(_TAIL)
 
 
+def _reason(case: Case) -> str:
+    return HIDDEN if hides_secret(case) else ""
+
+
 def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
     yield f"\n# {printable(case.operation)}, {case.kind}: {comment(case)}"
-    variables = case.variables
+    if case.step is not None and case.step.number == 1:
+        yield f"unset {' '.join(ITEMS)}"
+    variables = (*case.variables, *case.items)
     if variables:
         yield f"has {' '.join(variables)} && {{"
     if set_up is not None:
@@ -115,7 +166,8 @@ def _lines(case: Case, set_up: SetUp | None) -> Iterator[str]:
     yield from _body_file(case.request)
     statuses = " ".join(status.replace("X", "?") for status in case.expected.statuses)
     words = (case.id, printable(case.description), statuses, case.expected.location)
-    yield f"try {' '.join(map(quoted, words))} \\"
+    shown = "" if case.step is None else f"step {_literal(dumps(case.step.as_json()))} "
+    yield f"{shown or 'try '}{' '.join(map(quoted, words))} \\"
     yield from _arguments(case.request)
     if variables:
         yield "}"

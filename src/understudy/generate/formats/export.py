@@ -7,6 +7,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from understudy.errors import StartupError
@@ -95,11 +96,37 @@ class ExportFormat(NamedTuple):
         write: Yields the pieces of the output.
         about: What the format is for.
         suffix: Suffix of its file; empty for a directory.
+        has_sequences: Whether it carries a value from a response into the next request.
     """
 
     write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
     about: str
     suffix: str
+    has_sequences: bool = True
+
+
+def with_reasons(
+    cases: Iterable[Case], reason: Callable[[Case], str]
+) -> Iterator[tuple[Case, str]]:
+    """Yields cases with the reason for which a format omits them, or an empty string.
+
+    Without one of its steps a sequence says nothing, so all are omitted.
+    """
+    for _, steps in groupby(
+        cases, lambda case: case.id if case.step is None else case.step.sequence
+    ):
+        group = list(steps)
+        why = next((text for case in group if (text := reason(case))), "")
+        yield from ((case, why) for case in group)
+
+
+def looked_ahead(cases: Iterable[Case]) -> tuple[bool, Iterable[Case]]:
+    """Tells whether cases are steps of sequences, as all of an output are, and returns them."""
+    stream = iter(cases)
+    first = next(stream, None)
+    if first is None:
+        return False, ()
+    return first.step is not None, chain((first,), stream)
 
 
 class SetUps:

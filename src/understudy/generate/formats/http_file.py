@@ -24,11 +24,16 @@ from understudy.generate.formats.export import (
     hides_secret,
     in_braces,
     is_template,
+    javascript,
     line,
     plain_text,
     printable,
     repeated_header,
+    status_pattern,
+    with_reasons,
 )
+from understudy.generate.formats.step_scripts import JAVASCRIPT
+from understudy.generate.sequence_steps import SequenceStep
 from understudy.generate.test_data import CLIENT_TOKEN, CODE, SECRETS
 
 OBTAINED = frozenset({CODE, CLIENT_TOKEN})
@@ -54,8 +59,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if name not in OBTAINED:
             yield from _definition(name, settings)
     set_ups, number = SetUps(), 0
-    for case in cases:
-        reason = _reason(case)
+    for case, reason in with_reasons(cases, _reason):
         if reason:
             yield OmittedCase(case, reason)
             continue
@@ -71,6 +75,32 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         for name in sorted(OBTAINED & set(case.variables)):  # which no set-up can obtain here
             yield from _definition(name, settings)
         yield from _pieces(case.id, case.request, settings)
+        if case.step is not None:
+            yield line(_step(case.step, status_pattern(case)))
+
+
+def _step(step: SequenceStep, statuses: str) -> str:
+    """Returns the script that keeps what later steps need, and tests what the response shows."""
+    return "\n".join(
+        [
+            "\n> {%",
+            JAVASCRIPT,
+            "const keep = (name, value) => {",
+            "  client.global.set(name, value);",
+            f"  client.global.set(name + '{ENCODED}', encodeURIComponent(value));",
+            "};",
+            "const body = typeof response.body === 'string' ? null : response.body;",
+            "const location = response.headers.valueOf('location');",
+            f"const faults = stepFaults({javascript(step.as_json())}, body, location,",
+            "  (name) => client.global.get(name), keep);",
+            f"client.test({javascript(f'{step.sequence}, step {step.number}')}, () => {{",
+            f"  const isExpected = new RegExp({javascript(statuses)}).test(String(response.status));",
+            "  client.assert(isExpected, 'the status is ' + response.status);",
+            "  client.assert(faults.length === 0, faults.join(', '));",
+            "});",
+            "%}",
+        ]
+    )
 
 
 def _definition(name: str, settings: ExportSettings) -> Iterator[OutputPiece]:
@@ -102,9 +132,10 @@ def is_writable(text: str) -> bool:
 
 def _skipping(case: Case) -> str:
     """Returns the line by which httpYac skips a case whose secrets are not set."""
-    if not case.variables:
+    names = (*case.variables, *case.items)
+    if not names:
         return ""
-    missing = " || ".join(f"!{name} || {name} === 'undefined'" for name in case.variables)
+    missing = " || ".join(f"!{name} || {name} === 'undefined'" for name in names)
     return f"\n# @disabled {missing}"
 
 

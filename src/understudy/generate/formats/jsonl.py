@@ -41,6 +41,7 @@ def as_json(case: Case, settings: ExportSettings) -> dict[str, Any]:
             "because": case.expected.because,
             "location": case.expected.location,
         },
+        **_step(case),
         **({"outcome": case.outcome} if case.outcome else {}),
     }
 
@@ -58,6 +59,14 @@ def _set_up(case: Case, settings: ExportSettings) -> dict[str, Any]:
             "request": request,
         }
     }
+
+
+def _step(case: Case) -> dict[str, Any]:
+    step = case.step
+    if step is None:
+        return {}
+    place = {"sequence": step.sequence, "title": step.title, "number": step.number}
+    return {"step": {**place, **step.as_json()}}
 
 
 def _request(request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:

@@ -7,7 +7,7 @@ sent as bytes.
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import ENCODED, Case, CaseRequest
+from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     HIDDEN,
@@ -23,8 +23,9 @@ from understudy.generate.formats.export import (
     plain_text,
     repeated_header,
     status_pattern,
+    with_reasons,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.formats.step_scripts import JAVASCRIPT
 
 _HEAD = """import http from 'k6/http';
 import encoding from 'k6/encoding';
@@ -95,18 +96,48 @@ function obtainedBy(one) {
   return obtained[one.operation];
 }
 
+let sequence = '';
+let items = {};
+
+// what the response to a step of a sequence does not show; keeps what later steps need
+function stepFaultsOf(response, one) {
+  let body = null;
+  try {
+    body = JSON.parse(response.body);
+  } catch (error) {
+    // no JSON, and so without members
+  }
+  const keep = (name, value) => { items[name] = value; };
+  return stepFaults(one.step, body, response.headers.Location, (name) => items[name], keep);
+}
+
+function isAccepted(response, one) {
+  if (!fits(response, one)) return false;
+  const faults = one.step ? stepFaultsOf(response, one) : [];
+  if (faults.length) console.log(`${one.id}: the response does not show ${faults.join(', ')}`);
+  return faults.length === 0;
+}
+
 export default function () {
   for (const one of cases) {
+    if (one.step && one.step.sequence !== sequence) {
+      sequence = one.step.sequence;
+      items = {};
+    }
+    if (one.items.some((name) => !items[name])) {
+      console.log(`skipped ${one.id}: an earlier step created no item`);
+      continue;
+    }
     if (one.variables.some((name) => !valueOf(name))) {
       console.log(`skipped ${one.id}: a secret is not set`);
       continue;
     }
-    const response = send(one.request, { name: one.operation, case: one.id }, obtainedBy(one));
+    const response = send(one.request, { name: one.operation, case: one.id }, one.step ? items : obtainedBy(one));
     if (response.status === 429 && !fits(response, one)) {
       console.log(`not judged ${one.id}: the rate limit is used up`);
       continue;
     }
-    check(response, { [`${one.id}: ${one.what}`]: (found) => fits(found, one) });
+    check(response, { [`${one.id}: ${one.what}`]: (found) => isAccepted(found, one) });
   }
 }"""
 
@@ -114,19 +145,18 @@ export default function () {
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
     yield line(f"// {TITLE}. Run: k6 run -e TOKEN=... this file\n{_HEAD}")
-    names = "|".join([*SECRETS, AVATAR_ID])
+    names = "|".join(VARIABLES)
     yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
     yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
     set_ups: dict[str, dict[str, Any]] = {}
-    for case in cases:
-        reason = _reason(case)
+    for case, reason in with_reasons(cases, _reason):
         if reason:
             yield OmittedCase(case, reason)
             continue
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
-    yield line(f"];\nconst setUps = {javascript(set_ups)};{_TAIL}")
+    yield line(f"];\nconst setUps = {javascript(set_ups)};\n{JAVASCRIPT}{_TAIL}")
 
 
 def _reason(case: Case) -> str:
@@ -143,6 +173,10 @@ def _row(case: Case) -> dict[str, Any]:
         "operation": case.operation,
         "what": case.description,
         "variables": list(case.variables),
+        "items": list(case.items),
+        "step": None
+        if case.step is None
+        else {"sequence": case.step.sequence, **case.step.as_json()},
         "setUp": None
         if case.set_up is None
         else {

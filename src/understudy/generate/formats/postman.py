@@ -28,7 +28,10 @@ from understudy.generate.formats.export import (
     plain_text,
     repeated_header,
     status_pattern,
+    with_reasons,
 )
+from understudy.generate.formats.step_scripts import JAVASCRIPT
+from understudy.generate.sequence_steps import SequenceStep
 from understudy.generate.test_data import SECRETS
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
@@ -54,8 +57,7 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     info = {"name": TITLE, "schema": SCHEMA}
     yield OutputPiece("", f'{{"info": {dumps(info)}, "item": [\n'.encode())
     separator, set_ups = "", SetUps()
-    for case in cases:
-        reason = _reason(case)
+    for case, reason in with_reasons(cases, _reason):
         if reason:
             yield OmittedCase(case, reason)
             continue
@@ -167,8 +169,8 @@ def _item(case: Case, settings: ExportSettings) -> dict[str, Any]:
         "request": request,
         "protocolProfileBehavior": _behaviour(case.request),
         "event": [
-            _script("prerequest", _skipping(case.variables)),
-            _script("test", _test(case)),
+            _script("prerequest", _skipping((*case.variables, *case.items))),
+            _script("test", [*_test(case), *(_step(case.step) if case.step else [])]),
         ],
     }
 
@@ -199,3 +201,22 @@ def _test(case: Case) -> list[str]:
             f"  if (location) pm.expect(location).to{negation}.match(/[?&#]error=/);",
         ]
     return [*lines, "});"]
+
+
+def _step(step: SequenceStep) -> list[str]:
+    """Returns the lines that keep what later steps need, and test what the response shows."""
+    return [
+        *JAVASCRIPT.splitlines(),
+        "let body = null;",
+        "try { body = pm.response.json(); } catch (error) { /* no JSON, and so without members */ }",
+        "const keep = (name, value) => {",
+        f"  pm.collectionVariables.set(name + '{ENCODED}', encodeURIComponent(value));",
+        "  pm.collectionVariables.set(name, value);",
+        "};",
+        "const valueOf = (name) => pm.collectionVariables.get(name);",
+        "const location = pm.response.headers.get('Location');",
+        f"const faults = stepFaults({javascript(step.as_json())}, body, location, valueOf, keep);",
+        f"pm.test({javascript(f'{step.sequence}, step {step.number}: shown')}, () => {{",
+        "  pm.expect(faults).to.eql([]);",
+        "});",
+    ]

@@ -6,7 +6,7 @@ It uses ``http.client``, which sends a request as it is, where other clients enc
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import ENCODED, Case, CaseRequest
+from understudy.generate.cases import ENCODED, VARIABLES, Case, CaseRequest
 from understudy.generate.formats.export import (
     BASE_URL_NAMES,
     TITLE,
@@ -15,9 +15,10 @@ from understudy.generate.formats.export import (
     byte_runs,
     comment,
     line,
+    looked_ahead,
     status_pattern,
 )
-from understudy.generate.test_data import AVATAR_ID, SECRETS
+from understudy.generate.formats.step_scripts import PYTHON
 
 _USAGE = "Run: TOKEN=... pytest this file. BASE_URL names another deployment."
 
@@ -26,7 +27,7 @@ import http.client
 import json
 import os
 import re
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 """
@@ -96,20 +97,39 @@ def test_the_response_is_as_the_contract_expects(case):
         assert bool(re.search("[?&#]error=", address)) == (location == "with error"), what"""
 
 
+_SEQUENCES = """
+for row in CASES:
+    SEQUENCES.setdefault(row[-1]["sequence"], []).append(row)
+
+
+@pytest.mark.parametrize("steps", SEQUENCES.values(), ids=list(SEQUENCES))
+def test_an_item_can_be_created_used_and_deleted(steps):
+    values = {}
+    for _, what, _, statuses, _, _, *request, step in steps:
+        status, location, content = send(*request, values)
+        if status == 429 and not re.match(statuses, "429"):
+            pytest.skip("not judged: the rate limit is used up")
+        assert re.match(statuses, str(status)), what
+        faults = step_faults(step, content, location, values)
+        assert not faults, what"""
+
+
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the module."""
     yield line(f'"""{TITLE}.\n\n{_USAGE}\n"""\n')
     yield line(_HEAD)
-    names = "|".join([*SECRETS, AVATAR_ID])
+    names = "|".join(VARIABLES)
     yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
     yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
+    is_in_sequences, cases = looked_ahead(cases)
+    yield line(f"\nSEQUENCES = {{}}\n\n\n{PYTHON}" if is_in_sequences else "")
     yield line(_FUNCTIONS)
     set_ups: dict[str, tuple[Any, ...]] = {}
     for case in cases:
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"    # {comment(case)}\n    {quoted(_row(case))},")
-    yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_TAIL}")
+    yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_SEQUENCES if is_in_sequences else _TAIL}")
 
 
 def quoted(value: object) -> str:
@@ -123,7 +143,10 @@ def _row(case: Case) -> tuple[Any, ...]:
         share = "shared" if case.set_up.is_shared else "own"
         set_up = (share, case.set_up.variable, case.set_up.member)
     expected = (status_pattern(case), case.expected.location)
-    return (case.id, case.description, case.operation, *expected, set_up, *_request(case.request))
+    row = (case.id, case.description, case.operation, *expected, set_up, *_request(case.request))
+    if case.step is None:
+        return row
+    return (*row, {"sequence": case.step.sequence, **case.step.as_json()})
 
 
 def _request(request: CaseRequest) -> tuple[Any, ...]:
