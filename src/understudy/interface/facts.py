@@ -70,8 +70,8 @@ class Facts(Struct, frozen=True, forbid_unknown_fields=True):
     deployment: str
     learnt: str
     requests: int
-    facts: tuple[Fact, ...] = ()
-    unsettled: tuple[Unsettled, ...] = ()
+    facts: tuple[Fact, ...]
+    unsettled: tuple[Unsettled, ...]
 
     def by_rule(self) -> dict[str, Fact]:
         """Returns the facts by the ids of their rules."""
