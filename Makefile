@@ -94,6 +94,10 @@ npm: install  ## build src/understudy-js and pack it into build/ (needs node and
 npm-worlds: install  ## 300 tests of Playwright in parallel workers, a world each, and none is left
 	UNDERSTUDY_NPM_TESTS=300 $(BIN)/pytest -n0 -q tests/npm/test_runners.py -k "worlds or world_is_left"
 
+.PHONY: image
+image: install  ## build and run the images of the Dockerfile; without a builder, its steps in an empty Debian (as root)
+	$(BIN)/python -m tests.quality.image
+
 .PHONY: corpus
 corpus: install  ## fifty documents as other services write them, beside two peers from npm (needs node)
 	$(BIN)/python -m tests.quality.corpus $(ARGS)
