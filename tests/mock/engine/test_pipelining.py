@@ -6,6 +6,9 @@ import pytest
 from tests.quality.entrances.comparison import Entrance, Wire
 from tests.quality.entrances.traffic import Sent
 
+from understudy.mock.engine import pipelining
+from understudy.mock.engine.episodes import Episode
+
 LOOKUP = b"GET /v3/profiles/ada HTTP/1.1\r\nHost: a\r\n\r\n"
 CUT = b"PATCH /v3/me/profile HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
 FAULT = b'{"effect": "reset", "times": 1}'
@@ -50,3 +53,13 @@ def test_a_reset_connection_leaves_no_task_behind_for_a_client_that_pipelines(en
     wire = sent(entrance, LOOKUP * 2)  # would never end
     assert len(statuses(wire)) == 1
     assert wire.is_closing()
+
+
+def test_requests_that_cannot_be_parsed_are_logged_once_while_they_go_on(
+    entrance, monkeypatch, caplog
+):
+    monkeypatch.setattr(pipelining, "_UNPARSABLE", Episode())
+    for _ in range(3):
+        assert statuses(sent(entrance, b"\x00\r\n\r\n")) == [b"400"]
+    (record,) = caplog.records
+    assert record.getMessage().startswith("127.0.0.1 sent what is not HTTP/1.1 and got 400;")

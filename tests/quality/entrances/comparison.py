@@ -201,7 +201,6 @@ async def compare(
         most: Differences after which it stops.
     """
     sending = pet_traffic if settings is PET_STORE else traffic
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     logging.getLogger("understudy").setLevel(logging.CRITICAL)
     result = Comparison()
     is_renewed = True

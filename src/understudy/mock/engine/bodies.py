@@ -1,6 +1,7 @@
 """Reads request bodies as the document declares them, and judges what they say by its schemas."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from python_multipart.multipart import parse_options_header
@@ -104,7 +105,7 @@ class BodyReader:
                 self._judge_text(content, media_type, schema)
             return content
         if schema is not None:
-            self._judge(value, schema, drop_unknown=drop_unknown)
+            self._judge(value, schema, drop_unknown=drop_unknown, is_form=media_type in _FORMS)
         return value
 
     def _is_form(self, content_type: bytes) -> bool:
@@ -137,9 +138,11 @@ class BodyReader:
             return
         self._judge(value, schema, drop_unknown=False)
 
-    def _judge(self, value: Any, schema: Node, *, drop_unknown: bool) -> None:
+    def _judge(
+        self, value: Any, schema: Node, *, drop_unknown: bool, is_form: bool = False
+    ) -> None:
         validator = self._schemas.validator(schema)
-        judged = _without_uploads(value)
+        judged = _without_uploads(value) if is_form else value
         if validator.is_valid(judged):
             return
         try:
@@ -148,7 +151,7 @@ class BodyReader:
             msg = "The body is nested too deeply; send it flatter."
             raise BadRequest(msg, code="invalid_body") from error
         if drop_unknown and _drop_unknown(errors, value):
-            self._judge(value, schema, drop_unknown=False)
+            self._judge(value, schema, drop_unknown=False, is_form=is_form)
             return
         hint = self._hint(errors[0], schema)
         msg = f"{describe(errors[0])}{hint}"
@@ -167,8 +170,11 @@ class BodyReader:
         return f" D{close}" if close else f" Known here: {', '.join(properties)}."
 
 
-def _media_type(content_type: bytes, assumed: str) -> tuple[str, dict[bytes, bytes]]:
-    media_type, options = parse_options_header(content_type)
+_parsed_options = lru_cache(maxsize=64)(parse_options_header)  # clients name a few types
+
+
+def _media_type(content_type: bytes, assumed: str) -> tuple[str, Mapping[bytes, bytes]]:
+    media_type, options = _parsed_options(content_type)
     return media_type.decode("latin-1").lower() or assumed, options
 
 

@@ -9,20 +9,17 @@ import logging
 import math
 import sys
 from asyncio import BaseTransport
-from time import monotonic
 
 import orjson
 
 from understudy.errors import LimitExceeded
 from understudy.limits import SPARE_DESCRIPTORS
+from understudy.mock.engine.episodes import Episode
 
 if sys.platform != "win32":
     import resource
 
 _log = logging.getLogger(__name__)
-
-_QUIET = 10.0
-"""Seconds without a refused connection after which the next one is logged again."""
 
 
 def _no_descriptor() -> bytes:
@@ -45,7 +42,7 @@ class DescriptorWatch:
     """Refuses connections while few descriptors are left, and logs that once an episode."""
 
     def __init__(self) -> None:
-        self._refused = -_QUIET
+        self._refusals = Episode()
 
     def has_room(self, transport: BaseTransport) -> bool:
         """Tells whether a connection may stay.
@@ -56,15 +53,13 @@ class DescriptorWatch:
         highest = _descriptors() - SPARE_DESCRIPTORS.most
         if transport.get_extra_info("socket").fileno() < highest:
             return True
-        now = monotonic()
-        if now - self._refused > _QUIET:
+        if self._refusals.begins():
             _log.error(
                 "Fewer than %d file descriptors are left: connections beyond %d are answered with "
                 "503 until others end. Close idle connections, or raise the limit with ulimit -n.",
                 SPARE_DESCRIPTORS.most,
                 highest,
             )
-        self._refused = now
         return False
 
 

@@ -5,11 +5,21 @@ before those to earlier requests, ends the connection before them where a client
 tells nobody but the last that the client has gone.
 """
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from understudy.mock.engine.episodes import Episode
+
+_log = logging.getLogger(__name__)
+
+_uvicorn_log = _log.getChild("uvicorn")
+_uvicorn_log.setLevel(logging.ERROR)  # it warns of each request that it cannot parse
+
+_UNPARSABLE = Episode()
 
 
 class PipelinedProtocol(HttpToolsProtocol):
@@ -17,6 +27,7 @@ class PipelinedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.logger = _uvicorn_log
         self._cycles: list[RequestResponseCycle] = []
         self._end: Callable[[], None] | None = None
         """Ends the connection, once the requests that came whole have their responses."""
@@ -58,6 +69,12 @@ class PipelinedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Responds to what is no request, after the responses to the requests before it."""
+        if _UNPARSABLE.begins():
+            client = self.client[0] if self.client else "A client"
+            _log.warning(
+                "%s sent what is not HTTP/1.1 and got 400; no more is logged of it while it goes on.",
+                client,
+            )
         cut = self._abandon_incomplete()
         end: Callable[[], None] = partial(super().send_400_response, msg)
         if cut is not None and cut.response_started:
