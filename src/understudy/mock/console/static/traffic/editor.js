@@ -6,7 +6,6 @@
 import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { get } from "../store.js";
 import { sendable } from "../snippets.js";
 import { sendAgain } from "./sending.js";
 
@@ -42,8 +41,8 @@ export function editor(exchange) {
 }
 
 async function offerPeople(select) {
-  const world = await attempt(() => admin("GET", `/worlds/${encodeURIComponent(get().world)}`));
-  for (const { slug } of world?.people ?? []) select.append(h("option", { value: slug }, slug));
+  const page = await attempt(() => admin("GET", "/people?limit=500"));
+  for (const { slug } of page?.people ?? []) select.append(h("option", { value: slug }, slug));
 }
 
 function field(id, label, control) {

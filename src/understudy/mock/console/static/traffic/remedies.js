@@ -6,7 +6,6 @@
 import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { get } from "../store.js";
 import { hasMd5, misread } from "./hashes.js";
 import { isSendable, sendAgain } from "./sending.js";
 
@@ -80,7 +79,7 @@ function filledIn(template, url) {
 }
 
 async function withRightHash(exchange) {
-  const { people } = await admin("GET", `/worlds/${encodeURIComponent(get().world)}`);
+  const { people } = await admin("GET", "/people?limit=500");
   const meant = await misread(exchange.request.url, people);
   if (meant) {
     return [{
@@ -101,7 +100,7 @@ async function withRightHash(exchange) {
 }
 
 async function signedIn(exchange) {
-  const { people } = await admin("GET", `/worlds/${encodeURIComponent(get().world)}`);
+  const { people } = await admin("GET", "/people?limit=1");
   const person = exchange.person ?? people[0]?.slug;
   if (!person) return [];
   return [{

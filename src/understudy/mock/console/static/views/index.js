@@ -21,4 +21,7 @@
 /** @type {View[]} */
 export const VIEWS = [
   { name: "traffic", label: "Traffic", load: () => import("./traffic.js") },
+  { name: "people", label: "People", load: () => import("./people.js") },
+  { name: "worlds", label: "Worlds and time", load: () => import("./worlds.js") },
+  { name: "switches", label: "Switches", load: () => import("./switches.js") },
 ];

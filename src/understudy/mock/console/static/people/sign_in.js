@@ -1,0 +1,40 @@
+/**
+ * Issues a token of a person, with chosen scopes, to the clipboard.
+ * @module
+ */
+
+import { admin } from "../api.js";
+import { copy, copyButton } from "../copying.js";
+import { fill, h } from "../dom.js";
+import { attempt } from "../notices.js";
+import { get } from "../store.js";
+
+const LIFETIMES = [["", "that never expires"], ["600", "for 10 minutes"], ["1209600", "for 2 weeks"], ["1", "that expires at once"]];
+
+/** @param {any} person @returns {HTMLElement} */
+export function signIn(person) {
+  const scopes = h("fieldset", { class: "checks" }, h("legend", {}, "Scopes"));
+  const lifetime = h("select", { "aria-label": "Lifetime" }, LIFETIMES.map(([value, label]) => h("option", { value }, label)));
+  const made = h("div", { role: "status" });
+  const chosen = () => [...scopes.querySelectorAll("input:checked")].map((input) => input.value);
+  const issue = (kind) => attempt(async () => {
+    const wanted = kind === "api_key" ? {} : { scopes: chosen(), ...(lifetime.value ? { expires_in: Number(lifetime.value) } : {}) };
+    const { token } = await admin("POST", "/tokens", { person: person.slug, kind, ...wanted });
+    await copy(token);
+    const field = `Authorization: Bearer ${token}`;
+    fill(made, h("p", { class: "made" }, h("code", {}, field), copyButton(field, "Copy the header")),
+      h("p", { class: "fine" }, "The token is on the clipboard."));
+  });
+  const site = h("span", {});
+  attempt(async () => {
+    const world = await admin("GET", `/worlds/${encodeURIComponent(get().world ?? "default")}`);
+    const names = [...new Set(world.tokens.flatMap((token) => token.scopes))].sort();
+    scopes.append(...names.map((name) => h("label", { class: "check" }, h("input", { type: "checkbox", value: name, checked: true }), h("code", {}, name))));
+    fill(site, h("a", { href: `${world.auth_url}/sign-in` }, "Or sign in with the password, for a session"));
+  });
+  return h("section", { class: "message" }, h("h3", {}, `Sign in as ${person.slug}`), scopes,
+    h("div", { class: "actions" },
+      h("button", { type: "button", class: "primary small", onclick: () => issue("oauth") }, "Copy an access token"), lifetime,
+      h("button", { type: "button", class: "small", onclick: () => issue("api_key") }, "Copy an API key")),
+    made, h("p", { class: "fine" }, site));
+}
