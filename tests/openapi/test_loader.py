@@ -13,7 +13,8 @@ def test_a_json_file_is_read_as_well(tmp_path: Path) -> None:
     path = tmp_path / "api.json"
     content = {"openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "paths": {}}
     path.write_text(dumps(content))
-    assert load(path) == Document(path, content)
+    document = load(path)
+    assert (document.path, document.raw, document.losses) == (path, content, ())
 
 
 @pytest.mark.parametrize(

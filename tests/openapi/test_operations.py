@@ -167,3 +167,9 @@ def test_a_path_item_may_be_a_reference_and_hold_more_than_operations(read) -> N
 
 def test_a_document_without_paths_has_no_operations(read) -> None:
     assert operations(read("webhooks: {}", "3.1.0")) == ()
+
+
+def test_the_operations_of_a_document_are_read_once(read) -> None:
+    document = read("paths: {/notes: {get: {responses: {}}}}")
+    assert operations(document) is operations(document)
+    assert operations(read("paths: {}")) == ()

@@ -20,7 +20,8 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.verify import rules
-from understudy.verify.checks import CHECKS, CheckResult, checks_for, judged
+from understudy.verify.checks import CheckResult, checks_for, judged
+from understudy.verify.findings import ANSWERS
 from understudy.verify.history import issued_tokens
 from understudy.verify.ordering import order_of_parts
 from understudy.verify.probe_client import ProbeClient
@@ -94,31 +95,29 @@ class Measurement:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._rules: frozenset[str] = frozenset()
         self._settled: list[str] = []
         run.gateway.listeners.insert(0, self._note)  # before the exchange becomes history
 
     def part(self, probe: Probe, steps: Parts) -> Part | None:
         """Returns what the next part of a probe sends and settles; None where there is none."""
         self._settled.clear()
+        self._rules = frozenset(probe.rules)
         sent = len(self._run.exchanges)
         with suppress(StopIteration):
             next(steps)
         own = [each for each in self._run.exchanges[sent:] if each.source == source(probe)]
-        names = {
-            check.name
-            for check in CHECKS
-            if check.name in self._settled and set(check.rules) & set(probe.rules)
-        }
+        names = tuple(sorted(set(self._settled)))
         tokens = len(issued_tokens(own))
-        return Part(tuple(sorted(names)), len(own), _by(own), tokens) if own else None
+        return Part(names, len(own), _by(own), tokens) if own else None
 
     def _note(self, exchange: Exchange) -> None:
         if not exchange.source.startswith("probe "):
             return
         history = self._run.evaluator.history
-        results = ((check, judged(check, exchange, history)) for check in checks_for(exchange))
+        own = (check for check in checks_for(exchange) if self._rules.intersection(check.rules))
         self._settled += [
-            check.name for check, result in results if isinstance(result, CheckResult)
+            check.name for check in own if isinstance(judged(check, exchange, history), CheckResult)
         ]
 
 
@@ -129,7 +128,9 @@ def source(probe: Probe) -> str:
 
 def _measured(probes: Sequence[Probe], deployment: Deployment) -> Schedule:
     """Returns the parts of probes that share a run, in the order that follows from theirs."""
-    run = start(deployment, RunOptions())
+    run = start(
+        deployment, RunOptions(rules=(ANSWERS.id,))
+    )  # what is settled, the measurement asks
     measurement = Measurement(run)
     client = {p.name: ProbeClient(run.gateway, source(p), run.exchanges) for p in probes}
     steps = {probe.name: probe.steps(client[probe.name]) for probe in probes}

@@ -47,6 +47,14 @@ def test_a_check_is_asked_where_every_condition_holds():
     assert [rule for rule, _ in check_results(exchange, HISTORY)] == ["some-rule"]
 
 
+@pytest.mark.usefixtures("only_check")
+@pytest.mark.parametrize(("rule", "judged"), [("some-rule", ["some-rule"]), ("another-rule", [])])
+def test_only_the_checks_of_the_rules_to_judge_are_asked(rule, judged):
+    exchange = exchange_of("/profiles/ada", status=200, number=1, operation=LOOKUP)
+    results = check_results(exchange, HISTORY, {rule: None}.keys())
+    assert [rule for rule, _ in results] == judged
+
+
 def test_a_rule_that_was_not_checked_names_the_condition_that_never_held():
     assert CHECK.occasion(1) == (
         "no GET /profiles/{} was seen where it is the first one and the profile was found"

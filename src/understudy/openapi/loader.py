@@ -64,9 +64,9 @@ class Node(NamedTuple):
             yield key, Node(f"{self.pointer}/{escape(str(key))}", self.value[key])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Document:
-    """An OpenAPI document as its author meant it.
+    """An OpenAPI document as its author meant it; equal to itself alone, so that it can be a key.
 
     Attributes:
         path: The file it was read from.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from understudy.errors import StartupError
 from understudy.openapi.declared_parameters import (
@@ -112,12 +113,22 @@ class Operation:
         )
 
 
+_OPERATIONS: WeakKeyDictionary[Document, tuple[Operation, ...]] = WeakKeyDictionary()
+
+
 def operations(document: Document) -> tuple[Operation, ...]:
-    """Returns the operations of a document, in its order.
+    """Returns the operations of a document, in its order; they are read once.
 
     Raises:
         StartupError: A part of it is not as OpenAPI has it.
     """
+    known = _OPERATIONS.get(document)
+    if known is None:
+        known = _OPERATIONS[document] = _operations(document)
+    return known
+
+
+def _operations(document: Document) -> tuple[Operation, ...]:
     declared: list[Operation] = []
     for path, item in Node("#/paths", document.raw.get("paths", {})).children():
         if str(path).startswith("x-"):  # an extension, and no path

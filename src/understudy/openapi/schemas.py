@@ -46,14 +46,20 @@ class Schemas:
     def __init__(self, document: Document, optional: Flag | None = None) -> None:
         self._document = document
         self._optional: Flag | None = optional
-        draft = jsonschema_rs.Draft7 if document.is_30 else jsonschema_rs.Draft202012
         self._validator = (
             jsonschema_rs.Draft7Validator if document.is_30 else jsonschema_rs.Draft202012Validator
         )
-        content = in_draft_7(document.raw) if document.is_30 else document.raw
-        self._registry = jsonschema_rs.Registry([(_URI, content)], draft=draft)
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
         self._composition = Composition(document.follow)
+
+    @cached_property
+    def _registry(self) -> jsonschema_rs.Registry:
+        """The document, as validators follow its references; made for the first of them."""
+        if self._document.is_30:
+            content, draft = in_draft_7(self._document.raw), jsonschema_rs.Draft7
+        else:
+            content, draft = self._document.raw, jsonschema_rs.Draft202012
+        return jsonschema_rs.Registry([(_URI, content)], draft=draft)
 
     @cached_property
     def flags(self) -> frozenset[Flag]:

@@ -5,7 +5,7 @@ beside it, so that its body is only the judgement; where they do not all hold, i
 saying nothing never counts as passing.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
@@ -188,10 +188,18 @@ class Unmet(NamedTuple):
 
 
 def check_results(
-    exchange: Exchange, history: History
+    exchange: Exchange, history: History, rules: KeysView[str] | None = None
 ) -> Iterator[tuple[str, CheckResult] | Unmet | InternalError]:
-    """Yields each check result of an exchange with its rule, and the checks it gave nothing to."""
+    """Yields each check result of an exchange with its rule, and the checks it gave nothing to.
+
+    Args:
+        exchange: The exchange to judge.
+        history: The exchanges before it.
+        rules: Ids of the rules to judge, whose checks alone are asked; None for all.
+    """
     for registered in checks_for(exchange):
+        if rules is not None and rules.isdisjoint(registered.rules):
+            continue
         result = judged(registered, exchange, history)
         if not isinstance(result, CheckResult):
             yield result

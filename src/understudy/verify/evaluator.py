@@ -90,7 +90,7 @@ class Evaluator:
         """Judges an exchange, remembers it, and returns the findings that are new."""
         new = []
         self.broken.clear()
-        for checked in check_results(exchange, self.history):
+        for checked in check_results(exchange, self.history, self.rules.keys()):
             if isinstance(checked, InternalError):
                 self.fail(f"{exchange.operation} {exchange.status}: {checked}")
                 continue

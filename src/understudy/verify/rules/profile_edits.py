@@ -1,5 +1,6 @@
 """Changing the own profile (interface, Rules for PATCH /me/profile)."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -73,8 +74,15 @@ def profile_shows_the_update(exchange: Exchange, history: History) -> CheckResul
     is_right = not elsewhere and not unkept
     actual = "; ".join(filter(None, texts))
     wrong = {*unkept, *elsewhere}
-    causes = (same_request_before(exchange, history, before), update_before(before, history, wrong))
+    causes = () if is_right else _causes(exchange, history, before, wrong)
     return expect(is_right, "what the update requested, and no more", actual, before, *causes)
+
+
+def _causes(
+    exchange: Exchange, history: History, before: Exchange, wrong: Iterable[str]
+) -> tuple[Exchange | None, ...]:
+    """Returns the earlier requests that can have caused wrong values after an update."""
+    return same_request_before(exchange, history, before), update_before(before, history, wrong)
 
 
 @check("profile-patch-empty-unsets", on=[UPDATE_PROFILE], when=[*SOUND, unsets_something])
