@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.quality.entrances.ordinary import PETSTORE
+from tests.quality.entrances.ordinary import OWNERS, PETSTORE
 from tests.quality.entrances.traffic import Sent, pet_traffic, traffic
 from uvicorn.server import ServerState
 
@@ -23,7 +23,7 @@ from understudy.mock.engine.server import configuration, warm_up
 from understudy.mock.settings import Settings
 
 SERVICE = Settings(seed=3, user_info=True)
-PET_STORE = Settings(seed=3, document=PETSTORE)
+PET_STORE = Settings(seed=3, document=PETSTORE, overlays=(OWNERS,))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 RENEWED = 500
 """Connections after which both mocks are made anew."""

@@ -8,6 +8,7 @@ from tests.quality.attack.known_values import IMAGE
 from tests.quality.benchmarks.workloads import UPLOAD, workloads
 
 PETSTORE = Path(__file__).parents[2] / "mock" / "petstore.yaml"
+OWNERS = Path(__file__).with_name("owners.overlay.yaml")
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _MERGE = "application/merge-patch+json"
@@ -20,6 +21,7 @@ _DECISIONS = (
     *("", "&scope%5B0%5D=auth&mock_approve=ada", "&scope%5B0%5D=auth&mock_approve=nobody"),
     *("&scope%5B0%5D=auth&mock_deny=ada", "&response_type=token"),
 )
+_OWNER = b'{"name": "Ada", "city": "Rome"}'
 _UPLOAD = next(work for work in workloads() if work.name == UPLOAD)
 
 
@@ -140,5 +142,14 @@ PETS = (
     Ordinary("PATCH", "/pets"),
     Ordinary("GET", "/"),
     Ordinary("GET", "/openapi.json"),
+    *(Ordinary("GET", f"/owners{query}") for query in ("", "?limit=2", "?limit=2&offset=2")),
+    *(Ordinary("GET", f"/owners?{query}") for query in ("city=Rome", "limit=0")),
+    *(Ordinary("POST", "/owners", JSON, _OWNER) for _ in range(2)),
+    Ordinary("POST", "/owners", JSON, b'{"name": "A"}'),
+    *(Ordinary("GET", f"/owners/{number}") for number in range(1, 6)),
+    *(Ordinary("PUT", f"/owners/{number}", JSON, _OWNER) for number in (2, 4)),
+    *(Ordinary("PATCH", f"/owners/{number}", _MERGE, b'{"city": null}') for number in (3, 4)),
+    *(Ordinary("DELETE", f"/owners/{number}") for number in (1, 4)),
 )
-"""Of ``petstore.yaml``, which the mock responds to with examples and samples."""
+"""Of ``petstore.yaml`` and its overlay, which the mock responds to by inferred state, examples and
+samples."""
