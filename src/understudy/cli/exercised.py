@@ -6,7 +6,6 @@ from typing import Any
 import click
 import orjson
 
-from understudy.cli.exercised_picture import picture
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.mock_options import client, mock_options
 from understudy.errors import StartupError
@@ -59,6 +58,8 @@ def _write(path: Path, report: Any) -> None:
     Raises:
         StartupError: The file cannot be written.
     """
+    from understudy.cli.exercised_picture import picture
+
     try:
         path.write_text(picture(report), encoding="utf-8")
     except OSError as error:
