@@ -11,6 +11,7 @@ from understudy.api.options import DeploymentOptions
 from understudy.cli import main
 from understudy.deployments.target import Mode
 from understudy.errors import StartupError
+from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
 
@@ -48,7 +49,7 @@ def outcome(document: Path) -> Outcome:
 
 
 def test_its_own_operations_are_judged_by_its_document_alone(outcome: Outcome) -> None:
-    assert [(it.rule.id, it.status) for it in outcome.rules] == [
+    assert [(it.rule.id, it.status) for it in outcome.rules if it.rule.id not in INFERRED] == [
         ("answers", "passed"),
         ("document", "passed"),
         ("generated", "passed"),
@@ -71,6 +72,16 @@ def test_only_mode_full_writes_where_nothing_is_known_to_undo(
     declared = {"GET /me/profile", "POST /tasks"}
     sent = {it.request.method for it in outcome.exchanges if it.operation in declared}
     assert sent == expected
+
+
+def test_rules_of_state_are_not_checked_where_no_state_is_inferred(outcome: Outcome) -> None:
+    inferred = [it for it in outcome.rules if it.rule.id in INFERRED]
+    assert {it.status for it in inferred} == {"not_checked"}
+    assert len(inferred) == len(INFERRED)
+    assert {it.reason for it in inferred} == {
+        "the document has no collection whose items are created and read",
+        "the document has no resource that exists once",
+    }
 
 
 def test_its_plan_has_no_probe_and_says_what_is_judged(document: Path) -> None:

@@ -37,6 +37,7 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
         seed=seed,
         document=None if document is None else document.path,
         overlays=tuple(map(Path, target.overlays)),
+        state_model=None if target.state_model is None else Path(target.state_model),
         # cases send invalid tokens
         tokens=None if document is None else "known",
         vocabulary=words,

@@ -27,6 +27,7 @@ class DeploymentOptions:
         document: OpenAPI document in force, or ``published`` for the deployment's own.
         overlays: Overlay files that change the document, in their order.
         facts: Facts file to judge by.
+        state_model: State-model file that corrects what is inferred from the document.
         mode: What may be written.
         max_requests: The most requests to send; None for no limit but the hour's.
         max_time: Stop sending after this time; None for no end.
@@ -39,6 +40,7 @@ class DeploymentOptions:
     document: Path | None = None
     overlays: tuple[Path, ...] = ()
     facts: Path | None = None
+    state_model: Path | None = None
     mode: Mode | None = None
     max_requests: int | None = None
     max_time: timedelta | None = None
@@ -78,6 +80,7 @@ def target_from(options: DeploymentOptions, environment: Mapping[str, str]) -> T
         "document": options.document and str(options.document),
         "overlays": tuple(map(str, options.overlays)),
         "facts": options.facts and str(options.facts),
+        "state_model": options.state_model and str(options.state_model),
         "mode": options.mode,
     }
     return msgspec.structs.replace(target, **{key: text for key, text in replaced.items() if text})

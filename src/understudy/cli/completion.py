@@ -38,9 +38,10 @@ def rules(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> Ite
     """Completes ``--rules``: ids with their statements, after a comma too."""
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
+    from understudy.verify.inferred_rules import INFERRED
 
     before, comma, last = incomplete.rpartition(",")
-    catalogue = load_rules(openapi_directory() / "rules.yaml")
+    catalogue = (*load_rules(openapi_directory() / "rules.yaml"), *INFERRED.values())
     values = ((f"{before}{comma}{rule.id}", rule.statement) for rule in catalogue)
     return _matching(f"{before}{comma}{last}", values)
 

@@ -6,11 +6,12 @@ import msgspec
 
 
 class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rule of the interface.
+    """One rule of the interface, or of state that is inferred from any document.
 
     Attributes:
         id: Name of the rule.
-        status: The interface states it, a standard implies it, or understudy assumes it.
+        status: The interface states it, a standard implies it, understudy assumes it, or it is inferred
+            from the document of another service.
         section: The section of the interface that contains it.
         statement: The rule in one sentence.
         outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.

@@ -233,9 +233,13 @@ _APPLICATION: Final = (
 UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
     "": (
         UnaskedKey(
-            "is_mock", "true: assumed rules give findings too, as for the mock", example=False
+            "is_mock",
+            "true: assumed and inferred rules give findings too, as for the mock",
+            example=False,
         ),
         UnaskedKey("accept", "rules whose breach is a note here", ()),
+        UnaskedKey("accept_as_stated", "inferred rules whose breach is a finding here", ()),
+        UnaskedKey("state_model", "corrects what is inferred of another service", "model.yaml"),
         UnaskedKey("overlays", "Overlay files that change the document", ("overlay.yaml",)),
         UnaskedKey("vocabulary", "words for scopes, QR types, headers, upload field", "words.yaml"),
         UnaskedKey("ledger", "counts the hour's requests across runs", "target.ledger"),

@@ -25,15 +25,20 @@ from understudy.errors import StartupError
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the rules as JSON.")
 def rules(coverage: Path | None, facts: Path | None, *, is_json: bool) -> None:
-    """Print every rule of the interface with its id and status."""
+    """Print every rule with its id and status.
+
+    Those of the interface come first, then those of state that is inferred of any document.
+    """
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
     from understudy.interface.facts import load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
+    from understudy.verify.inferred_rules import INFERRED
 
     ended = {} if coverage is None else _ended(coverage)
-    known = load_rules(openapi_directory() / "rules.yaml")
-    learnt = {} if facts is None else load_facts(facts, known).by_rule()
+    bundled = load_rules(openapi_directory() / "rules.yaml")
+    known = (*bundled, *INFERRED.values())
+    learnt = {} if facts is None else load_facts(facts, bundled).by_rule()
     readings = {rule: fact.reading for rule, fact in learnt.items()}
     if is_json:
         from understudy.cli.output_records import print_record

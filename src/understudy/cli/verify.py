@@ -84,6 +84,11 @@ def _keep_tables() -> None:
 )
 @overlay_option
 @click.option(
+    "--state-model",
+    type=click.Path(path_type=Path),
+    help="State-model file that corrects what is inferred from the document of another service.",
+)
+@click.option(
     "--rules",
     callback=rule_ids,
     shell_complete=completion.rules,

@@ -78,6 +78,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         document=options["document"],
         overlays=options["overlays"],
         facts=options["facts"],
+        state_model=options["state_model"],
         mode=options["mode"],
         max_requests=options["max_requests"],
         max_time=None if seconds is None else timedelta(seconds=seconds),

@@ -31,10 +31,12 @@ class Made(NamedTuple):
     Attributes:
         avatars: Ids of the avatars that it uploaded.
         tokens: The number of tokens that it had issued, or may have by what is on the way.
+        is_undoable: True if the run knows how to undo the request to another service.
     """
 
     avatars: Collection[str]
     tokens: int
+    is_undoable: bool = False
 
 
 def described(target: Target) -> list[str]:
@@ -90,7 +92,8 @@ def fault(
         return None
     if is_undo:
         return None  # the run, or an earlier one, was permitted to change what this restores
-    return _not_undoable(place, target) or _write(place, identity, target, made.avatars)
+    reason = None if made.is_undoable else _not_undoable(place, target)
+    return reason or _write(place, identity, target, made.avatars)
 
 
 def _elsewhere(request: Request, target: Target) -> str | None:

@@ -162,8 +162,12 @@ class Target(Table, frozen=True):
             field of an upload; the interface's own by default.
         mode: What may be written: nothing (``observe``), the named account (``own``), or whatever
             the credentials allow (``full``).
-        is_mock: Whether assumed rules give findings and not only notes, as for the mock.
+        is_mock: Whether assumed and inferred rules give findings and not only notes, as for the mock.
+        state_model: State-model file that corrects what is inferred from the document of another
+            service.
         accept: Rules whose breach is a note here and not a finding, by their ids.
+        accept_as_stated: Inferred rules whose breach is a finding here and not only a note, by their
+            ids.
         other_application: A second application; a token or redirect URI of one must be useless to the
             other.
         two_step: An application whose owner uses two-step authentication.
@@ -179,8 +183,10 @@ class Target(Table, frozen=True):
     vocabulary: str | None = None
     mode: Mode | None = None
     is_mock: bool = False
+    state_model: str | None = None
     accept: tuple[str, ...] = ()
     facts: str | None = None
+    accept_as_stated: tuple[str, ...] = ()
     ledger: str | None = None
     credentials: Credentials = field(default_factory=Credentials)
     application: TargetApplication = field(default_factory=TargetApplication)

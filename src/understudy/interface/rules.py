@@ -65,8 +65,8 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
         id: In kebab-case; what reports, marks and baselines call it.
         statement: The rule in one sentence.
         section: The section of the interface that contains it.
-        status: Whether the interface states it, a standard that it builds on implies it, or the
-            interface is silent and we chose.
+        status: Whether the interface states it, a standard that it builds on implies it, the
+            interface is silent and we chose, or it is inferred from the document of another service.
         source: Where an implied rule comes from: a section of an RFC or of the interface.
         held_by: What enforces it in the mock: the documents in ``openapi/``, the resource API's code, or
             the authorization server's.
@@ -78,7 +78,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     statement: str
     section: str
-    status: Literal["stated", "implied", "assumed"]
+    status: Literal["stated", "implied", "assumed", "inferred"]
     held_by: Literal["document", "mock", "authorization"]
     source: str = ""
     choice: str = ""
@@ -187,6 +187,8 @@ def _rule(entry: Any, above: Mapping[str, Rule]) -> Rule | str:
         return f"{error}; a rule has {_listed(Rule.__struct_fields__)}"
     if rule.id in above:
         return "the id is taken by a rule above; choose another"
+    if rule.status == "inferred":
+        return "no rule of the interface is inferred; it is stated, implied or assumed"
     return _fault(rule) or rule
 
 

@@ -74,6 +74,12 @@ def negotiated(offered: Iterable[str], accept: str) -> str | None:
     return order[weights.index(best)] if best > 0 else None
 
 
+def declared_for(media_type: str, declared: Iterable[str]) -> str | None:
+    """Returns the declared type, or the most specific range, that a type falls under; else None."""
+    covering = [name for name in declared if _covers(name, media_type)]
+    return min(covering, key=lambda name: name.count("*"), default=None)
+
+
 def _weight(offered: str, ranges: Sequence[tuple[str, float]]) -> float:
     """Returns the weight of the most specific range that an offered type falls under."""
     fitting = [

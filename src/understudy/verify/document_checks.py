@@ -16,7 +16,8 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.openapi.loader import Document, Node
-from understudy.openapi.operations import DeclaredResponse, Operation
+from understudy.openapi.media_types import declared_for
+from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.schemas import Schemas
 
 UNREAD = (
@@ -52,7 +53,7 @@ class DocumentValidator:
     """
 
     def __init__(self, document: Document, base_url: str) -> None:
-        self._schemas = Schemas(document)
+        self._schemas = Schemas(document).for_responses
         self._document = document
         self._base_url = base_url.rstrip("/")
         self._errors: dict[object, DocumentErrors] = {}
@@ -76,7 +77,7 @@ class DocumentValidator:
     def declares(self, exchange: Exchange, operation: Operation) -> bool:
         """Tells whether the document allows a response and names the members of its body."""
         response = operation.response(exchange.status)
-        media = response.content.get(exchange.response.media_type) if response else None
+        media = _media_of(exchange, response) if response else None
         if media is None or media.schema is None or self.judge(exchange, operation).validator:
             return False
         return self._names_members(media.schema)
@@ -99,7 +100,7 @@ class DocumentValidator:
 
     def _body_error(self, exchange: Exchange, response: DeclaredResponse) -> str:
         media_type = exchange.response.media_type
-        media = response.content.get(media_type)
+        media = _media_of(exchange, response)
         if media is None:
             is_free = not response.content
             return "" if is_free else f"{media_type or 'no content type'} is not in the document"
@@ -139,6 +140,12 @@ class DocumentValidator:
         except Exception as error:
             return f"{type(error).__name__}: {_text(error)}"[:300]
         return ""
+
+
+def _media_of(exchange: Exchange, response: DeclaredResponse) -> MediaType | None:
+    """Returns the declared body that a response has, by its media type or a range such as ``*/*``."""
+    name = declared_for(exchange.response.media_type, response.content)
+    return None if name is None else response.content[name]
 
 
 def _text(error: object) -> str:

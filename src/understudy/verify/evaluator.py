@@ -20,6 +20,7 @@ from understudy.verify.document_checks import DocumentValidator
 from understudy.verify.evidence import needs_time, showing
 from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, key_of
 from understudy.verify.history import History
+from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.outcome import Coverage, RuleOutcome
 from understudy.verify.readings.contradictions import contradictions
 from understudy.verify.unjudged import UNJUDGED
@@ -111,25 +112,22 @@ class Evaluator:
 
     def unanswered(self, exchange: Exchange, reason: str) -> list[Finding]:
         """Records a request that got no response."""
-        if ANSWERS.id not in self.rules:
-            return []
-        return self._note(
-            ANSWERS, expect(condition=False, expected="an answer", actual=reason), exchange
-        )
+        result = expect(condition=False, expected="an answer", actual=reason)
+        return self.judge(ANSWERS.id, result, exchange)
 
     def generated(self, exchange: Exchange, actual: str | None) -> list[Finding]:
         """Records the failure that a generator's checks report, or None where they pass."""
-        if GENERATED.id not in self.rules:
-            return []
         result = expect(actual is None, "what the document says of such a request", actual or "")
-        return self._note(GENERATED, result, exchange)
+        return self.judge(GENERATED.id, result, exchange)
+
+    def judge(self, rule: str, result: CheckResult, exchange: Exchange) -> list[Finding]:
+        """Records a result that no check gave; returns the finding if it is new."""
+        return self._note(self.rules[rule], result, exchange) if rule in self.rules else []
 
     def disagree(self, rule: str, exchange: Exchange, expected: str, actual: str) -> list[Finding]:
         """Records that a response differs from what a scenario's model expects."""
-        if rule not in self.rules:
-            return []
         result = expect(condition=False, expected=expected[:200], actual=actual)
-        return self._note(self.rules[rule], result, exchange)
+        return self.judge(rule, result, exchange)
 
     def shorten(self, rule: str, steps: tuple[Exchange, ...]) -> None:
         """Replaces the steps of a rule's findings by the shortest failing sequence of a scenario."""
@@ -220,14 +218,19 @@ class Evaluator:
             return "accepted by the target file"
         if rule.id in self.facts:
             return f"otherwise than understudy assumes, as learnt on {self.facts[rule.id].learnt}"
+        if rule.status == "inferred":
+            return "inferred from the document, and this deployment differs"
         return "assumed by understudy, and this deployment differs"
 
     def _is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
         """Tells whether the target need not meet a result: it is assumed, or the target accepts it."""
-        is_assumed = rule.status == "assumed" or result.is_choice
+        target = self.history.target
+        if rule.status == "inferred" and rule.id in target.accept_as_stated:
+            return rule.id in target.accept
+        is_assumed = rule.status in {"assumed", "inferred"} or result.is_choice
         is_assumed = is_assumed or self._is_by_our_document(rule, exchange)
         is_assumed = is_assumed or (result.is_shape and self._is_declared(exchange))
-        is_accepted = rule.id in self.history.target.accept
+        is_accepted = rule.id in target.accept
         return is_accepted or (is_assumed and not self._is_held(rule, result))
 
     def _is_held(self, rule: Rule, result: CheckResult) -> bool:
@@ -278,6 +281,8 @@ class Evaluator:
         operation = self.routes.operation(exchange.operation)
         judge = self.documents.get(exchange.site)
         if operation is None or judge is None or DOCUMENT.id not in self.rules:
+            return new
+        if is_of_deleted(exchange, operation):
             return new
         errors = judge.judge(exchange, operation)
         if not errors.agrees:

@@ -54,6 +54,9 @@ class WriteObserver(Protocol):
     def restoring_requests(self, identity: Identity | None, place: Place | None) -> int:
         """Returns the number of requests that undoing takes, after one more write if one is named."""
 
+    def covers(self, place: Place) -> bool:
+        """Tells whether what a write to another service changes is known, and how to undo it."""
+
 
 class Admitted(NamedTuple):
     """A request that may be sent, where it goes, whose it is, and its number in the run."""
@@ -167,7 +170,8 @@ class Gateway:
         place = self.routes.find(request.method, request.url)
         identity = self.identify(request)
         is_restoring = source == UNDO
-        made = Made(self.made, len(self.issued) + ahead)
+        is_undoable = self.undo is not None and self.undo.covers(place)
+        made = Made(self.made, len(self.issued) + ahead, is_undoable)
         reason = fault_of(request, place, identity, self.target, made, is_undo=is_restoring)
         if reason is not None:
             raise NotPermitted(reason)

@@ -1,6 +1,6 @@
 """The state of a run: its plan, gateway, evaluator, and what it has to undo."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,8 @@ from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.openapi.resources.finder import infer_resources
+from understudy.openapi.resources.model import ResourceModel
 from understudy.verify.catalogue import catalogue, require_interface, rules_of
 from understudy.verify.declared_inputs import declared_inputs
 from understudy.verify.declared_requests import DeclaredRequests
@@ -26,6 +28,7 @@ from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
+from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
 from understudy.verify.undo import Undo
@@ -85,6 +88,7 @@ class Run:
         evaluator: Judges the exchanges.
         document: The resource API's document in force.
         undo: Undoes the run's changes.
+        resources: What is inferred from the document of another service; nothing from this interface's.
         reasons: Rule id to the reason why no probe of it could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
@@ -99,6 +103,7 @@ class Run:
     evaluator: Evaluator
     document: Document
     undo: Undo
+    resources: ResourceModel = field(default_factory=ResourceModel)
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
     not_run: list[str] = field(default_factory=list)
@@ -152,14 +157,15 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     if deployment.is_published:
         reading = gateway_of(deployment, document, ledger)
         document = read_published(reading)
-    if options.needs_interface and not options.phases:
+    resources = inferred_resources(deployment.target, document)
+    if options.needs_interface and not (options.phases or resources.resources):
         require_interface(document)
     gateway = gateway_of(deployment, document, ledger)
     gateway.budget.sent = reading.sent if reading is not None else 0
     evaluator = evaluator_of(deployment.target, document, options.rules)
     undo_earlier_run(gateway, deployment.journal)
     undo = Undo(gateway, deployment.journal)
-    run = Run(deployment, options, gateway, evaluator, document, undo)
+    run = Run(deployment, options, gateway, evaluator, document, undo, resources)
 
     def evaluate(exchange: Exchange) -> None:
         run.exchanges.append(exchange)
@@ -172,6 +178,18 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     gateway.listeners.append(evaluate)
     return run
+
+
+def inferred_resources(target: Target, document: Document) -> ResourceModel:
+    """Returns what is inferred from the document of another service; nothing from this interface's.
+
+    Raises:
+        StartupError: The state-model file of the target is not as it must be.
+    """
+    if interface_operations(document):
+        return ResourceModel()
+    state_model = None if target.state_model is None else Path(target.state_model)
+    return infer_resources(document, state_model)
 
 
 def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:
@@ -209,11 +227,8 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     Raises:
         StartupError: There is no such rule, or the target accepts one that there is not.
     """
-    known = catalogue()
-    for name in target.accept:
-        if name not in known:
-            msg = f"accept: there is no rule '{name}'{nearest(name, list(known)) or '.'}"
-            raise StartupError(msg)
+    _expect_rules("accept", target.accept, catalogue())
+    _expect_rules("accept_as_stated", target.accept_as_stated, INFERRED)
     validators = {"resource": DocumentValidator(document, target.base_url)}
     if target.auth_url is not None:
         authorization = bundled("authorization.yaml")
@@ -242,6 +257,18 @@ def _facts_of(target: Target) -> dict[str, Fact]:
     if target.facts is None:
         return {}
     return load_facts(Path(target.facts), catalogue().values()).by_rule()
+
+
+def _expect_rules(key: str, names: Sequence[str], known: Collection[str]) -> None:
+    """Accepts a key of the target file that names rules.
+
+    Raises:
+        StartupError: It names one that there is not.
+    """
+    for name in names:
+        if name not in known:
+            msg = f"{key}: there is no rule '{name}'{nearest(name, list(known)) or '.'}"
+            raise StartupError(msg)
 
 
 def routes_of(target: Target, document: Document) -> Routes:

@@ -7,6 +7,7 @@ the run, and the outcome holds what was done until then.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
@@ -17,6 +18,7 @@ from understudy.interface.operations import UPDATE_PROFILE
 from understudy.openapi.loader import Document
 from understudy.verify.catalogue import rules_of
 from understudy.verify.events import Found, PhaseStarted
+from understudy.verify.inferred.phase import judge_inferred_state
 from understudy.verify.needs import lacking
 from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.outcome import Outcome
@@ -24,7 +26,7 @@ from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
 from understudy.verify.readings.experiments import carry_out_experiments
-from understudy.verify.run import Run, RunOptions, start
+from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
 from understudy.verify.unjudged import UNJUDGED
 
@@ -71,7 +73,7 @@ def run_phases(run: Run) -> Outcome:
     stopped = ""
     try:
         for name, phase in (
-            ("probes", _probes),
+            *_FIRST,
             *((("facts", _experiments),) if run.evaluator.facts else ()),
             *run.options.phases,
             ("rate limits", _exhausting),
@@ -158,6 +160,7 @@ def _remaining(run: Run) -> Iterator[str]:
     """Yields what a run leaves behind although everything that can be undone was."""
     if any(each.operation == UPDATE_PROFILE for each in run.exchanges) and run.undo.has_changed:
         yield "the time of the last profile edit"
+    yield from run.undo.items.described_remaining
     count = len(run.gateway.issued)
     if count:
         plural = "s" if count > 1 else ""
@@ -181,6 +184,13 @@ def _experiments(run: Run) -> None:
     """Sends the experiments of what was learnt and no probe sends, so that a change is seen."""
     wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted)
+
+
+_FIRST: Final[Sequence[tuple[str, Phase]]] = (
+    ("probes", _probes),
+    ("inferred state", judge_inferred_state),
+)
+"""The phases before those of the options."""
 
 
 def _exhausting(run: Run) -> None:

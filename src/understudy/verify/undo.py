@@ -1,4 +1,4 @@
-"""Undoes what a run changed, and verifies it: profile fields, selected avatars, uploads, the clock.
+"""Undoes what a run changed, and verifies it: fields, avatars, items of other services, the clock.
 
 The state before the first change is written to a journal first, so that the next run or ``understudy
 cleanup`` can undo the changes of a killed run. The time of the last profile edit and issued tokens
@@ -23,6 +23,7 @@ from understudy.interface.operations import (
 from understudy.verify import account_state
 from understudy.verify.account_state import AccountBefore
 from understudy.verify.gateway import STATE, UNDO, Gateway
+from understudy.verify.item_undo import ItemUndo
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.request_budget import TOO_MANY
 from understudy.verify.restoring import UnrestoredField, restore_avatars, restore_profile
@@ -61,6 +62,7 @@ class Undo:
         self.has_changed = False
         self._first_update: str | None = None
         self._doubtful: set[str] = set()
+        self.items = ItemUndo(self._client, self.journal, self._write)
         gateway.made.update(*self.journal.uploads.values())
         if self.journal.clock is not None:
             self._write()
@@ -114,7 +116,7 @@ class Undo:
         """Returns the number of requests that undoing takes, after one more write if one is named."""
         account = self._restorable(identity) if identity is not None else None
         operation = place.operation if place is not None and account is not None else ""
-        total = 0
+        total = self.items.requests
         for name in {*self.journal.accounts, *([account] if account is not None else [])}:
             changed = self.journal.accounts.get(name, AccountBefore())
             is_named = name == account
@@ -128,6 +130,10 @@ class Undo:
                 hashes = len(self._known.get(name, changed).selected)
                 total += 3 + uploads + 3 * hashes  # three lists, and for each address as many
         return total
+
+    def covers(self, place: Place) -> bool:
+        """Tells whether a write changes only what this run created or can restore."""
+        return self.items.covers(place)
 
     def restore(self) -> list[str]:
         """Undoes every change, and refuses every further request of the run.
@@ -156,6 +162,7 @@ class Undo:
             for restore in (self._restore_avatars, self._restore_profile)
             for line in self._attempted(restore, account, before)
         ]
+        lines += self.items.restore()
         lines += gateway.put_time_back()  # again: waiting for the hour's limit moves it
         if not lines:
             self.journal.clear_accounts()

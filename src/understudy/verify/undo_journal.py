@@ -1,6 +1,8 @@
 """The undo journal: the file that tells what a run has changed, for a later run or a cleanup."""
 
 from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
 
 import orjson
 from msgspec import Struct, ValidationError, field, json
@@ -9,6 +11,82 @@ from understudy.deployments.clock import ClockState
 from understudy.deployments.refusals import NotPermitted
 from understudy.errors import StartupError
 from understudy.verify.account_state import AccountBefore
+
+PLACEHOLDER: Final = "{}"
+"""The place of an identifier in a path that is not known yet."""
+
+
+class CreatedItem(Struct, frozen=True):
+    """An item of another service that the run created.
+
+    Attributes:
+        path: Path and query that DELETE is sent to, below the base URL.
+        who: The credential that it was created with.
+        read: The path that it is read at; None where none reads it.
+        replaces: The path of a PUT whose body names the item; None where it has its own address.
+    """
+
+    path: str
+    who: str
+    read: str | None = None
+    replaces: str | None = None
+
+
+class PendingItem(Struct, frozen=True):
+    """An item of another service whose creation was not responded to yet.
+
+    Attributes:
+        create: The path that its creation is sent to.
+        who: The credential.
+        delete: The path of DELETE with a place for the identifier; None where there is none.
+        read: The same for reading it.
+        list: The path of the list that it is in; None without one.
+        steps: The place of the items in the list's body.
+        identifier: The member that identifies an item.
+        texts: The texts that were sent, by the names that they are read under.
+        replaces: The path of a PUT whose body names the item.
+    """
+
+    create: str
+    who: str
+    delete: str | None = None
+    read: str | None = None
+    list: str | None = None
+    steps: tuple[str, ...] = ()
+    identifier: str = ""
+    texts: dict[str, str] = {}
+    replaces: str | None = None
+
+    def created(self, identifier: str) -> CreatedItem:
+        """Returns the item under the identifier that the service gave it."""
+        text = quote(identifier, safe="")
+        read = None if self.read is None else self.read.replace(PLACEHOLDER, text)
+        path = (self.delete or self.create).replace(PLACEHOLDER, text)
+        return CreatedItem(path, self.who, read, self.replaces)
+
+
+class SingleBefore(Struct, frozen=True):
+    """The state of a resource that exists once, before the run changed it.
+
+    Attributes:
+        path: The path that it is restored at.
+        method: The method that restores it.
+        media_type: The content type of the body.
+        body: The JSON body that restores it.
+        who: The credential.
+        read: The path that it is read at.
+        steps: The place of the resource in the body that is read.
+        members: Its members before the run, of those that can be restored.
+    """
+
+    path: str
+    method: str
+    media_type: str
+    body: Any
+    who: str
+    read: str
+    steps: tuple[str, ...] = ()
+    members: dict[str, Any] = {}
 
 
 class UndoJournal(Struct):
@@ -20,6 +98,9 @@ class UndoJournal(Struct):
         uploads: Account to the ids of the avatars that the run uploaded.
         pending: Account to the number of uploads whose avatar is not known yet.
         clock: State of the deployment's clock before the run; None where it cannot be moved.
+        items: Items that the run created at another service, the oldest first.
+        pending_items: Items that it was about to create there.
+        singles: Resources that exist once there, before their first change.
     """
 
     base_url: str
@@ -27,6 +108,9 @@ class UndoJournal(Struct):
     uploads: dict[str, list[str]] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
     clock: ClockState | None = None
+    items: list[CreatedItem] = field(default_factory=list)
+    pending_items: list[PendingItem] = field(default_factory=list)
+    singles: list[SingleBefore] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
@@ -36,7 +120,8 @@ class UndoJournal(Struct):
             for before in self.accounts.values()
         )
         is_uploaded = any(self.uploads.values()) or any(self.pending.values())
-        return not (is_changed or is_uploaded or self.clock)
+        is_created = self.items or self.pending_items or self.singles
+        return not (is_changed or is_uploaded or is_created or self.clock)
 
     def clear_accounts(self) -> None:
         """Drops what was restored; the clock stays, as a run that goes on may move it again."""

@@ -8,6 +8,7 @@ from tests.quality.docs.markdown import code, page, table
 
 from understudy.interface.rules import Rule, Switch, load_rules, switches
 from understudy.openapi.bundled import openapi_directory
+from understudy.verify.inferred_rules import INFERRED
 
 
 def switches_page() -> str:
@@ -44,7 +45,21 @@ def rules_page() -> str:
     for section, members in groupby(rules, lambda rule: rule.section):
         heads = ("rule", "status", "what it says", "source, choice, switch")
         parts += [f"## {section}", table(heads, map(_row, members))]
-    return page("Rules", *parts)
+    return page("Rules", *parts, *_inferred())
+
+
+def _inferred() -> list[str]:
+    """Returns the section on the rules that are in no file."""
+    lines = table(
+        ("rule", "what it says"), ((code(it.id), it.statement) for it in INFERRED.values())
+    )
+    return [
+        "## Inferred state",
+        "What a reader of the document of another service expects of its collections. The breach of"
+        " an *inferred* rule is a note, and a finding where the target file accepts the rule as stated"
+        " (`accept_as_stated`).",
+        lines,
+    ]
 
 
 def _row(rule: Rule) -> tuple[str, str, str, str]:

@@ -5,13 +5,17 @@ sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from understudy.deployments.refusals import Refusal
+from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.machine import ItemsMachine
+from understudy.verify.inferred.phase import playable
 from understudy.verify.needs import lacking
 from understudy.verify.run import Phase as RunPhase
 from understudy.verify.run import RuleBroken, Run
@@ -39,6 +43,9 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
         for name in SCENARIOS if run.has_interface else ():
             if lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None:
                 play(run, name, examples, steps)
+        for collection, known in playable(run):
+            state = InferredState(run, run.resources)
+            play_machine(run, partial(ItemsMachine, state, collection, known), examples, steps)
 
     return phase
 
@@ -52,11 +59,20 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
     Raises:
         Refusal: The budget or the time is used up.
     """
-    kind = SCENARIOS[name]
+    return play_machine(run, partial(SCENARIOS[name], run, name), examples, steps)
 
-    def machine() -> Machine:
-        return kind(run, name)
 
+def play_machine(
+    run: Run, machine: Callable[[], RuleBasedStateMachine], examples: int, steps: int
+) -> str:
+    """Runs a state machine as ``play`` runs a scenario.
+
+    Returns:
+        The id of the rule that is broken, or an empty string.
+
+    Raises:
+        Refusal: The budget or the time is used up.
+    """
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -99,5 +115,5 @@ def _refusal_in(group: BaseExceptionGroup[BaseException]) -> Refusal | None:
     return error if isinstance(error, Refusal) else None
 
 
-def _run(machine: Callable[[], Machine], chosen: settings) -> None:
+def _run(machine: Callable[[], RuleBasedStateMachine], chosen: settings) -> None:
     run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # accepts any factory

@@ -1,0 +1,265 @@
+"""Creates, reads, lists, changes and deletes items of a collection, and judges each response.
+
+What is created is written to the undo journal before it is sent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.refusals import NotPermitted, Unreachable
+from understudy.openapi.resources.model import ResourceOperation
+from understudy.verify.inferred.collection_requests import CollectionRequests
+from understudy.verify.inferred.context import InferredState, item_in
+from understudy.verify.inferred.items import ItemModel, Judgement, KnownItem
+from understudy.verify.inferred.listing import ListedItems, read_pages
+from understudy.verify.inferred.prepared import PreparedRequest
+from understudy.verify.item_undo import AFTER_DELETION, GONE
+from understudy.verify.undo_journal import PendingItem
+
+ACCEPTED: Final = 202
+"""The status of a request that is carried out later (RFC 9110, 15.3.3)."""
+
+CONFLICT: Final = 409
+"""The status of a creation whose values another item has; it is tried again with others."""
+
+_LONG: Final = 50
+"""The items of a page of a list that is to be read whole."""
+
+
+@dataclass
+class CollectionClient:
+    """Sends requests to one collection, below given parents, and judges the responses.
+
+    Attributes:
+        state: The inferred state of the run.
+        requests: Makes the requests.
+        source: The sender, for reports.
+        origin: The exchanges that created the items above it, and those that its items refer to.
+        model: The items that were created, as they must be.
+        steps: The exchanges so far.
+        broken: The judgements that did not hold, with their rules.
+    """
+
+    state: InferredState
+    requests: CollectionRequests
+    source: str
+    origin: tuple[Exchange, ...] = ()
+    model: ItemModel = field(init=False)
+    steps: list[Exchange] = field(default_factory=list)
+    broken: list[Judgement] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Reads which members are sent and read back."""
+        collection = self.requests.collection
+        operations = (collection.operation(role) for role in ("create", "replace", "update"))
+        names = [
+            name
+            for it in operations
+            if it is not None
+            for name in self.state.maker.read_names(it, collection).values()
+        ]
+        self.model = ItemModel(frozenset(names), collection.identifier)
+
+    def create(self) -> KnownItem:
+        """Creates an item.
+
+        Raises:
+            NotPermitted: The target does not permit it, the document takes no item, or the service
+                refused it.
+            Unreachable: There was no response; the item stays in the undo journal.
+        """
+        role = self.requests.collection.operation("create")
+        if role is None:
+            return self._create_by_put(self.requests.needed("replace"))
+        try:
+            sent, pending, exchange = self._created(role, self.requests.creation(role))
+        except NotPermitted:
+            if not self.steps or self.steps[-1].status != CONFLICT:
+                raise
+            sent, pending, exchange = self._created(role, self.requests.creation(role))
+        body = item_in(exchange.body, role.response_path)
+        value = self._identifier_in(exchange, body)
+        if value is None:
+            self.state.undo.unidentified(pending)
+            msg = f"the response of {' '.join(role.key)} has no identifier of the item"
+            raise NotPermitted(msg)
+        self.state.undo.created(pending, str(value))
+        item, judgements = self.model.create(exchange, value, sent, body)
+        self._judge(exchange, judgements)
+        return item
+
+    def _create_by_put(self, role: ResourceOperation) -> KnownItem:
+        value, request = self.requests.creation_at(role)
+        sent, pending, exchange = self._created(role, request)
+        self.state.undo.created(pending, str(value))
+        body = item_in(exchange.body, role.response_path)
+        item, _ = self.model.create(exchange, value, sent, body)
+        return item
+
+    def _created(
+        self, role: ResourceOperation, request: PreparedRequest
+    ) -> tuple[dict[str, Any], PendingItem, Exchange]:
+        """Sends a creation that is in the journal.
+
+        Returns:
+            The members that were sent, by the names that they are read under; the entry of the
+            journal; and the exchange.
+
+        Raises:
+            NotPermitted: It may not be sent, was refused, or is carried out later.
+            Unreachable: There was no response; the item stays in the journal.
+        """
+        sent = self.requests.sent_as_read(role, request.sent)
+        pending = self.requests.pending(request, sent, self.state.who)
+        self.state.undo.expect(pending)
+        try:
+            exchange = self._send(request)
+        except Unreachable:
+            raise
+        except BaseException:
+            self.state.undo.forget(pending)
+            raise
+        if exchange.response.is_success and exchange.status != ACCEPTED:
+            return sent, pending, exchange
+        self.state.undo.forget(pending)
+        happened = "is carried out later" if exchange.response.is_success else "was refused"
+        msg = f"{' '.join(role.key)} {happened}: status {exchange.status}"
+        raise NotPermitted(msg)
+
+    def read(self, item: KnownItem) -> None:
+        """Reads an item, also one that was deleted."""
+        role = self.requests.needed("read")
+        source = f"{self.source}, {AFTER_DELETION}" if item.is_gone else self.source
+        exchange = self._send(self.requests.plain(role, item), source=source)
+        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        self._judge(exchange, self.model.read(exchange, item, body))
+
+    def replace(self, item: KnownItem) -> bool:
+        """Replaces an item; tells whether that succeeded."""
+        role = self.requests.needed("replace")
+        request = self.requests.replacement(role, item)
+        exchange = self._send(self._matching(role, request, item))
+        if exchange.response.is_success:
+            sent = self.requests.sent_as_read(role, request.sent)
+            self.model.put(exchange, item, sent, item_in(exchange.body, role.response_path))
+        return exchange.response.is_success
+
+    def update(self, item: KnownItem) -> bool:
+        """Changes one member of an item; tells whether that succeeded.
+
+        Raises:
+            NotPermitted: No member can be changed to a value that is certainly another.
+        """
+        role = self.requests.needed("update")
+        request = self.requests.change(role, item)
+        exchange = self._send(self._matching(role, request, item))
+        if exchange.response.is_success:
+            sent = self.requests.sent_as_read(role, request.sent)
+            self.model.patch(exchange, item, sent, item_in(exchange.body, role.response_path))
+        return exchange.response.is_success
+
+    def delete(self, item: KnownItem) -> bool:
+        """Deletes an item; tells whether that succeeded.
+
+        It is deleted again only where the document says how that is refused.
+        """
+        role = self.requests.needed("delete")
+        if item.is_gone and not _declares_missing(role):
+            return False
+        request = self._matching(role, self.requests.plain(role, item), item)
+        exchange = self._send(request)
+        self._judge(exchange, self.model.delete(exchange, item))
+        if item.is_gone:
+            self.state.undo.deleted(request.url)
+        return exchange.response.is_success
+
+    def list_items(self, limit: int) -> list[str]:
+        """Lists the items page by page, and returns their identifiers.
+
+        Args:
+            limit: The items of a page, as far as the document lets a client choose it.
+        """
+        listed = self._pages(limit, None)
+        if listed.pages and self.model.identifier is not None:
+            judgements = self.model.listed(
+                listed.pages, listed.identifiers, is_whole=listed.is_whole
+            )
+            self._judge(listed.pages[-1], judgements)
+        return listed.identifiers
+
+    def read_as_other(self, who: str, item: KnownItem) -> None:
+        """Reads an item with the credential of another account, if it can only be the caller's own.
+
+        That is certain of a path below ``me``, and where the list of the other account leaves out
+        what the caller's has.
+        """
+        path = self.requests.collection.path
+        why, evidence = f"{path} is the caller's own", list[Exchange]()
+        if "me" not in path.split("/"):
+            if self.requests.collection.operation("list") is None:
+                return
+            own, others = self._pages(_LONG, None), self._pages(_LONG, who)
+            is_own = (
+                item.identifier in own.identifiers and item.identifier not in others.identifiers
+            )
+            if not (is_own and own.is_whole and others.is_whole):
+                return
+            why, evidence = "the other account's list leaves the item out", others.pages
+        role = self.requests.needed("read")
+        exchange = self._send(self.requests.plain(role, item), who)
+        body = item_in(exchange.body, role.response_path) if exchange.response.is_success else None
+        name = self.model.identifier
+        if body is not None and name is not None and str(body.get(name)) != item.identifier:
+            return  # an item of the other's own, at the same address
+        self._judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
+
+    def _pages(self, limit: int, who: str | None) -> ListedItems:
+        send = partial(self._send, who=who)
+        return read_pages(self.requests, self.requests.needed("list"), limit, send)
+
+    def _matching(
+        self, role: ResourceOperation, request: PreparedRequest, item: KnownItem
+    ) -> PreparedRequest:
+        """Returns a request with the entity tag that was last read, where it must have one."""
+        needs = any(
+            it.required and it.name.lower() == "if-match" for it in role.operation.parameters
+        )
+        if not needs:
+            return request
+        read = self.requests.collection.operation("read")
+        tag = "*"
+        if read is not None:
+            exchange = self._send(self.requests.plain(read, item))
+            tag = exchange.response.header("etag") or tag
+        return request._replace(headers={**request.headers, "if-match": tag})
+
+    def _send(self, request: PreparedRequest, who: str | None = None, source: str = "") -> Exchange:
+        client = self.state.client(source or self.source)
+        name = self.state.who if who is None else who
+        exchange = client.send(request.method, request.path, name, **request.content)
+        self.steps.append(exchange)
+        return exchange
+
+    def _judge(self, exchange: Exchange, judgements: Sequence[Judgement]) -> None:
+        for rule, judged in judgements:
+            result = judged._replace(evidence=(*self.origin, *judged.evidence))
+            self.state.note(rule, result, exchange)
+            if not result.holds:
+                self.broken.append((rule, result))
+
+    def _identifier_in(self, exchange: Exchange, body: Any) -> Any:
+        """Returns the identifier of a new item: of the body, or else of its address."""
+        name = self.model.identifier
+        if body is not None and name is not None and body.get(name) is not None:
+            return body[name]
+        path = urlsplit(exchange.response.header("location")).path.rstrip("/")
+        return unquote(path.rpartition("/")[2]) or None
+
+
+def _declares_missing(role: ResourceOperation) -> bool:
+    """Tells whether a document declares a response for an item that does not exist."""
+    return any(role.operation.response(status) is not None for status in GONE)

@@ -1,0 +1,210 @@
+"""Undoes what a run changed at another service: deletes the items that it created, restores others.
+
+The journal names each item by its address before the request is sent, so that the next run or a
+cleanup needs no model of the service. An item whose creation got no response is looked for in the
+list: it is claimed if every text that was sent is in it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.deployments.refusals import Refusal
+from understudy.interface.operations import Place
+from understudy.openapi.operations import Operation
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.undo_journal import (
+    CreatedItem,
+    PendingItem,
+    SingleBefore,
+    UndoJournal,
+)
+
+GONE: Final = frozenset({404, 410})
+"""Statuses that say that an item does not exist (RFC 9110, 15.5.5 and 15.5.11)."""
+
+AFTER_DELETION: Final = "after deletion"
+"""The end of the source of requests for items that were deleted: most documents are silent on them."""
+
+_NAMED: Final = 3
+"""Items that remain which a report names one by one."""
+
+SHORTEST_TEXT: Final = 6
+"""Characters of the shortest text by which a lost item is recognised."""
+
+
+class ItemUndo:
+    """Records what a run creates and changes by inferred state, and undoes it.
+
+    Args:
+        client: Sends the requests that undo.
+        journal: What is to be undone.
+        write: Writes the journal to its file.
+    """
+
+    def __init__(
+        self, client: ProbeClient, journal: UndoJournal, write: Callable[[], None]
+    ) -> None:
+        self._client = client
+        self._journal = journal
+        self._write = write
+        self.remaining: list[str] = []
+
+    def covers(self, place: Place) -> bool:
+        """Tells whether a write goes to what this run created, is about to create, or can restore."""
+        journal = self._journal
+        created = [it.path.partition("?")[0] for it in journal.items]
+        created += [it.path for it in journal.singles]
+        return (
+            any(place.path == it.create for it in journal.pending_items if it.delete is not None)
+            or any(place.path == it or place.path.startswith(f"{it}/") for it in created)
+            or any(place.path == it.replaces for it in journal.items if it.replaces)
+        )
+
+    def expect(self, pending: PendingItem) -> None:
+        """Records that an item is about to be created.
+
+        Raises:
+            NotPermitted: The journal cannot be written.
+        """
+        self._journal.pending_items.append(pending)
+        self._write()
+
+    def forget(self, pending: PendingItem) -> None:
+        """Records that an item was not created: the request was refused, or not sent."""
+        self._journal.pending_items.remove(pending)
+        self._write()
+
+    def created(self, pending: PendingItem, identifier: str) -> None:
+        """Records an item that was created, under its identifier."""
+        self._journal.pending_items.remove(pending)
+        if pending.delete is None:
+            self.remaining.append(f"the item {identifier} of {pending.create}, which has no DELETE")
+        else:
+            self._journal.items.append(pending.created(identifier))
+        self._write()
+
+    def unidentified(self, pending: PendingItem) -> None:
+        """Records an item that was created and whose identifier is not known, so that it stays."""
+        self._journal.pending_items.remove(pending)
+        self.remaining.append(f"an item of {pending.create}, whose response has no identifier")
+        self._write()
+
+    def deleted(self, path: str) -> None:
+        """Records that an item was deleted by the run itself."""
+        self._journal.items[:] = [it for it in self._journal.items if it.path != path]
+        self._write()
+
+    def keep(self, before: SingleBefore) -> None:
+        """Records a resource that exists once, before it is changed for the first time.
+
+        Raises:
+            NotPermitted: The journal cannot be written.
+        """
+        if all(it.path != before.path for it in self._journal.singles):
+            self._journal.singles.append(before)
+            self._write()
+
+    @property
+    def requests(self) -> int:
+        """The number of requests that undoing takes."""
+        journal = self._journal
+        return 2 * len(journal.items) + 3 * len(journal.pending_items) + 2 * len(journal.singles)
+
+    def restore(self) -> list[str]:
+        """Undoes everything, the newest item first, so that parents come after their children.
+
+        Returns:
+            One line for each thing that could not be undone.
+        """
+        journal = self._journal
+        lines = []
+        for pending in tuple(journal.pending_items):
+            lines += self._attempted(partial(self._find_lost, pending), pending.create)
+        for item in reversed(tuple(journal.items)):
+            lines += self._attempted(partial(self._delete, item), item.path)
+        for single in tuple(journal.singles):
+            lines += self._attempted(partial(self._restore, single), single.path)
+        self._write()
+        return lines
+
+    @property
+    def described_remaining(self) -> list[str]:
+        """The items that no request deletes, as one line; nothing where there are none."""
+        count = len(self.remaining)
+        if count <= _NAMED:
+            return self.remaining
+        return [f"{', '.join(self.remaining[:_NAMED])} and {count - _NAMED} other items"]
+
+    def _attempted(self, undo: Callable[[], list[str]], path: str) -> list[str]:
+        try:
+            return undo()
+        except Refusal as refusal:
+            return [f"{path}: {refusal}"]
+
+    def _delete(self, item: CreatedItem) -> list[str]:
+        exchange = self._client.send("DELETE", item.path, item.who)
+        if not exchange.response.is_success and exchange.status not in GONE:
+            return [f"{item.path} was not deleted: status {exchange.status}"]
+        self._journal.items.remove(item)
+        if item.read is not None and exchange.response.is_success:
+            reader = replace(self._client, source=f"{self._client.source}, {AFTER_DELETION}")
+            read = reader.get(item.read, item.who)
+            if read.response.is_success:
+                self.remaining.append(f"{item.read}, which is read although it was deleted")
+        return []
+
+    def _restore(self, single: SingleBefore) -> list[str]:
+        headers = {"content-type": single.media_type}
+        self._client.send(single.method, single.path, single.who, json=single.body, headers=headers)
+        members = _members_at(self._client.get(single.read, single.who), single.steps)
+        wrong = [name for name, value in single.members.items() if members.get(name) != value]
+        if wrong:
+            return [f"{single.path}: {', '.join(wrong)} could not be restored"]
+        self._journal.singles.remove(single)
+        return []
+
+    def _find_lost(self, pending: PendingItem) -> list[str]:
+        """Claims the item of a creation without a response, if the list shows it."""
+        unknown = [f"POST {pending.create} got no response; its item, if any, was not found"]
+        if pending.list is None or pending.delete is None:
+            self._journal.pending_items.remove(pending)
+            return unknown
+        exchange = self._client.get(pending.list, pending.who)
+        if not exchange.response.is_success:
+            return [f"{pending.list} cannot be read: status {exchange.status}"]
+        listed = _value_at(exchange.body, pending.steps)
+        own = [it for it in listed if _is_sent(it, pending)] if isinstance(listed, list) else []
+        self._journal.pending_items.remove(pending)
+        for item in own[:1]:
+            self._journal.items.append(pending.created(str(item[pending.identifier])))
+        return []
+
+
+def _is_sent(item: Any, pending: PendingItem) -> bool:
+    """Tells whether an item has every text that was sent, and one of them is no usual word."""
+    if not isinstance(item, Mapping) or item.get(pending.identifier) is None:
+        return False
+    texts = {name: text for name, text in pending.texts.items() if name in item}
+    return any(len(text) >= SHORTEST_TEXT for text in texts.values()) and all(
+        item[name] == text for name, text in texts.items()
+    )
+
+
+def _value_at(value: Any, steps: tuple[str, ...]) -> Any:
+    for step in steps:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _members_at(exchange: Exchange, steps: tuple[str, ...]) -> Mapping[str, Any]:
+    members = _value_at(exchange.body, steps)
+    return members if isinstance(members, Mapping) else {}
+
+
+def is_of_deleted(exchange: Exchange, operation: Operation) -> bool:
+    """Tells whether a response says that a deleted item is gone, and the document is silent on it."""
+    is_silent = exchange.status in GONE and operation.response(exchange.status) is None
+    return is_silent and exchange.source.endswith(AFTER_DELETION)

@@ -1,0 +1,134 @@
+"""A small service that keeps what its two documents suggest, written without the mock.
+
+A mutant is this service with one method replaced: what it does wrong is in that method alone.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+import httpx
+import orjson
+
+BASE = "http://127.0.0.1:9000/v1"
+DOCUMENTS = Path(__file__).parent / "documents"
+NOTES, HARBOURS = DOCUMENTS / "notes.yaml", DOCUMENTS / "harbours.yaml"
+CREATED = "2026-03-01T09:00:00Z"
+
+Item = dict[str, Any]
+Items = dict[str, Item]
+
+
+@dataclass
+class Service:
+    """Items by the path of their collection and the caller that owns them.
+
+    Attributes:
+        collections: Caller and path to the items by their identifiers.
+        singles: Caller and path to a resource that exists once.
+        last: The last identifier.
+        requests: The method and path of every request.
+    """
+
+    collections: dict[tuple[str, str], Items] = field(default_factory=dict)
+    singles: dict[tuple[str, str], Item] = field(default_factory=dict)
+    last: int = 40
+    requests: list[str] = field(default_factory=list)
+
+    def items(self, who: str, path: str) -> Items:
+        return self.collections.setdefault((who, path), {})
+
+    def identify(self, path: str) -> Any:
+        """Returns the identifier of a new item."""
+        self.last += 1
+        return self.last if path == "/me/notes" else f"b{self.last}"
+
+    def create(self, who: str, path: str, sent: Item) -> Item:
+        item = {**sent, "id": self.identify(path)}
+        if path == "/me/notes":
+            item["created"] = CREATED
+        self.items(who, path)[str(item["id"])] = item
+        return item
+
+    def listed(self, who: str, path: str, query: dict[str, str]) -> list[Item]:
+        items = list(self.items(who, path).values())
+        offset = int(query.get("offset", "0"))
+        return items[offset : offset + int(query.get("limit", "20"))]
+
+    def read(self, who: str, path: str, identifier: str) -> Item | None:
+        return self.items(who, path).get(identifier)
+
+    def replace(self, who: str, path: str, identifier: str, sent: Item) -> Item | None:
+        item = self.read(who, path, identifier)
+        if item is None:
+            return None
+        own: Item = {name: item[name] for name in ("id", "created") if name in item}
+        self.items(who, path)[identifier] = {**sent, **own}
+        return self.items(who, path)[identifier]
+
+    def update(self, who: str, path: str, identifier: str, sent: Item) -> Item | None:
+        item = self.read(who, path, identifier)
+        if item is None:
+            return None
+        self.items(who, path)[identifier] = {**item, **sent}
+        return self.items(who, path)[identifier]
+
+    def delete(self, who: str, path: str, identifier: str) -> bool:
+        return self.items(who, path).pop(identifier, None) is not None
+
+    def put_single(self, who: str, path: str, sent: Item) -> Item:
+        self.singles[who, path] = sent
+        return sent
+
+    def single(self, who: str, path: str) -> Item:
+        return self.singles.get((who, path), {"language": "en", "signature": "Yours"})
+
+    def respond(self, request: httpx.Request) -> httpx.Response:
+        path = unquote(request.url.path).removeprefix("/v1")
+        self.requests.append(f"{request.method} {path}")
+        who = request.headers.get("authorization", "")
+        if path.startswith("/me/") and not who:
+            return httpx.Response(401)
+        sent = orjson.loads(request.content) if request.content else {}
+        if path == "/me/settings":
+            single = self.put_single(who, path, sent) if sent else self.single(who, path)
+            return _json(200, single)
+        parts = path.strip("/").split("/")
+        is_item = len(parts) % 2 == (1 if parts[0] == "me" else 0)
+        if not is_item:
+            return self._of_collection(request, who, path, sent)
+        above, _, identifier = path.rpartition("/")
+        return self._of_item(request.method, who, above, identifier, sent)
+
+    def _of_collection(
+        self, request: httpx.Request, who: str, path: str, sent: Item
+    ) -> httpx.Response:
+        if request.method == "POST":
+            return _json(201, _wrapped(path, self.create(who, path, sent)))
+        query = {name: texts[-1] for name, texts in parse_qs(request.url.query.decode()).items()}
+        page = self.listed(who, path, query)
+        if path == "/me/notes":
+            return _json(200, {"data": page, "total": len(self.items(who, path))})
+        return _json(200, {"berths": page} if path.endswith("/berths") else page)
+
+    def _of_item(
+        self, method: str, who: str, path: str, identifier: str, sent: Item
+    ) -> httpx.Response:
+        if method == "DELETE":
+            return httpx.Response(204 if self.delete(who, path, identifier) else 404)
+        item = {
+            "GET": lambda: self.read(who, path, identifier),
+            "PUT": lambda: self.replace(who, path, identifier, sent),
+            "PATCH": lambda: self.update(who, path, identifier, sent),
+        }[method]()
+        return httpx.Response(404) if item is None else _json(200, _wrapped(path, item))
+
+
+def _wrapped(path: str, item: Item) -> Item:
+    return {"berth": item} if path.endswith("/berths") else item
+
+
+def _json(status: int, content: Any) -> httpx.Response:
+    headers = {"content-type": "application/json"}
+    return httpx.Response(status, headers=headers, content=orjson.dumps(content))
