@@ -1,4 +1,4 @@
-"""The state machine finds what only another order of requests shows, and shrinks it."""
+"""The state machine finds what only another order of requests shows."""
 
 import pytest
 from tests.quality.inferred.service import HARBOURS, NOTES, Service
@@ -30,7 +30,7 @@ def play():
         run = start(deployed(service, document), RunOptions(rules=tuple(INFERRED)))
         judge_inferred_state(run)
         found = [it.rule.id for it in run.evaluator.findings]
-        scenarios(8, steps=8)(run)
+        scenarios(10)(run)
         return found, run.evaluator.findings[len(found) :]
 
     return play
@@ -43,12 +43,16 @@ def test_a_service_that_keeps_its_items_breaks_nothing_in_any_order(play, docume
     assert not any(service.collections.values())
 
 
-def test_what_only_another_order_shows_is_shrunk_to_the_fewest_requests(play):
+def test_what_only_another_order_shows_is_a_finding_of_the_few_requests_it_rests_on(play):
     service = ForgetsAnItemThatIsChangedTwice()
     before, (finding,) = play(service)
     assert before == []
     assert finding.rule.id == "inferred-update-merged"
-    assert [step.request.method for step in finding.steps] == ["POST", "PATCH", "PATCH", "GET"]
+    first, *changes, last = [step.request.method for step in finding.steps]
+    assert (first, last) == ("POST", "GET")
+    assert changes.count("PATCH") >= 2
+    assert set(changes) <= {"PATCH", "GET"}
+    assert len({step.value for step in finding.steps[1:]}) == 1
     assert not any(service.collections.values())
 
 

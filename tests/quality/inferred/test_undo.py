@@ -7,7 +7,7 @@ from tests.quality.inferred.verifying import deployed, target, verified
 
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.errors import StartupError
-from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.parents import collection_client
 from understudy.verify.inferred.singletons import judge_singleton
 from understudy.verify.run import RunOptions, start
@@ -32,7 +32,7 @@ def journal(tmp_path):
 def killed(service, journal, document=NOTES):
     """Begins a run that ends without undoing anything, as after ``kill -9``."""
     run = start(deployed(service, document, journal=journal), RunOptions(rules=("answers",)))
-    return InferredState(run, run.resources)
+    return InferredRun(run, run.resources)
 
 
 def items_of(service):

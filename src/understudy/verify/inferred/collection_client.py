@@ -13,7 +13,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.openapi.resources.model import ResourceOperation
 from understudy.verify.inferred.collection_requests import CollectionRequests
-from understudy.verify.inferred.context import InferredState, item_in
+from understudy.verify.inferred.context import InferredRun, item_in
 from understudy.verify.inferred.items import ItemModel, Judgement, KnownItem
 from understudy.verify.inferred.listing import ListedItems, read_pages
 from understudy.verify.inferred.prepared import PreparedRequest
@@ -44,7 +44,7 @@ class CollectionClient:
         broken: The judgements that did not hold, with their rules.
     """
 
-    state: InferredState
+    state: InferredRun
     requests: CollectionRequests
     source: str
     origin: tuple[Exchange, ...] = ()

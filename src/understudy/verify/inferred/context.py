@@ -20,7 +20,7 @@ OTHER = "other"
 
 
 @dataclass
-class InferredState:
+class InferredRun:
     """The inferred state of one run.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Creates, reads, lists, changes and deletes items of any document in any order, beside a model.
 
-What the fixed sequence of a collection has shown is not looked for again; what another order shows is
-shrunk to the fewest requests.
+What the fixed sequence of a collection has shown is not looked for again.
 """
 
 from collections.abc import Callable, Collection
@@ -12,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceCollection, Role
+from understudy.verify.findings import steps_of
 from understudy.verify.inferred.collection_client import CollectionClient
-from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
 from understudy.verify.inferred.parents import collection_client
 from understudy.verify.run import RuleBroken
@@ -31,7 +31,7 @@ class ItemsMachine(RuleBasedStateMachine):
     """
 
     def __init__(
-        self, state: InferredState, collection: ResourceCollection, known: Collection[str]
+        self, state: InferredRun, collection: ResourceCollection, known: Collection[str]
     ) -> None:
         super().__init__()
         self.state = state
@@ -112,7 +112,7 @@ class ItemsMachine(RuleBasedStateMachine):
             return  # the service refused it, which no rule forbids
         for name, result in client.broken:
             if name not in self.known:
-                steps = (*client.origin, *client.steps)
+                steps = steps_of(client.steps[-1], result.evidence)
                 broken = RuleBroken(name, result.expected, result.actual, steps)
                 self.state.run.broken = broken
                 raise broken

@@ -7,7 +7,7 @@ from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceCollection
 from understudy.verify.inferred.collection_client import CollectionClient
 from understudy.verify.inferred.collection_requests import CollectionRequests
-from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
 
 _DEEPEST = 3
@@ -15,7 +15,7 @@ _DEEPEST = 3
 
 
 def collection_client(
-    state: InferredState,
+    state: InferredRun,
     collection: ResourceCollection,
     source: str,
     above: tuple[str, ...] = (),

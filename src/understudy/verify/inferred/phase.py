@@ -6,7 +6,7 @@ from functools import partial
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Target
 from understudy.openapi.resources.model import ResourceCollection, ResourceModel
-from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.sequences import COSTS, judge_collection, source_of
 from understudy.verify.inferred.singletons import judge_singleton
 from understudy.verify.inferred_rules import INFERRED, OWNER_ONLY, lacking
@@ -31,7 +31,7 @@ def judge_inferred_state(run: Run) -> None:
     run.checkable |= set(wanted)
     if not wanted:
         return
-    state = InferredState(run, run.resources)
+    state = InferredRun(run, run.resources)
     for path, judge in _resources(state):
         try:
             judge()
@@ -49,7 +49,7 @@ def judge_inferred_state(run: Run) -> None:
     _give_reasons(run, wanted, "the requests that could show it were refused")
 
 
-def _resources(state: InferredState) -> Iterator[tuple[str, Judging]]:
+def _resources(state: InferredRun) -> Iterator[tuple[str, Judging]]:
     for collection in state.model.collections:
         yield collection.path, partial(judge_collection, state, collection)
     for singleton in state.model.singletons:

@@ -10,7 +10,7 @@ from typing import Final
 from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceCollection, Role
 from understudy.verify.inferred.collection_client import CollectionClient
-from understudy.verify.inferred.context import InferredState
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.items import KnownItem
 from understudy.verify.inferred.parents import collection_client
 
@@ -35,7 +35,7 @@ def source_of(path: str) -> str:
     return f"inferred state of {path}"
 
 
-def judge_collection(state: InferredState, collection: ResourceCollection) -> None:
+def judge_collection(state: InferredRun, collection: ResourceCollection) -> None:
     """Creates, lists, reads, changes and deletes items of a collection.
 
     Raises:

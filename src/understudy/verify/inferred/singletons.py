@@ -8,7 +8,7 @@ from understudy.deployments.refusals import NotPermitted
 from understudy.openapi.resources.model import ResourceOperation, ResourceSingleton
 from understudy.verify.checks import expect
 from understudy.verify.inferred.comparing import differing, shown
-from understudy.verify.inferred.context import InferredState, item_in
+from understudy.verify.inferred.context import InferredRun, item_in
 from understudy.verify.inferred.prepared import PreparedRequest
 from understudy.verify.inferred.requests import JSON_PATCH, ItemMembers
 from understudy.verify.inferred.sequences import source_of
@@ -16,7 +16,7 @@ from understudy.verify.inferred_rules import SINGLETON_KEPT
 from understudy.verify.undo_journal import SingleBefore
 
 
-def judge_singleton(state: InferredState, singleton: ResourceSingleton) -> None:
+def judge_singleton(state: InferredRun, singleton: ResourceSingleton) -> None:
     """Reads a resource, changes one member by each of its operations, and reads it again.
 
     Raises:
@@ -32,7 +32,7 @@ def judge_singleton(state: InferredState, singleton: ResourceSingleton) -> None:
 class _Single:
     """One resource, and its members as they must be read."""
 
-    def __init__(self, state: InferredState, singleton: ResourceSingleton) -> None:
+    def __init__(self, state: InferredRun, singleton: ResourceSingleton) -> None:
         self._state = state
         self._singleton = singleton
         self._source = source_of(singleton.path)

@@ -4,7 +4,7 @@ Every exchange goes through the same gateway and evaluator as a probe's. A broke
 sequence, Hypothesis shrinks it, and the smallest sequence becomes the finding's steps.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Final
 
@@ -13,7 +13,8 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from understudy.deployments.refusals import Refusal
-from understudy.verify.inferred.context import InferredState
+from understudy.openapi.resources.model import ResourceCollection
+from understudy.verify.inferred.context import InferredRun
 from understudy.verify.inferred.machine import ItemsMachine
 from understudy.verify.inferred.phase import playable
 from understudy.verify.needs import lacking
@@ -44,8 +45,7 @@ def scenarios(examples: int, steps: int = 12) -> RunPhase:
             if lacking(SCENARIOS[name].needs, run.deployment.target, run.deployment.time) is None:
                 play(run, name, examples, steps)
         for collection, known in playable(run):
-            state = InferredState(run, run.resources)
-            play_machine(run, partial(ItemsMachine, state, collection, known), examples, steps)
+            play_items(run, collection, known, examples, steps)
 
     return phase
 
@@ -59,13 +59,23 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
     Raises:
         Refusal: The budget or the time is used up.
     """
-    return play_machine(run, partial(SCENARIOS[name], run, name), examples, steps)
+    chosen = _settings(examples, steps)
+    return _play(run, partial(SCENARIOS[name], run, name), chosen)
 
 
-def play_machine(
-    run: Run, machine: Callable[[], RuleBasedStateMachine], examples: int, steps: int
+def play_items(
+    run: Run, collection: ResourceCollection, known: Collection[str], examples: int, steps: int = 12
 ) -> str:
-    """Runs a state machine as ``play`` runs a scenario.
+    """Creates, changes and deletes items of a collection in any order.
+
+    Nothing is shrunk, which takes thousands of requests: a judgement names the few that it rests on.
+
+    Args:
+        run: The run.
+        collection: The collection.
+        known: Rules that were shown to be broken there.
+        examples: Sequences.
+        steps: The most operations of a sequence.
 
     Returns:
         The id of the rule that is broken, or an empty string.
@@ -73,7 +83,13 @@ def play_machine(
     Raises:
         Refusal: The budget or the time is used up.
     """
-    chosen = settings(
+    state = InferredRun(run, run.resources)
+    chosen = settings(_settings(examples, steps), phases=(Phase.generate,))
+    return _play(run, partial(ItemsMachine, state, collection, known), chosen)
+
+
+def _settings(examples: int, steps: int) -> settings:
+    return settings(
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
@@ -83,6 +99,9 @@ def play_machine(
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
+
+
+def _play(run: Run, machine: Callable[[], RuleBasedStateMachine], chosen: settings) -> str:
     run.forget()
     refusal = None
     try:
