@@ -18,7 +18,7 @@ RUN /opt/understudy/bin/pip install --no-cache-dir --constraint constraints.txt 
 RUN /opt/sbom/bin/cyclonedx-py environment --output-file /opt/understudy/sbom.json /opt/understudy/bin/python
 
 FROM python:3.13-slim AS run
-RUN useradd --system --uid 10001 --create-home understudy
+RUN useradd --uid 10001 --create-home understudy
 ENV PATH=/opt/understudy/bin:/usr/local/bin:/usr/bin:/bin PYTHONDONTWRITEBYTECODE=1
 WORKDIR /home/understudy
 USER 10001
