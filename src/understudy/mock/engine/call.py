@@ -101,6 +101,10 @@ class SharedBody:
         return self._content
 
 
+_MOST_SHARED = 500
+"""Bodies that are kept: about 2 MB."""
+
+
 class SharedBodies:
     """Keeps bodies that were built from frozen records, for the next request of the same.
 
@@ -109,7 +113,7 @@ class SharedBodies:
     """
 
     def __init__(self) -> None:
-        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recent(1000)
+        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recent(_MOST_SHARED)
 
     def get(
         self, record: object, key: str, site_url: str, view: str, build: Callable[[], Any]
