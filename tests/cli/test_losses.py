@@ -8,7 +8,9 @@ from click.testing import CliRunner, Result
 
 from understudy.cli import main
 from understudy.cli.losses import print_losses
+from understudy.cli.serving import _mock
 from understudy.mock.app import Mock
+from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import document_of
 
@@ -88,3 +90,24 @@ def test_the_first_five_losses_are_printed_errors_first(capsys) -> None:
     assert lines[0].startswith("api.yaml: error: #/paths/~1a/get/callbacks: 7 is not")
     assert lines[5] == "and 3 more; `understudy lint api.yaml` shows all 8."
     assert len(lines) == 6
+
+
+EXAMPLES = """
+openapi: 3.1.0
+info: {title: a, version: '1'}
+paths:
+  /a:
+    get:
+      responses:
+        '200':
+          description: a
+          content: {application/json: {schema: {type: integer}, examples: {b: {value: x}, c: {value: 1}, d: {value: []}}}}
+"""
+
+
+def test_the_start_counts_examples_that_break_their_schemas_in_one_line(tmp_path: Path, capsys):
+    path = tmp_path / "api.yaml"
+    path.write_text(EXAMPLES)
+    _mock(Settings(document=path), None, Addresses("http://127.0.0.1", "http://127.0.0.1:1"))
+    expected = f"{path}: warning: 2 examples break their schemas and are not used; `understudy lint {path}` shows where.\n"
+    assert capsys.readouterr().err == expected

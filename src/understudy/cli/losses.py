@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
 from understudy.openapi.diagnostics import Diagnostic
+from understudy.openapi.loader import Document
 
 MOST = 5
 """Losses that are printed; ``understudy lint`` shows all."""
+
+MOST_CHECKED: Final = 1_000_000
+"""Size in bytes of the largest document whose examples are compared at start, which takes 0.2 s."""
 
 
 def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
@@ -18,6 +23,26 @@ def print_losses(path: Path, losses: Sequence[Diagnostic]) -> None:
     if len(losses) > MOST:
         click.secho(
             f"and {len(losses) - MOST:,} more; `understudy lint {path}` shows all {len(losses):,}.",
+            fg="yellow",
+            err=True,
+        )
+
+
+def print_wrong_examples(document: Document) -> None:
+    """Prints the number of examples that break their schema, if there are any, in one line."""
+    # Only documents of other services have such examples, and only their start needs the linter.
+    from understudy.openapi.lint.linting import lint
+
+    if sum(file.stat().st_size for file in document.files) > MOST_CHECKED:
+        return
+    number = sum(it.rule == "invalid-example" for it in lint(document))
+    if number:
+        examples = "1 example breaks its schema and is"
+        if number > 1:
+            examples = f"{number:,} examples break their schemas and are"
+        click.secho(
+            f"{document.path}: warning: {examples} not used; "
+            f"`understudy lint {document.path}` shows where.",
             fg="yellow",
             err=True,
         )

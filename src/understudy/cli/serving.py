@@ -17,7 +17,7 @@ import orjson
 from understudy.cli.banner import banner
 from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
-from understudy.cli.losses import print_losses
+from understudy.cli.losses import print_losses, print_wrong_examples
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.engine import server
@@ -85,6 +85,8 @@ def _mock(settings: Settings, record: RequestListener | None, addresses: Address
     """Builds the mock, and says what it could not take from the document."""
     mock = Mock(settings, record, addresses)
     print_losses(mock.document, mock.losses)
+    if mock.listing is not None and mock.listing.endpoints:
+        print_wrong_examples(mock.listing.endpoints[0].api.document)
     return mock
 
 

@@ -154,11 +154,6 @@ def is_json(media_type: str) -> bool:
     return media_type == JSON or media_type.endswith("+json")
 
 
-def encoded(text: str) -> str:
-    """Returns a text percent-encoded: everything but letters, digits and ``-._~``."""
-    return quote(text, safe="", errors="surrogatepass")
-
-
 def dumps(value: Any) -> str:
     """Returns JSON; unlike a library's writer, writes a ``JsonLiteral`` as it is."""
     if isinstance(value, JsonLiteral):

@@ -9,15 +9,15 @@ from itertools import chain
 from typing import Any
 
 from understudy.generate.cases import CaseSite, encoded_variable, variable
-from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
+from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, is_json
 from understudy.generate.mutations import bearer_tokens, multipart_bodies
-from understudy.generate.styles import query_pairs, text_of, written
 from understudy.generate.upload_images import png
 from understudy.generate.values import SchemaValues
 from understudy.interface.operations import LOOKUP, key_of
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.operations import FieldEncoding, Operation
+from understudy.openapi.parameter_writing import encoded, query_pairs, text_of, written
 
 ANY_BYTES = ("image/", "application/octet-stream")
 """Prefixes of the media types for which a document cannot say which bytes are valid."""

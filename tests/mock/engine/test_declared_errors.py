@@ -204,3 +204,20 @@ def test_so_does_the_refusal_of_a_path_without_an_operation(serve, method, path,
     assert path in refused.json()["message"]
     own = serve(NEIGHBOURS, api={"handlers": {}}).ask(method, path)
     assert (own.status_code, list(own.json())) == (status, ["error", "code"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "status"),
+    [("'415', '400'", 415), ("'400', '422'", 400), ("'422'", 422), ("4XX, '400'", 415), ("", 415)],
+)
+def test_another_media_type_is_refused_by_a_status_that_is_declared(serve, declared, status):
+    errors = ", ".join(f"{it}: {{description: no}}" for it in declared.split(", ") if it)
+    paths = f"""
+  /texts:
+    post:
+      requestBody: {{required: true, content: {{application/json: {{schema: {{type: object}}}}}}}}
+      responses: {{'204': {{description: ok}}{"," if errors else ""} {errors}}}
+"""
+    document = f"openapi: 3.0.3\ninfo: {{title: a, version: '1'}}\npaths:{paths}"
+    response = serve(document).post("/texts", content=b"a", headers={"content-type": "text/plain"})
+    assert response.status_code == status, response.text

@@ -102,7 +102,7 @@ class ExportFormat(NamedTuple):
     write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
     about: str
     suffix: str
-    has_sequences: bool = True
+    has_sequences: bool = False
 
 
 def with_reasons(

@@ -16,15 +16,21 @@ from understudy.generate.formats import (
 from understudy.generate.formats.export import ExportFormat
 
 FORMATS: Mapping[str, ExportFormat] = {
-    "curl": ExportFormat(curl.write, "a shell script that sends and judges", ".sh"),
-    "http": ExportFormat(http_file.write, "for VS Code and JetBrains", ".http"),
-    "har": ExportFormat(har_file.write, "HAR 1.2", ".har", has_sequences=False),
-    "postman": ExportFormat(postman.write, "a collection, v2.1, that judges", ".json"),
-    "bruno": ExportFormat(bruno.write, "a collection (directory) that judges", ""),
-    "k6": ExportFormat(k6.write, "a script that sends and judges", ".js"),
-    "pytest": ExportFormat(pytest_module.write, "a module that sends and judges", ".py"),
-    "jsonl": ExportFormat(jsonl.write, "a JSON object a line", ".jsonl"),
-    "csv": ExportFormat(
-        csv_rows.write, "rows for a test-management tool", ".csv", has_sequences=False
+    "curl": ExportFormat(
+        curl.write, "a shell script that sends and judges", ".sh", has_sequences=True
     ),
+    "http": ExportFormat(http_file.write, "for VS Code and JetBrains", ".http", has_sequences=True),
+    "har": ExportFormat(har_file.write, "HAR 1.2", ".har"),
+    "postman": ExportFormat(
+        postman.write, "a collection, v2.1, that judges", ".json", has_sequences=True
+    ),
+    "bruno": ExportFormat(
+        bruno.write, "a collection (directory) that judges", "", has_sequences=True
+    ),
+    "k6": ExportFormat(k6.write, "a script that sends and judges", ".js", has_sequences=True),
+    "pytest": ExportFormat(
+        pytest_module.write, "a module that sends and judges", ".py", has_sequences=True
+    ),
+    "jsonl": ExportFormat(jsonl.write, "a JSON object a line", ".jsonl", has_sequences=True),
+    "csv": ExportFormat(csv_rows.write, "rows for a test-management tool", ".csv"),
 }

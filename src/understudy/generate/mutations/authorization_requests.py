@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Mutation, rule
@@ -15,6 +15,7 @@ from understudy.generate.mutations.operation_context import (
 )
 from understudy.generate.test_data import TestData
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.openapi.parameter_writing import encoded
 
 _BY_REDIRECT = ExpectedRefusal(("302", "303"), "with error")
 """Rule authorize-error-redirect."""

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.edges import edges
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
-from understudy.generate.styles import query_pairs, written
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import encoded, query_pairs, written
 
 
 def lists(

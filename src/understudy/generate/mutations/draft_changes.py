@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
+from understudy.openapi.parameter_writing import encoded
 
 DraftChange = Callable[[Draft], Draft]
 """Returns a changed copy of a draft."""

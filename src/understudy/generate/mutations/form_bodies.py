@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.edges import edges
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.json_bodies import no_body
 from understudy.generate.mutations.mutation import BODY, WRITING, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
-from understudy.generate.styles import written
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import encoded, written
 
 
 def mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:

@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any
 
 from understudy.generate import texts
-from understudy.generate.drafts import Draft, JsonLiteral, dumps, encoded
+from understudy.generate.drafts import Draft, JsonLiteral, dumps
 from understudy.generate.edges import EdgeValue, edges
 from understudy.generate.mutations import draft_changes, json_writing
 from understudy.generate.mutations.mutation import BODY, Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.values import MAX_DEPTH
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import encoded
 
 Path = tuple[str | int, ...]
 

@@ -8,9 +8,9 @@ from understudy.generate.cases import CaseKind
 from understudy.generate.drafts import JSON, Draft, MultipartBody, MultipartPart
 from understudy.generate.mutations.mutation import BODY, OPEN, WRITING, Generator, Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext
-from understudy.generate.styles import written
 from understudy.generate.upload_images import UploadImage
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import written
 
 TOO_LARGE = ("413",)
 MULTIPART_RFC = "RFC 7578, 4"

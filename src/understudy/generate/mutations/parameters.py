@@ -7,16 +7,16 @@ from typing import Any
 
 from understudy.generate import texts
 from understudy.generate.cases import CaseKind, variable
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.edges import EdgeValue, edges
 from understudy.generate.mutations import composites
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext, name_of
-from understudy.generate.styles import text_of, written
 from understudy.generate.test_data import AVATAR_ID
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.loader import Node
+from understudy.openapi.parameter_writing import encoded, text_of, written
 
 
 def _bytewise(form: str) -> Callable[[bytes], str]:

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Iterator
 
 from understudy.generate.cases import variable
-from understudy.generate.drafts import encoded
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.bearer_tokens import HEADER
 from understudy.generate.mutations.draft_changes import DraftChange
 from understudy.generate.mutations.mutation import REFUSED, Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext
 from understudy.generate.test_data import TestData, digest
+from understudy.openapi.parameter_writing import encoded
 
 
 def mutations(

@@ -7,10 +7,11 @@ from random import Random  # noqa: TID251 - seeded by whoever asks
 from typing import Any
 
 from understudy.generate import texts
-from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, encoded, is_json
+from understudy.generate.drafts import FORM, JSON, MULTIPART, Draft, is_json
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.mutation import REFUSED, Generator, Mutation
 from understudy.generate.mutations.operation_context import OperationContext
+from understudy.openapi.parameter_writing import encoded
 
 _ACCEPTED_HEADERS = {
     "an unknown header": ("X-Understudy-Extra", "1"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from understudy.generate.cases import variable
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.mutations import draft_changes, profile_identifiers
 from understudy.generate.mutations.bearer_tokens import HEADER, PART, sending
 from understudy.generate.mutations.mutation import Mutation, rule
@@ -27,6 +27,7 @@ from understudy.interface.operations import (
     UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
+from understudy.openapi.parameter_writing import encoded
 
 EMAIL_HASH_PARTS = {
     LIST_AVATARS: "query selected_email_hash",

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from understudy.generate.cases import CaseRequest, encoded_variable, variable
-from understudy.generate.drafts import Draft, encoded
+from understudy.generate.drafts import Draft
 from understudy.generate.mutations import draft_changes
 from understudy.generate.mutations.mutation import Mutation, rule
 from understudy.generate.mutations.operation_context import OperationContext, ValueSemantics
 from understudy.generate.test_data import TestData
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
+from understudy.openapi.parameter_writing import encoded
 
 
 def password_grant(data: TestData, draft: Draft) -> Draft:

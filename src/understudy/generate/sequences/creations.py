@@ -6,11 +6,11 @@ from typing import Any, Final, NamedTuple
 
 from understudy.errors import StartupError
 from understudy.generate.cases import encoded_variable
-from understudy.generate.drafts import encoded
 from understudy.generate.sequence_steps import ITEMS
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation
+from understudy.openapi.parameter_writing import encoded
 from understudy.openapi.resources.model import (
     ResourceCollection,
     ResourceModel,

@@ -10,6 +10,7 @@ from understudy.mock.collections.constraints import (
     chosen_identifier,
     expect_references,
     expect_unique,
+    expect_unreferenced,
 )
 from understudy.mock.collections.patching import JSON_PATCH, MERGE_PATCH, merged, patched
 from understudy.mock.collections.records import text_of
@@ -138,24 +139,19 @@ def delete(bound: BoundCall) -> HandlerResponse | None:
     Raises:
         NotFound: There is no such item.
         PreconditionFailed: The item is not in the state that the client expects.
+        Conflict: Items of other collections refer to it, and the document declares 409.
     """
     item = bound.item()
     if item is None:
         return None
     expect_match(bound, item)
+    left = expect_unreferenced(bound, item)
     deleted = bound.records.delete(bound.resource, item)
     path, notes = bound.resource.path, bound.call.notes
     notes.append(f"deleted {item.identifier!r} of {path}")
     notes += [f"deleted {count} below it, of {below}" for below, count in deleted.items()]
-    referring = [
-        (other.path, member)
-        for other in bound.stateful.model.collections
-        for member, target in other.references.items()
-        if target == path
-    ]
-    left = bound.records.referring(referring, item.body.get(bound.identifier_member or ""))
     if left:
-        notes.append(f"{left} items of other collections still refer to it")
+        notes.append(f"other items still refer to it: {left}")
     return response(bound, status_for(bound), item.body)
 
 

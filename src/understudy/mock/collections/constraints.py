@@ -83,5 +83,30 @@ def expect_references(bound: BoundCall, sent: Mapping[str, Any]) -> None:
         bound.call.notes.append(f"{msg} The document declares no status that refuses it.")
 
 
+def expect_unreferenced(bound: BoundCall, item: Item) -> str:
+    """Accepts the deletion of an item that no other refers to, or where the document declares no 409.
+
+    Returns:
+        The numbers of items that refer to it, with their members and collections; empty for none.
+
+    Raises:
+        Conflict: Items refer to it, and the document declares 409 for its deletion.
+    """
+    value = item.body.get(bound.identifier_member or "")
+    if value is None:
+        return ""
+    counts = {
+        f"{member} of {other.path}": bound.records.referring(other.path, member, value)
+        for other in bound.stateful.model.collections
+        for member, target in other.references.items()
+        if target == bound.resource.path
+    }
+    left = ", ".join(f"{count} by {name}" for name, count in counts.items() if count)
+    if left and str(_CONFLICT) in _statuses(bound):
+        msg = f"The item {item.identifier!r} of {bound.resource.path} is in use, as other items refer to it: {left}."
+        raise Conflict(msg, code="conflict")
+    return left
+
+
 def _statuses(bound: BoundCall) -> Mapping[str, Any]:
     return bound.role.operation.responses

@@ -1,6 +1,6 @@
 """Reads and changes the items of a world: the only module here that touches its records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -105,13 +105,6 @@ class ItemRecords:
         above = tuple(parents)
         return [it for it in self.all(path) if it.parents[: len(above)] == above]
 
-    def referring(self, paths: Iterable[tuple[str, str]], identifier: Any) -> int:
-        """Returns how many items refer to an identifier.
-
-        Args:
-            paths: Collections and their members that refer.
-            identifier: The value of the member.
-        """
-        return sum(
-            item.body.get(member) == identifier for path, member in paths for item in self.all(path)
-        )
+    def referring(self, path: str, member: str, identifier: Any) -> int:
+        """Returns how many items of a collection have an identifier in a member."""
+        return sum(item.body.get(member) == identifier for item in self.all(path))

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import orjson
 
@@ -13,6 +13,7 @@ from understudy.mock.engine.forms import MULTIPART, URLENCODED, form_fields
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import MediaType
+from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
 from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
 from understudy.openapi.sampler import Sampler
 
@@ -76,19 +77,28 @@ def _credential_words(credential: Credential, credentials: SampleCredentials) ->
 def _target(endpoint: Endpoint, credentials: SampleCredentials) -> str:
     """Returns the path with its query: every required parameter has a value."""
     operation = endpoint.operation
-    values = {p.name: _text(_value(endpoint, p)) for p in _required(endpoint, "path")}
-    if endpoint.document_handler is not None:
-        values |= endpoint.document_handler.path_values()
-    path = PATH_PARAMETER.sub(lambda match: quote(values.get(match[1], "1"), ""), operation.path)
-    query = [pair for p in _required(endpoint, "query") for pair in _pairs(endpoint, p)]
-    query += [(c.name, credentials.token) for c in _credentials(endpoint) if c.location == "query"]
-    return f"{path}?{urlencode(query)}" if query else path
+    handler = endpoint.document_handler
+    items = {} if handler is None else handler.path_values()
+    texts = {
+        p.name: text_of(p, items.get(p.name, _value(endpoint, p)))
+        for p in operation.parameters
+        if p.location == "path"
+    }
+    path = PATH_PARAMETER.sub(lambda match: texts.get(match[1], "1"), operation.path)
+    required = _required(endpoint, "query")
+    query = [pair for p in required for pair in query_pairs(p, _value(endpoint, p))]
+    query += [
+        (encoded(c.name), encoded(credentials.token))
+        for c in _credentials(endpoint)
+        if c.location == "query"
+    ]
+    return f"{path}?{'&'.join(f'{name}={text}' for name, text in query)}" if query else path
 
 
 def _headers(endpoint: Endpoint) -> Iterator[str]:
     for parameter in _required(endpoint, "header"):
-        yield f"{parameter.name}: {_text(_value(endpoint, parameter))}"
-    cookies = [f"{p.name}={_text(_value(endpoint, p))}" for p in _required(endpoint, "cookie")]
+        yield f"{parameter.name}: {text_of(parameter, _value(endpoint, parameter), str)}"
+    cookies = [f"{p.name}={text_of(p, _value(endpoint, p))}" for p in _required(endpoint, "cookie")]
     if cookies:
         yield f"Cookie: {'; '.join(cookies)}"
 
@@ -112,19 +122,6 @@ def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
     return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(
         parameter.schema, parameter.name
     )
-
-
-def _pairs(endpoint: Endpoint, parameter: Parameter) -> Iterator[tuple[str, str]]:
-    """Yields what a query says for a parameter, by its style (OpenAPI 3.0.3, Parameter Object)."""
-    value = _value(endpoint, parameter)
-    if isinstance(value, dict) and not parameter.is_json:
-        is_deep = parameter.style == "deepObject"
-        for name, member in value.items():
-            yield f"{parameter.name}[{name}]" if is_deep else name, _text(member)
-    elif isinstance(value, list) and parameter.explode and not parameter.is_json:
-        yield from ((parameter.name, _text(item)) for item in value)
-    else:
-        yield parameter.name, _text(value, is_json=parameter.is_json)
 
 
 def _text(value: Any, *, is_json: bool = False) -> str:

@@ -18,6 +18,7 @@ from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
 
 _BAD_REQUEST = 400
+_UNSUPPORTED_MEDIA_TYPE = 415
 _UNPROCESSABLE = 422
 _NOT_LETTERS = re.compile("[^a-z]")
 
@@ -125,10 +126,16 @@ class DeclaredErrors:
         )
 
     def _status(self, status: int) -> int:
-        """Returns the status, or 422 for a 400 where the document declares only that."""
+        """Returns the status by which the document declares that a request is invalid.
+
+        That is 422 for a 400 that is not declared, and 400 or 422 for a 415 that is not.
+        """
         declared = self._operation.responses
-        if status == _BAD_REQUEST and str(_UNPROCESSABLE) in declared and "400" not in declared:
+        if status == _BAD_REQUEST and "400" not in declared and str(_UNPROCESSABLE) in declared:
             return _UNPROCESSABLE
+        if status == _UNSUPPORTED_MEDIA_TYPE and self._operation.response(status) is None:
+            others = (_BAD_REQUEST, _UNPROCESSABLE)
+            return next((other for other in others if str(other) in declared), status)
         return status
 
     def _is_own_shape(self, schema: Node, body: Any) -> bool:

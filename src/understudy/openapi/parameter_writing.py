@@ -1,10 +1,10 @@
 """Writes values into a path, query, header, cookie or form by their style (OpenAPI 3.0.3, 4.7.12.2)."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from understudy.generate.drafts import dumps, encoded
 from understudy.openapi.declared_parameters import Parameter
 
 _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
@@ -16,12 +16,17 @@ Encode = Callable[[str], str]
 """Encodes the text of a value."""
 
 
+def encoded(text: str) -> str:
+    """Returns a text percent-encoded: everything but letters, digits and ``-._~``."""
+    return quote(text, safe="", errors="surrogatepass")
+
+
 def written(value: Any) -> str:
     """Returns a value as text that is not yet encoded; lists and objects as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict):
-        return dumps(value)
+        return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)
 
 

@@ -4,8 +4,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from understudy.generate.styles import query_pairs, text_of
 from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.parameter_writing import query_pairs, text_of
 
 LIST = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}
