@@ -18,6 +18,7 @@ from understudy.cli.banner import banner
 from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
 from understudy.cli.losses import print_losses, print_wrong_examples
+from understudy.cli.mock_edge_cases import MockEdgeCases
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.engine import server
@@ -87,6 +88,7 @@ def _mock(settings: Settings, record: RequestListener | None, addresses: Address
     print_losses(mock.document, mock.losses)
     if mock.listing is not None and mock.listing.endpoints:
         print_wrong_examples(mock.listing.endpoints[0].api.document)
+    mock.edge_cases = MockEdgeCases(mock, settings.document)
     return mock
 
 

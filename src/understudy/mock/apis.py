@@ -2,7 +2,7 @@
 
 from understudy.errors import Problem
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.mock.authserver import applications_admin, authorization_operations
+from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
@@ -117,7 +117,12 @@ def admin_api(document: Document, steering: Handlers) -> Api:
     return Api(
         document=document,
         base_path=admin_guard.BASE_PATH,
-        handlers={**steering, **applications_admin.HANDLERS, **person_pictures.HANDLERS},
+        handlers={
+            **steering,
+            **applications_admin.HANDLERS,
+            **sign_in_traces.HANDLERS,
+            **person_pictures.HANDLERS,
+        },
         error_response=admin_guard.admin_error,
         is_steering=True,
     )

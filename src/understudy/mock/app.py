@@ -10,6 +10,7 @@ from understudy.interface.document_words import in_words, with_declared_scopes
 from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
+from understudy.mock.admin.edge_cases import EdgeCaseSource
 from understudy.mock.admin.handlers import handlers
 from understudy.mock.apis import (
     admin_api,
@@ -64,6 +65,7 @@ class Mock:
         addresses: The addresses of the two sites, for their links to one another.
 
     Attributes:
+        edge_cases: Makes the edge cases that the admin API offers; None: nothing does.
         listing: What the document in force offers, if it is another service's; else None.
         resource: Serves the resource API's address: the API, its pictures and its pages.
         authorization: Serves the authorization server's address: its endpoints and its pages.
@@ -109,6 +111,7 @@ class Mock:
                 is_repair=settings.state_repair,
             )
             store.restore(self.worlds)
+        self.edge_cases: EdgeCaseSource | None = None
         self.resource = Served()
         self.authorization = Served()
         self._build()
@@ -185,6 +188,7 @@ class Mock:
             choose=self._choose,
             rules=lambda: {rule.id: rule for rule in self._rules()},
             switches=lambda: switches(self._rules()),
+            edge_cases=lambda: self.edge_cases,
         )
         administration = admin_api(load(self._openapi / "admin.yaml"), steering)
         self.base_path = resource.base_path

@@ -92,3 +92,9 @@ def test_the_fixture_of_a_person_can_be_added_to_another_world(driver: Driver) -
 def test_each_switch_says_the_sentence_of_its_rule(driver: Driver) -> None:
     choices = driver.admin("GET", "/choices")
     assert all(choice["statement"].endswith(".") and choice["section"] for choice in choices)
+
+
+def test_rules_are_listed_with_the_operations_that_hold_them(driver: Driver) -> None:
+    rules = {rule["id"]: rule for rule in driver.admin("GET", "/rules")}
+    assert "getProfile" in rules["profile-unknown-404"]["operations"]
+    assert all(rule["statement"] and rule["section"] for rule in rules.values())

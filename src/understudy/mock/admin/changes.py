@@ -68,15 +68,15 @@ def _expect_request(world: World, number: int) -> None:
 
 def _entry(entry: HistoryEntry) -> dict[str, Any]:
     return {
-        "at": written(entry.moment.at),
-        "call": entry.moment.call,
+        "at": written(entry.at),
+        "call": " ".join(entry.call),
         "request": entry.request,
-        "after": entry.moment.after,
+        "after": entry.after,
         "records": [
             {
                 "collection": step.collection,
                 "key": step.key,
-                "change": _kind(step),
+                "change": "removed" if step.is_removed else "put",
             }
             for step in entry.steps
             if isinstance(step, RecordStep)
@@ -84,10 +84,6 @@ def _entry(entry: HistoryEntry) -> dict[str, Any]:
         "replaced": any(not isinstance(step, RecordStep) for step in entry.steps),
         "settings": entry.settings is not None,
     }
-
-
-def _kind(step: RecordStep) -> str:
-    return "removed" if step.after is None else "put"
 
 
 def _records(earlier: Snapshot, later: Snapshot) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ class Explainer:
 
     def explain(self, context: RequestContext) -> dict[str, Any]:
         """Returns why an exchange went as it did."""
-        ids = context.refusal.rules if context.refusal else _rules_of(context)
+        ids = context.refusal.rules if context.refusal else _rules_of_call(context)
         content: dict[str, Any] = {
             "operation": _operation(context),
             "world": context.world.name,
@@ -106,9 +106,12 @@ def _about(context: RequestContext) -> dict[str, Any] | None:
     return None
 
 
-def _rules_of(context: RequestContext) -> tuple[str, ...]:
-    """Returns the rules that the handler holds, and what it calls."""
-    handler = context.endpoint.binding.handler if context.endpoint else None
+def _rules_of_call(context: RequestContext) -> tuple[str, ...]:
+    return rules_of(context.endpoint.binding.handler if context.endpoint else None)
+
+
+def rules_of(handler: object) -> tuple[str, ...]:
+    """Returns the rules that a handler holds, and what it calls."""
     if not isinstance(handler, FunctionType):
         return ()
     marks: dict[str, None] = {}

@@ -6,12 +6,14 @@ from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin import changes, clock, exporting, people
 from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.capsules import CapsulesAdmin
+from understudy.mock.admin.edge_cases import EdgeCasesAdmin, EdgeCaseSource
 from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
 from understudy.mock.admin.explaining import Explainer
 from understudy.mock.admin.faults import FaultsAdmin
 from understudy.mock.admin.limits import LimitsAdmin
 from understudy.mock.admin.requests import RequestsAdmin
+from understudy.mock.admin.rules import RulesAdmin
 from understudy.mock.admin.worlds import WorldsAdmin
 from understudy.mock.engine.admin_guard import HANDLERS
 from understudy.mock.engine.api import Api
@@ -34,6 +36,7 @@ def handlers(
     choose: Callable[[Sequence[str]], Mapping[str, str]],
     rules: Callable[[], Mapping[str, Rule]],
     switches: Callable[[], Mapping[str, Switch]],
+    edge_cases: Callable[[], EdgeCaseSource | None],
 ) -> Handlers:
     """Returns method and path to handler.
 
@@ -43,6 +46,7 @@ def handlers(
         choose: Reads ``switch=option`` texts.
         rules: Gives the catalogue of rules by id.
         switches: Gives the switches by name.
+        edge_cases: Gives what makes edge cases; None: nothing does.
     """
     served = [endpoint for api in apis for endpoint in endpoints(api)]
     operations = {
@@ -63,7 +67,9 @@ def handlers(
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
+        **RulesAdmin(rules, served).handlers,
         **CapsulesAdmin(apis[0].document.raw, served).handlers,
+        **EdgeCasesAdmin(edge_cases, apis[0].base_path).handlers,
         **EventsAdmin(worlds).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }

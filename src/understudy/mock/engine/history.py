@@ -5,7 +5,6 @@ cost what the world holds, at every write.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -25,21 +24,19 @@ Settings = Mapping[str, Any]
 
 
 class RecordStep(NamedTuple):
-    """A change of one record; ``before`` and ``after`` are what the overlay had at the key.
+    """A change of one record.
 
     Attributes:
         collection: The record's collection.
         key: The record's key.
-        before: The record before; None: it was removed from the fixtures; ABSENT: unchanged.
-        after: The record after; None: it was removed.
-        weight: The approximate memory in bytes.
+        before: What the overlay had there; None: the record was removed; ABSENT: nothing.
+        is_removed: Whether the change removed the record.
     """
 
     collection: str
     key: str
     before: Any
-    after: Any
-    weight: int
+    is_removed: bool
 
 
 class StateStep(NamedTuple):
@@ -47,57 +44,58 @@ class StateStep(NamedTuple):
 
     Attributes:
         before: The snapshot of the state before.
-        weight: The approximate memory in bytes.
     """
 
     before: Any
-    weight: int
 
 
 Step = RecordStep | StateStep
 
 
-class Moment(NamedTuple):
-    """When something changed.
-
-    Attributes:
-        at: The world's time.
-        call: Method and path of the request that changed it.
-        after: The number of the last request that was in the journal.
-    """
-
-    at: datetime
-    call: str
-    after: int
-
-
-@dataclass(slots=True)
 class HistoryEntry:
     """The changes that one request made.
 
+    Args:
+        at: The world's time.
+        call: Method and path of the request.
+        after: The number of the last request that was in the journal.
+
     Attributes:
-        moment: When, and by which request.
         steps: The changes, in their order.
         issued: How many identifiers had been generated before.
         settings: The settings before; None: they did not change.
+        weight: The approximate memory in bytes.
         request: The request's number in the journal; None: it is not in it, as calls of the admin API.
+        earlier: An earlier entry of the same request, until it has its number.
     """
 
-    moment: Moment
-    steps: tuple[Step, ...]
-    issued: int
-    settings: Settings | None
-    request: int | None = None
+    __slots__ = (  # one is made by every write, so it costs as little as it can
+        "after",
+        "at",
+        "call",
+        "earlier",
+        "issued",
+        "request",
+        "settings",
+        "steps",
+        "weight",
+    )
 
-    @property
-    def weight(self) -> int:
-        """The approximate memory in bytes."""
-        return RECORD_BYTES + sum(step.weight for step in self.steps)
+    def __init__(self, at: datetime, call: tuple[str, str], after: int) -> None:
+        self.at = at
+        self.call = call
+        self.after = after
+        self.steps: list[Step] = []
+        self.issued = 0
+        self.settings: Settings | None = None
+        self.weight = 0
+        self.request: int | None = None
+        self.earlier: HistoryEntry | None = None
 
     @property
     def place(self) -> int:
         """The number of the request in the journal, or of the last one before."""
-        return self.moment.after if self.request is None else self.request
+        return self.after if self.request is None else self.request
 
 
 class WorldHistory:
@@ -116,6 +114,7 @@ class WorldHistory:
         "_issued",
         "_pending",
         "_unnumbered",
+        "_weight",
         "forgotten",
         "revision",
         "settings",
@@ -126,11 +125,12 @@ class WorldHistory:
         self.revision = 0
         self.settings: Settings = {}
         self._entries: list[HistoryEntry] = []
-        self._pending: list[Step] = []
-        self._has_settings = False
-        self._unnumbered: dict[int, list[HistoryEntry]] = {}
-        self._issued = 0
+        self._unnumbered: dict[int, HistoryEntry] = {}
         self._bytes = 0
+        self._pending: list[Step] = []
+        self._weight = RECORD_BYTES  # of what is pending
+        self._has_settings = False
+        self._issued = 0
 
     def __iter__(self) -> Iterator[HistoryEntry]:
         """Yields the entries that are kept, the oldest first."""
@@ -139,6 +139,12 @@ class WorldHistory:
     def begin(self, issued: int, settings: Settings) -> None:
         """Takes what the world is at its beginning."""
         self._issued, self.settings = issued, settings
+
+    def forget(self, number: int) -> None:
+        """Forgets every change, up to and with the request of this number."""
+        self._entries.clear()
+        self._pending.clear()
+        self._bytes, self.forgotten = 0, number
 
     def note_record(
         self, change: tuple[str, str, Any], before: Any, weigh: Callable[[Any], int] | None
@@ -151,11 +157,10 @@ class WorldHistory:
             weigh: Returns the memory of a record of this collection; None: they are small.
         """
         self.revision += 1
-        weight = RECORD_BYTES
+        self._pending.append(RecordStep(change[0], change[1], before, change[2] is None))
+        self._weight += RECORD_BYTES
         if weigh is not None and before is not None and before is not ABSENT:
-            weight += weigh(before)
-        collection, key, after = change
-        self._pending.append(RecordStep(collection, key, before, after, weight))
+            self._weight += weigh(before)
 
     def note_state(self, before: Any, weight: int) -> None:
         """Notes that the whole state is replaced.
@@ -166,13 +171,8 @@ class WorldHistory:
         """
         self.revision += 1
         self._has_settings = True
-        self._pending.append(StateStep(before, RECORD_BYTES + weight))
-
-    def forget(self, number: int) -> None:
-        """Forgets every change, up to and with the request of this number."""
-        self._entries.clear()
-        self._pending.clear()
-        self._bytes, self.forgotten = 0, number
+        self._pending.append(StateStep(before))
+        self._weight += weight
 
     def note_settings(self) -> None:
         """Notes that the settings have changed."""
@@ -186,42 +186,39 @@ class WorldHistory:
         """
         return not (self._pending or self._has_settings) and issued == self._issued
 
-    def settle(self, moment: Moment, issued: int, settings: Callable[[], Settings]) -> HistoryEntry:
-        """Makes an entry of everything that changed since the last one.
+    def settle(self, entry: HistoryEntry, issued: int, settings: Callable[[], Settings]) -> None:
+        """Adds an entry with everything that changed since the last one.
 
         Args:
-            moment: The request that changed it.
+            entry: The entry of the request that changed it.
             issued: How many identifiers the world has generated.
             settings: Returns the settings of the world; called only if they may have changed.
         """
-        before = None
         if self._has_settings:
             now = settings()
-            before = None if now == self.settings else self.settings
+            entry.settings = None if now == self.settings else self.settings
             self.settings = now
-        entry = HistoryEntry(
-            moment,
-            tuple(self._pending),
-            self._issued,
-            before,
-        )
-        self._pending.clear()
-        self._has_settings = False
-        self._issued = issued
+            self._has_settings = False
+        entry.steps, entry.issued, entry.weight = self._pending, self._issued, self._weight
+        self._pending, self._issued, self._weight = [], issued, RECORD_BYTES
         self._entries.append(entry)
         self._bytes += entry.weight
         while len(self._entries) > CAPACITY or self._bytes > HISTORY_BYTES.most:
             oldest = self._entries.pop(0)
             self._bytes -= oldest.weight
             self.forgotten = max(self.forgotten, oldest.place)
-        return entry
 
     def expect_number(self, context: object, entry: HistoryEntry) -> None:
         """Keeps an entry until the journal has numbered its request."""
-        self._unnumbered.setdefault(id(context), []).append(entry)
+        entry.earlier = self._unnumbered.get(id(context))
+        self._unnumbered[id(context)] = entry
 
     def number(self, context: object, number: int) -> None:
         """Takes the number of a request in the journal."""
-        if self._unnumbered:
-            for entry in self._unnumbered.pop(id(context), ()):
-                entry.request = number
+        if not self._unnumbered:
+            return
+        entry = self._unnumbered.pop(id(context), None)
+        while entry is not None:
+            entry.request = number
+            earlier, entry.earlier = entry.earlier, None
+            entry = earlier

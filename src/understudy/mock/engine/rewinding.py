@@ -6,7 +6,7 @@ from typing import Any
 
 from understudy.errors import Conflict
 from understudy.mock.engine.admin_guard import BASE_PATH
-from understudy.mock.engine.history import ABSENT, HistoryEntry, Moment, StateStep
+from understudy.mock.engine.history import ABSENT, HistoryEntry, StateStep
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.windows import WINDOW, Window
 from understudy.mock.engine.worlds import Snapshot, World
@@ -15,14 +15,14 @@ from understudy.mock.engine.worlds import Snapshot, World
 def settle(context: RequestContext) -> None:
     """Attributes what changed since the last request to this one."""
     world = context.world
+    history = world.history
     issued = world.identifiers.count
-    if world.history.is_settled(issued):
+    if history.is_settled(issued):
         return
-    call = f"{context.method} {context.path}"
-    moment = Moment(context.started, call, world.journal.total)
-    entry = world.history.settle(moment, issued, lambda: world.settings)
+    entry = HistoryEntry(context.started, (context.method, context.path), world.journal.total)
+    history.settle(entry, issued, lambda: world.settings)
     if not context.path.startswith(BASE_PATH):
-        world.history.expect_number(context, entry)
+        history.expect_number(context, entry)
 
 
 def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:

@@ -1,0 +1,123 @@
+"""Offers the edge cases of an operation, where something that makes them was plugged in.
+
+The mock knows no generator: whoever starts it hands one in, so that a mock alone stays small.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from understudy.errors import BadRequest, NotFound, StartupError
+from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.engine.handlers import Handlers
+
+
+class EdgeCaseSource(Protocol):
+    """Makes edge cases of operations, and sends them to the mock."""
+
+    def cases(self, operation: str, count: int, seed: int) -> list[dict[str, Any]]:
+        """Returns cases as JSON.
+
+        Raises:
+            StartupError: There is no such operation.
+        """
+
+    async def send(self, wanted: Mapping[str, Any], site_url: str, auth_url: str) -> dict[str, Any]:
+        """Sends a case to the mock, and returns what became of it.
+
+        Raises:
+            StartupError: There is no such operation.
+            NotFound: There is no such case.
+        """
+
+    def exported(
+        self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
+    ) -> bytes:
+        """Returns cases as a file of a tool.
+
+        Raises:
+            StartupError: There is no such operation or format.
+        """
+
+
+class EdgeCasesAdmin:
+    """The handlers of edge cases.
+
+    Args:
+        source: Returns what makes them; None: nothing does.
+        base_path: The base path of the resource API.
+    """
+
+    def __init__(self, source: Callable[[], EdgeCaseSource | None], base_path: str) -> None:
+        self._source = source
+        self._base_path = base_path
+
+    @property
+    def handlers(self) -> Handlers:
+        """Method and path to handler."""
+        return {
+            ("GET", "/edge-cases"): self.list_cases,
+            ("POST", "/edge-cases/send"): self.send_case,
+            ("GET", "/edge-cases/export"): self.export_cases,
+        }
+
+    async def list_cases(
+        self, _call: Call, *, operation: str, count: int = 20, seed: int = 0
+    ) -> HandlerResponse:
+        """Responds to ``GET /edge-cases``.
+
+        Raises:
+            BadRequest: There is no such operation.
+            NotFound: This mock makes none.
+        """
+        source = self._expected()
+        try:
+            cases = await asyncio.to_thread(source.cases, operation, count, seed)
+        except StartupError as error:
+            raise BadRequest(str(error)) from error
+        return HandlerResponse({"cases": cases})
+
+    async def send_case(self, call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
+        """Responds to ``POST /edge-cases/send``.
+
+        Raises:
+            BadRequest: There is no such operation.
+            NotFound: There is no such case, or this mock makes none.
+        """
+        source = self._expected()
+        total = call.world.journal.total
+        site_url = call.site_url + self._base_path
+        try:
+            sent = await source.send(body, site_url, call.authorization_url)
+        except StartupError as error:
+            raise BadRequest(str(error)) from error
+        after = call.world.journal.total
+        return HandlerResponse({**sent, "request": after if after > total else None})
+
+    async def export_cases(
+        self, call: Call, *, operation: str, format_: str, count: int = 20, seed: int = 0
+    ) -> HandlerResponse:
+        """Responds to ``GET /edge-cases/export``.
+
+        Raises:
+            BadRequest: There is no such operation or format.
+            NotFound: This mock makes none.
+        """
+        source = self._expected()
+        urls = {
+            "resource": call.site_url + self._base_path,
+            "authorization": call.authorization_url,
+        }
+        options = {"count": count, "seed": seed}
+        try:
+            content = await asyncio.to_thread(source.exported, operation, format_, options, urls)
+        except StartupError as error:
+            raise BadRequest(str(error)) from error
+        return HandlerResponse(content, media_type="text/plain")
+
+    def _expected(self) -> EdgeCaseSource:
+        source = self._source()
+        if source is None:
+            msg = "This mock makes no edge cases; one that `understudy serve` starts does."
+            raise NotFound(msg)
+        return source
