@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Recorder
     protocol_version = "HTTP/1.1"  # curl keeps its connection where it repeats a request
 
-    def answer(self) -> None:
+    def respond(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         if urlsplit(self.path).hostname == CLOCK:
             self.server.time.wait(timedelta(seconds=int(self.path.rpartition("/")[2])))
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):
-            return self.response
+            return self.respond
         raise AttributeError(name)
 
     def log_message(self, *_arguments: Any) -> None:
