@@ -4,15 +4,20 @@ Each is of one run only, so a script that reproduces a finding reads it from the
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
-from typing import Final, Literal, NamedTuple
-from urllib.parse import quote, quote_plus
+from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import quote, quote_plus, unquote
 
 from understudy.deployments.exchange import Exchange, Request
+from understudy.interface.operations import RESOURCE
 
-Source = Literal["member", "redirect", "cookie", "field", "field_value_first"]
-"""The part of a response that has a value; of a hidden field, ``value`` may stand before ``name``."""
+Source = Literal["member", "redirect", "cookie", "field", "field_value_first", "item"]
+"""The part of a response that has a value; of a hidden field, ``value`` may stand before ``name``.
+
+An ``item`` is the path of an item of another service, whose identifier a member has.
+"""
 
 SHORTEST: Final = 8
 """Characters of the shortest text that is taken for issued, where its name does not say so."""
@@ -34,12 +39,16 @@ class IssuedValue(NamedTuple):
         key: Its name in the response.
         source: The part of the response that has it.
         variable: The variable that replaces it.
+        start: Of an item, the path before its identifier, with variables for the items above.
+        position: Of an item, the number of members of that name before its own.
     """
 
     value: str
     key: str
     source: Source
     variable: str
+    start: str = ""
+    position: int = 0
 
     @property
     def shell_pattern(self) -> str:
@@ -51,6 +60,7 @@ class IssuedValue(NamedTuple):
             "cookie": rf"[Ss]et-[Cc]ookie: *{key}=\([^;[:space:]]*\)",
             "field": rf'name="{key}"[^>]*value="\([^"]*\)"',
             "field_value_first": rf'value="\([^"]*\)"[^>]*name="{key}"',
+            "item": rf'"{key}" *: *"\{{0,1\}}\([^",}}]*\)',
         }
         return patterns[self.source]
 
@@ -66,6 +76,10 @@ class IssuedValue(NamedTuple):
             "field_value_first": (
                 f"""re.search(r'value="([^"]*)"[^>]*name="{key}"', response.text)[1]"""
             ),
+            "item": (
+                f'os.path.expandvars("{self.start}") + re.findall('
+                rf"""r'"{key}"\s*:\s*"?([^",}}\s]*)', response.text)[{self.position}]"""
+            ),
         }
         return expressions[self.source]
 
@@ -73,6 +87,8 @@ class IssuedValue(NamedTuple):
 def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
     """Returns the values that each step issues and a later step needs, by the step's index."""
     issued: dict[int, list[IssuedValue]] = {}
+    for place, item in created_items(steps):
+        issued.setdefault(place, []).append(item)
     seen: set[str] = set()
     for place, step in enumerate(steps):
         for source, key, value in values_in(step):
@@ -85,6 +101,53 @@ def issued_values(steps: Sequence[Exchange]) -> dict[int, list[IssuedValue]]:
             found = IssuedValue(value, key, source, f"{name}_{place + 1}")
             issued.setdefault(place, []).append(found)
     return issued
+
+
+def created_items(steps: Sequence[Exchange]) -> Iterator[tuple[int, IssuedValue]]:
+    """Yields the paths of the items of another service that a step creates and a later one names.
+
+    Yields:
+        The step's index, and the path as an issued value; of an item below another, the path of
+        that one is replaced by its variable.
+    """
+    known: list[IssuedValue] = []
+    for place, step in enumerate(steps):
+        if step.request.method != "POST" or step.operation in RESOURCE or step.site != "resource":
+            continue
+        members = dict(_members(step.body)) if step.response.is_success else {}
+        path = next(filter(None, (_item_path(it.path, members) for it in steps[place + 1 :])), None)
+        if path is None or any(it.path.startswith(path) for it in steps[:place]):
+            continue
+        start, _, text = path.rpartition("/")
+        key, position = members[unquote(text)]
+        for above in known:
+            start = start.replace(above.value, f"${above.variable}")
+        item = IssuedValue(path, key, "item", f"ITEM_{place + 1}", f"{start}/", position)
+        known.append(item)
+        yield place, item
+
+
+def _item_path(path: str, members: Mapping[str, tuple[str, int]]) -> str | None:
+    """Returns the beginning of a path up to a segment that is the value of a member, or None."""
+    segments = path.split("/")
+    for number in range(len(segments), 1, -1):
+        if unquote(segments[number - 1]) in members:
+            return "/".join(segments[:number])
+    return None
+
+
+def _members(body: Any, seen: Counter[str] | None = None) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Yields the text of each scalar member at any depth, its name, and how many have it before."""
+    counts: Counter[str] = Counter() if seen is None else seen
+    if isinstance(body, list):
+        for value in body:
+            yield from _members(value, counts)
+    elif isinstance(body, dict):
+        for name, value in body.items():
+            counts[name] += 1
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                yield str(value), (name, counts[name] - 1)
+            yield from _members(value, counts)
 
 
 def values_in(exchange: Exchange) -> Iterator[tuple[Source, str, str]]:

@@ -59,7 +59,7 @@ def _named(secrets: Mapping[str, str], issued: Issued) -> dict[str, str]:
 
 def _is_encoded(one: IssuedValue) -> bool:
     """Tells whether an issued value reads otherwise in addresses and forms than in headers."""
-    return quote(one.value, safe="") != one.value
+    return one.source != "item" and quote(one.value, safe="") != one.value
 
 
 def _encoding(variable: str) -> str:
@@ -90,14 +90,10 @@ def _keeping(command: str, values: Sequence[IssuedValue]) -> str:
     if not values:
         return command
     if len(values) == 1:
-        lines = [
-            f"{_read_variable(values[0])}=$({command} | tee /dev/stderr | {_reading(values[0])})"
-        ]
+        lines = [f"{_assigned(values[0])}$({command} | tee /dev/stderr | {_reading(values[0])})"]
     else:
         lines = [f"RESPONSE=$({command} | tee /dev/stderr)"]
-        lines += [
-            f'{_read_variable(one)}=$(printf "%s" "$RESPONSE" | {_reading(one)})' for one in values
-        ]
+        lines += [f'{_assigned(one)}$(printf "%s" "$RESPONSE" | {_reading(one)})' for one in values]
     lines += [
         _decoding(one.variable) if one.source == "redirect" else _encoding(one.variable)
         for one in values
@@ -112,8 +108,17 @@ def _read_variable(one: IssuedValue) -> str:
     return one.variable + (ENCODED if is_encoded else "")
 
 
+def _assigned(one: IssuedValue) -> str:
+    """Returns the beginning of an assignment: the variable, and of an item the path above it."""
+    return f"{_read_variable(one)}={one.start}"
+
+
 def _reading(one: IssuedValue) -> str:
     """Returns a command that reads a value from a response; the first, as pages repeat fields."""
+    if one.source == "item":  # members of this name are counted, as nested objects have them too
+        start = one.shell_pattern.partition(r"\(")[0]
+        listing = f"grep -o '{start}[^\",}}]*' | sed -n {one.position + 1}p"
+        return f"{listing} | sed 's/^{start}//'"
     return f"sed -n 's/.*{one.shell_pattern}.*/\\1/p' | sed 1q"
 
 

@@ -1,0 +1,74 @@
+"""The printed lines of a finding show it again, at a service that gives other identifiers."""
+
+import os
+import re
+import subprocess
+import sys
+
+import httpx
+import orjson
+import pytest
+from tests.quality.inferred.mutants import IgnoresPatch, KeepsNothingOfAPut
+from tests.quality.inferred.service import HARBOURS, NOTES
+from tests.quality.inferred.verifying import target, verified
+from tests.quality.mutants.reproduction import recording, run
+
+from understudy.verify.reproducing import commands, snippet
+
+SECRETS = target().secrets()
+
+
+@pytest.fixture(scope="module")
+def recorder():
+    with recording() as running:
+        yield running
+
+
+def finding_of(kind, document, rule):
+    (finding,) = verified(kind(), document, rules=(rule,)).notes
+    return finding
+
+
+def shown_by(exchanges):
+    """Returns what exchanges show, but for identifiers."""
+    return [
+        (it.request.method, it.response.status, orjson.loads(without_identifiers(it)))
+        for it in exchanges
+    ]
+
+
+def without_identifiers(exchange):
+    return re.sub(rb'"id":"?b?[0-9]+"?', b'"id":0', exchange.response.body)
+
+
+def fresh(kind, recorder):
+    """Puts a service behind the recorder that has given other identifiers before."""
+    service = kind()
+    service.last = 70
+    recorder.wire = httpx.MockTransport(service.respond)
+    recorder.recorded.clear()
+    return service
+
+
+@pytest.mark.parametrize(
+    ("kind", "document", "rule"),
+    [
+        (IgnoresPatch, NOTES, "inferred-update-merged"),
+        (KeepsNothingOfAPut, HARBOURS, "inferred-replace-kept"),
+    ],
+)
+def test_the_shell_script_of_a_finding_shows_it_again(kind, document, rule, recorder, tmp_path):
+    finding = finding_of(kind, document, rule)
+    fresh(kind, recorder)
+    run(commands(finding, SECRETS), SECRETS, recorder.address, tmp_path)
+    assert shown_by(recorder.recorded) == shown_by(finding.steps)
+
+
+def test_so_does_the_python_program(recorder):
+    finding = finding_of(KeepsNothingOfAPut, HARBOURS, "inferred-replace-kept")
+    fresh(KeepsNothingOfAPut, recorder)
+    secrets = {name: secret for secret, name in SECRETS.items()}
+    environment = {**os.environ, **secrets, "http_proxy": recorder.address, "no_proxy": ""}
+    program = snippet(finding, SECRETS)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    assert shown_by(recorder.recorded) == shown_by(finding.steps)
