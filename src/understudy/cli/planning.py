@@ -14,9 +14,11 @@ from understudy.deployments.target import Target
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
+from understudy.verify.inferred.phase import planned, unchecked_rules
 from understudy.verify.preflight import planned_requests
 from understudy.verify.probing import Probe
 from understudy.verify.reports.terminal import print_line
+from understudy.verify.run import inferred_resources
 from understudy.verify.runner import chosen, needs_of
 from understudy.verify.shapes import bundled
 
@@ -37,6 +39,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     document = deployment.document or bundled("service.yaml")
     probes = chosen(deployment, document, options.rules)
     total = _print_preflight(console, options, deployment, probes)
+    total += _print_inferred(console, deployment.target, document)
     for probe, reason in probes:
         if reason is None:
             total += probe.cost
@@ -71,13 +74,31 @@ def _print_preflight(
     return count
 
 
+def _print_inferred(console: Console, target: Target, document: Document) -> int:
+    """Prints what is sent to judge inferred state, and returns the number of requests."""
+    model = inferred_resources(target, document)
+    if not model.resources:
+        return 0
+    reasons = unchecked_rules(model, target)
+    total = 0
+    for count, text in planned(model, target):
+        total += count
+        print_line(
+            console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT
+        )
+    for reason in dict.fromkeys(reasons.values()):
+        rules = ", ".join(rule for rule, why in reasons.items() if why == reason)
+        print_line(console, f"not sent  {rules}: {reason}", "dim", indent=4, hanging=INDENT - 3)
+    return total
+
+
 def _cases(options: VerifyOptions, document: Document) -> Iterator[str]:
     """Yields what is generated from the document, and what else can be judged by it."""
     number, count = len(operations(document)), _number_of_cases(options)
     if not interface_operations(document):
         yield (
             f"{document.path} describes another service: its {number} operations are judged by two "
-            "validators of the document, and by no rule of this interface"
+            "validators of the document and by inferred state, and by no rule of this interface"
         )
     if count:
         yield (
