@@ -118,6 +118,10 @@ bench-guard: install  ## processor time of a request beside an earlier commit; B
 fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections
 	$(BIN)/python -m tests.quality.entrances
 
+.PHONY: console-shots
+console-shots: install  ## pictures of every view of the console, in build/console (needs Chromium)
+	$(BIN)/python -m tests.e2e.console_shots
+
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
 	$(BIN)/python -m tests.quality.benchmarks.soak

@@ -97,11 +97,13 @@ def _fixtures() -> JsonSchema:
         application_password=text,
     )
     tokens = records(
+        ("expires",),
         token=text,
         person=text,
         kind={"enum": ["oauth", "api_key"]},
         scopes=texts,
         state={"enum": ["valid", "expired"]},
+        expires=text,
     )
     applications = records(
         client_id=text, client_secret=text, redirect_uris=texts, owner=text, about=text

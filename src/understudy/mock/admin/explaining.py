@@ -36,6 +36,7 @@ class Explainer:
             "identity": context.identity,
             "inference": _inference(context),
             "person": context.principal.person if context.principal else None,
+            "scopes": sorted(context.principal.scopes) if context.principal else [],
             "about": _about(context),
             "rules": self._as_json(ids),
             "switches": self._in_force(context, ids),

@@ -35,19 +35,22 @@ export function limitsPanel() {
       h("td", { class: "fine" }, reset ? `until ${time(reset).slice(0, 8)}` : "not in use"),
       h("td", {}, h("div", { class: "actions tight" },
         h("button", { type: "button", class: "small", "aria-label": `Use up the limit of ${principal}`, onclick: () => change(() => admin("PUT", path, { used: most })) }, "Use up"),
-        h("button", { type: "button", class: "small", "aria-label": `Set the limit of ${principal}`, onclick: () => lower(path, most, change) }, "Set"),
         h("button", { type: "button", class: "small", "aria-label": `Clear the limit of ${principal}`, onclick: () => change(() => admin("DELETE", path)) }, "Clear"))));
   }
+
+  const who = h("input", { id: "limit-of", type: "text", required: true, placeholder: "ada, or anonymous", autocomplete: "off" });
+  const rate = h("input", { id: "limit-rate", type: "number", min: 0, required: true });
+  const form = h("form", { class: "fields", onsubmit: (event) => {
+    event.preventDefault();
+    change(() => admin("PUT", `/limits/${encodeURIComponent(who.value)}`, { limit: Number(rate.value) }));
+  } },
+  h("div", { class: "field" }, h("label", { for: "limit-of" }, "Identity"), who),
+  h("div", { class: "field" }, h("label", { for: "limit-rate" }, "Requests an hour"), rate),
+  h("button", { class: "small" }, "Set this rate"));
 
   const node = h("section", { class: "message", "aria-label": "Limits" }, h("h2", {}, "Limits"),
     h("p", { class: "quiet" }, "Lookups and QR codes of an hour, by identity; anonymous clients are counted by address."),
     h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Rate limits" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Identity", "Used", "Hour", "Change"].map((name) => h("th", { scope: "col" }, name)))), body)));
+      h("thead", {}, h("tr", {}, ["Identity", "Used", "Hour", "Change"].map((name) => h("th", { scope: "col" }, name)))), body)), form);
   return { node, load };
-}
-
-function lower(path, most, change) {
-  const text = prompt("How many lookups an hour?", String(most));
-  const limit = Number(text);
-  if (text !== null && Number.isInteger(limit) && limit >= 0) change(() => admin("PUT", path, { limit }));
 }

@@ -7,12 +7,13 @@ import { admin } from "../api.js";
 import { bodyView } from "../body_view.js";
 import { copy, menu } from "../copying.js";
 import { fill, h } from "../dom.js";
-import { duration, moment, tone } from "../format.js";
+import { counted, duration, moment, tone } from "../format.js";
 import { PRESETS } from "../faults.js";
 import { attempt, showDone } from "../notices.js";
 import { address } from "../router.js";
 import { FORMATS, sendable } from "../snippets.js";
 import { editor } from "./editor.js";
+import { saveCapsule } from "../worlds/capsule.js";
 import { isSendable, sendAgain } from "./sending.js";
 import { remediesView } from "./remedies.js";
 import { why } from "./why.js";
@@ -79,12 +80,19 @@ function actions(exchange) {
     menu("Copy as", formats),
     operation && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
       () => attempt(() => makeFault({ ...fault, operation }))])),
+    h("button", { type: "button", class: "small", onclick: () => attempt(() => saveCapsule(id)) }, "Save a capsule"),
+    h("button", { type: "button", class: "small", onclick: () => attempt(() => rewind(id)) }, "Rewind to before"),
     about && h("a", { class: "button small", href: address(["people", about]) }, `Show ${about}`));
 }
 
 async function makeFault(fault) {
   const made = await admin("POST", "/faults", fault);
   showDone(`${made.id} is active; it is listed under Switches.`);
+}
+
+async function rewind(request) {
+  const { undone } = await admin("POST", "/changes/rewind", { request });
+  showDone(`The world is as it was before request ${request}: ${counted(undone, "change")} undone.`);
 }
 
 function message(name, content, open) {

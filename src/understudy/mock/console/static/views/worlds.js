@@ -5,6 +5,7 @@
 
 import { fill, h } from "../dom.js";
 import { listen } from "../store.js";
+import { capsulePanel } from "../worlds/capsule.js";
 import { clockPanel } from "../worlds/clock.js";
 import { historyPanel } from "../worlds/history.js";
 import { snapshotsPanel } from "../worlds/snapshots.js";
@@ -14,7 +15,7 @@ const PAUSE = 500;
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
 export function mount(host) {
-  const panels = { clock: clockPanel(), history: historyPanel(), worlds: worldsPanel(), snapshots: snapshotsPanel() };
+  const panels = { clock: clockPanel(), history: historyPanel(), worlds: worldsPanel(), snapshots: snapshotsPanel(), capsule: capsulePanel() };
   fill(host, h("h1", {}, "Worlds and time"), h("div", { class: "panels" }, Object.values(panels).map(({ node }) => node)));
   let timer = 0;
   const later = () => {
