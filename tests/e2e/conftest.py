@@ -13,6 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 from tests.cli.conftest import Running
+from tests.e2e.console import Console
 
 SINGLE_PAGE = Path(__file__).parents[2] / "examples" / "single_page" / "index.html"
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -79,6 +80,15 @@ def page(context: BrowserContext) -> Page:
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     return page
+
+
+@pytest.fixture
+def console(page: Page, mock: Running) -> Iterator[Console]:
+    """The console of a new world, so that tests share a mock and nothing else."""
+    site = mock.base_url.removesuffix("/v3")
+    world = httpx.post(f"{site}/__admin/worlds", json={}, trust_env=False).json()
+    with httpx.Client(base_url=world["base_url"], trust_env=False) as client:
+        yield Console(page, world["admin_url"].removesuffix("/__admin"), client, [])
 
 
 class Client(ThreadingHTTPServer):
