@@ -23,6 +23,9 @@ VIEWS: Final = {
     "person": "#/people/ada",
     "worlds": "#/worlds",
     "switches": "#/switches",
+    "contract": "#/contract/getProfile",
+    "reference": "#/reference/updateOwnProfile",
+    "sign-ins": "#/sign-ins",
 }
 WIDTHS: Final = {"phone": (390, 844), "desk": (1440, 900), "wall": (2000, 1100)}
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")

@@ -6,6 +6,7 @@ from understudy.interface.rules import Rule, Switch
 from understudy.mock.admin import changes, clock, exporting, people
 from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.capsules import CapsulesAdmin
+from understudy.mock.admin.documents import DocumentsAdmin
 from understudy.mock.admin.edge_cases import EdgeCasesAdmin, EdgeCaseSource
 from understudy.mock.admin.events import EventsAdmin
 from understudy.mock.admin.exercised import Declared, ExercisedAdmin
@@ -69,6 +70,7 @@ def handlers(
         **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
         **RulesAdmin(rules, served).handlers,
         **CapsulesAdmin(apis[0].document.raw, served).handlers,
+        **DocumentsAdmin(apis).handlers,
         **EdgeCasesAdmin(edge_cases, apis[0].base_path).handlers,
         **EventsAdmin(worlds).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,

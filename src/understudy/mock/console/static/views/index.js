@@ -24,4 +24,7 @@ export const VIEWS = [
   { name: "people", label: "People", load: () => import("./people.js") },
   { name: "worlds", label: "Worlds and time", load: () => import("./worlds.js") },
   { name: "switches", label: "Switches", load: () => import("./switches.js") },
+  { name: "contract", label: "Contract", load: () => import("./contract.js") },
+  { name: "reference", label: "API", load: () => import("./reference.js") },
+  { name: "sign-ins", label: "Sign-ins", load: () => import("./sign_ins.js") },
 ];

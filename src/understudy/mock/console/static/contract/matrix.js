@@ -1,0 +1,78 @@
+/**
+ * Shows which statuses of an operation each identity has exercised.
+ * @module
+ */
+
+import { h } from "../dom.js";
+import { counted, tone } from "../format.js";
+import { address } from "../router.js";
+
+const IDENTITIES = ["anonymous", "api_key", "oauth"];
+const TONES = { passed: "good", failed: "bad", "not checked": "warn", not_checked: "warn" };
+
+/**
+ * Returns the table of operations and identities.
+ *
+ * @param {any[]} operations Of `GET /exercised`.
+ * @param {any[]} rules Of `GET /rules`.
+ * @param {Map<string, {status: string}>} verdicts Rule to what verify found.
+ * @param {string | null} selected
+ */
+export function matrix(operations, rules, verdicts, selected) {
+  return h("table", { class: "matrix" },
+    h("thead", {}, h("tr", {}, ["Operation", ...IDENTITIES, "Never exercised", "Rules"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, operations.map((it) => row(it, rulesOf(it, rules), verdicts, selected))));
+}
+
+function row(it, rules, verdicts, selected) {
+  const identities = IDENTITIES.map((identity) => {
+    if (!(`as ${identity}` in it.parts)) return h("td", { class: "quiet" }, "·");
+    const seen = it.seen.filter((part) => part.identity === identity);
+    return h("td", {}, seen.length === 0 ? h("span", { class: "quiet" }, "never") : seen.map((part) => chip(it.operation, part)));
+  });
+  const never = Object.entries(it.parts).filter(([name, used]) => !used && name.startsWith("status ")).map(([name]) => name.slice(7));
+  return h("tr", { class: it.operation === selected ? "selected" : "" },
+    h("th", { scope: "row" }, h("a", { href: address(["contract", it.operation]), "aria-current": it.operation === selected && "true" }, it.operation),
+      h("span", { class: "fine" }, ` ${counted(it.requests, "request")}`)),
+    identities,
+    h("td", {}, never.length === 0 ? h("span", { class: "badge good" }, "all") : never.map((status) => [h("span", { class: "badge quiet" }, status), " "])),
+    h("td", {}, summary(rules, verdicts)));
+}
+
+function chip(operation, { status, count }) {
+  return [h("a", { class: `badge ${tone(status)}`, href: address(["traffic"], { operation, status: String(status) }) }, `${status} (${count.toLocaleString("en")})`), " "];
+}
+
+function summary(rules, verdicts) {
+  const failed = rules.filter(({ id }) => verdicts.get(id)?.status === "failed").length;
+  return [`${rules.length}`, failed > 0 && [" ", h("span", { class: "badge bad" }, `${failed} failed`)]];
+}
+
+function rulesOf({ operation }, rules) {
+  return rules.filter(({ operations }) => operations.includes(operation));
+}
+
+/**
+ * Returns everything about one operation: the sentences of its rules, and its exchanges.
+ *
+ * @param {any} it Of `GET /exercised`.
+ * @param {any[]} rules
+ * @param {Map<string, {status: string, reason?: string}>} verdicts
+ * @param {() => void} close
+ */
+export function operationDetail(it, rules, verdicts, close) {
+  return [
+    h("div", { class: "person-head" }, h("h2", {}, it.operation), h("p", {},
+      h("a", { href: address(["traffic"], { operation: it.operation }) }, `Its ${counted(it.requests, "request")}`), " · ",
+      h("a", { href: address(["reference", it.operation]) }, "Its reference")),
+    h("button", { type: "button", class: "plain close", "aria-label": "Close", onclick: close }, "×")),
+    h("ul", { class: "entries" }, rulesOf(it, rules).map((rule) => ruleEntry(rule, verdicts.get(rule.id)))),
+  ];
+}
+
+/** Returns a rule with its sentence, its section, and what verify found. */
+export function ruleEntry({ id, statement, section, status }, verdict) {
+  return h("li", {}, h("div", {}, h("p", {}, statement),
+    h("p", { class: "fine" }, h("code", {}, id), ` · interface: ${section} · ${status}`, verdict?.reason && ` · ${verdict.reason}`)),
+  verdict && h("span", { class: `badge ${TONES[verdict.status] ?? "quiet"}` }, verdict.status.replace("_", " ")));
+}
