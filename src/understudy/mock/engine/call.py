@@ -101,8 +101,8 @@ class SharedBody:
         return self._content
 
 
-_MOST_SHARED = 500
-"""Bodies that are kept: about 2 MB."""
+_MOST_SHARED = 1000
+"""Bodies that are kept: about 4 MB."""
 
 
 class SharedBodies:
