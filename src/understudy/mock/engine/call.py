@@ -116,7 +116,14 @@ class SharedBodies:
         self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recent(_MOST_SHARED)
 
     def get(
-        self, record: object, key: str, site_url: str, view: str, build: Callable[[], Any]
+        self,
+        record: object,
+        key: str,
+        site_url: str,
+        view: str,
+        build: Callable[[], Any],
+        *,
+        is_typed: bool = False,
     ) -> SharedBody:
         """Returns a body, which is built where it is not kept.
 
@@ -126,12 +133,16 @@ class SharedBodies:
             site_url: The base of the URLs in it.
             view: What else it depends on.
             build: Builds its value.
+            is_typed: Whether an equal record has the same body: one without members of any type, as
+                1 and true are equal.
         """
         place = (key, site_url, view)
         kept = self._bodies.get(place)
         if kept is not None and kept[0] is record:
             return kept[1]
-        return self._bodies.put(place, (record, SharedBody(build())))[1]
+        is_equal = is_typed and kept is not None and kept[0] == record  # edited to what it was
+        body = kept[1] if is_equal and kept is not None else SharedBody(build())
+        return self._bodies.put(place, (record, body))[1]
 
 
 class HandlerResponse(NamedTuple):

@@ -31,16 +31,17 @@ def shared_profile(
     person: Person, site_url: str, *, is_public: bool = False, is_owner: bool = False
 ) -> SharedBody:
     """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
+    is_typed = not person.extra
     if is_public:
         return _BODIES.get(
-            person, person.slug, site_url, "public", lambda: public_profile(person, site_url)
+            *(person, person.slug, site_url, "public"),
+            lambda: public_profile(person, site_url),
+            is_typed=is_typed,
         )
     return _BODIES.get(
-        person,
-        person.slug,
-        site_url,
-        "owner" if is_owner else "full",
+        *(person, person.slug, site_url, "owner" if is_owner else "full"),
         lambda: full_profile(person, site_url, is_owner=is_owner),
+        is_typed=is_typed,
     )
 
 
