@@ -106,6 +106,12 @@ def test_the_text_of_verify_goes_to_standard_error(outputs):
     assert "1 rules passed" in result.stderr
 
 
+def test_a_plan_is_no_report():
+    result = CliRunner().invoke(main, ["verify", "--plan", "--json"])
+    assert result.exit_code == 2
+    assert "--plan sends nothing; leave one out" in result.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_schema_is_printed_by_the_name_of_its_command(command):
     result = CliRunner().invoke(main, ["schema", command])

@@ -4,11 +4,13 @@ import os
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.cli.conftest import UNDERSTUDY
 from tests.mcp_server.conftest import Agent
 
+from understudy.cli import main
 from understudy.mcp_server.http_serving import application
 from understudy.mcp_server.server import assemble
 
@@ -88,3 +90,18 @@ async def test_the_admin_token_lets_in_another_machine(mock):
     ):
         response = await caller.post("/mcp", json=INITIALIZE, headers=headers)
     assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--mock", "http://127.0.0.1:1"], "No mock responds at http://127.0.0.1:1"),
+        (["--document", "absent.yaml"], "absent.yaml"),
+        (["--http", "--host", "192.0.2.1"], "Cannot listen on 192.0.2.1:8090"),
+    ],
+)
+def test_what_must_be_mended_is_said_at_once(options, reason, mock):
+    joined = [] if "--http" not in options else ["--mock", mock.url]
+    result = CliRunner().invoke(main, ["mcp", *options, *joined])
+    assert result.exit_code == 2
+    assert reason in result.stderr

@@ -131,6 +131,14 @@ def test_a_mock_that_is_not_there_is_said_with_the_remedy(pytester: pytest.Pytes
     result.stdout.fnmatch_lines(["*start one with `understudy serve`*"])
 
 
+def test_fixtures_that_cannot_be_used_are_said_at_once(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_any(understudy_world): pass")
+    result = pytester.runpytest_subprocess("-n0", "--understudy-fixtures", "absent")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*absent is not a directory; *"])
+    assert "Traceback" not in result.stdout.str()
+
+
 def test_a_misspelt_option_of_a_marker_is_said_without_a_traceback(pytester: pytest.Pytester):
     pytester.makepyfile(
         "import pytest\n"

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from understudy.cli.option_types import PORT, URL
+from understudy.errors import StartupError
 
 
 @click.command()
@@ -81,6 +82,8 @@ def _mock(options: dict[str, Any]) -> Iterator[str]:
     background = Background(settings)
     try:
         yield background.url
+    except StartupError as error:
+        raise background.failure or error from error
     finally:
         background.stop()
 

@@ -195,6 +195,9 @@ def verify(**options: Any) -> None:
         ask_for_target(options["target"] or Path("target.toml"))
         return
     typed = verifying.typed(options)
+    if options["is_plan"] and typed.is_json:
+        msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
+        raise click.UsageError(msg)
     if options["is_plan"]:
         planning.print_plan(typed, os.environ)
         return

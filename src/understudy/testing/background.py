@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
+from understudy.errors import StartupError
 from understudy.mock.engine import server
 from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
@@ -25,6 +26,7 @@ class Background:
     Attributes:
         url: Address of the resource API, without a path.
         auth_url: Base URL of the authorization server.
+        failure: The reason why the mock could not start; None if it could, or was never called.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -33,6 +35,7 @@ class Background:
         self._authorization = server.bind(settings.host, 0, "--auth-port")
         self._waker, self._wakened = socket.socketpair()
         self._stop: Callable[[], object] | None = None
+        self.failure: StartupError | None = None
         self.url = server.url_of(self._resource)
         self.auth_url = server.url_of(self._authorization)
         self._thread = threading.Thread(target=self._wait, name="understudy", daemon=True)
@@ -52,8 +55,15 @@ class Background:
             for each in (self._resource, self._authorization, self._wakened):
                 selector.register(each, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select()]
-        if self._wakened not in ready:
+        if self._wakened in ready:
+            return
+        try:
             asyncio.run(self._serve())
+        except StartupError as error:
+            self.failure = error
+            # who called learns at once that nothing will respond
+            self._resource.close()
+            self._authorization.close()
 
     async def _serve(self) -> None:
         # Connexion takes 0.3 s to import, which a run without the mock need not wait for.

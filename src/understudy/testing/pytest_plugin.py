@@ -106,7 +106,9 @@ def understudy(request: pytest.FixtureRequest) -> Iterator[Any]:
     try:
         client.call("GET", "/health")
     except StartupError as error:
-        pytest.fail(str(error), pytrace=False)
+        running = request.config.stash.get(_RUNNING, None)
+        failure = None if running is None else running.failure
+        pytest.fail(str(failure or error), pytrace=False)
     yield client
     client.close()
 
