@@ -87,10 +87,21 @@ def installed(place: Path) -> Path:
     modules = place / "node_modules"
     modules.mkdir(parents=True)
     for entry in MODULES.iterdir():
-        (modules / entry.name).symlink_to(entry)
+        if entry.name != ".bin":
+            (modules / entry.name).symlink_to(entry)
     with tarfile.open(tarball()) as archive:
         archive.extractall(modules, filter="data")
-    return (modules / "package").rename(modules / "understudy-js")
+    package = (modules / "package").rename(modules / "understudy-js")
+    _link_programs(modules, package)
+    return package
+
+
+def _link_programs(modules: Path, package: Path) -> None:
+    programs = modules / ".bin"
+    programs.mkdir()
+    for program in (MODULES / ".bin").iterdir():
+        (programs / program.name).symlink_to(program)
+    (programs / "understudy-js").symlink_to(package / "dist" / "esm" / "launcher" / "cli.js")
 
 
 def project(place: Path, source: Path) -> Path:

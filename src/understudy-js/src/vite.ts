@@ -69,17 +69,13 @@ function proxyTo(target: string, prefix: string): ProxyOptions {
 
 /** Registers addresses of the dev server as redirect addresses of the default world's applications. */
 async function allowRedirects(server: ViteDevServer, url: string, redirects: Record<string, string>): Promise<void> {
-  const { admin } = new Mock(url);
-  for (const [client_id, path] of Object.entries(redirects)) {
-    const place = { path: { client_id } };
+  const world = await new Mock(url).world();
+  for (const [clientId, path] of Object.entries(redirects)) {
     try {
-      const { redirect_uris } = await admin.request("get", "/applications/{client_id}", place);
-      const added = sites(server).map((site) => new URL(path, site).href);
-      const body = { redirect_uris: [...new Set([...redirect_uris, ...added])] };
-      await admin.request("patch", "/applications/{client_id}", { ...place, body });
+      await world.allowRedirects(clientId, sites(server).map((site) => new URL(path, site).href));
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      server.config.logger.warn(`understudy: sign-in by ${client_id} will not return here: ${error.detail}`);
+      server.config.logger.warn(`understudy: sign-in by ${clientId} will not return here: ${error.detail}`);
     }
   }
 }
@@ -96,7 +92,7 @@ function printAddresses(server: ViteDevServer, mock: RunningMock, prefix: string
     printUrls();
     const site = (server.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
     print(server, "Mock", `${site}${prefix}${new URL(mock.baseUrl).pathname}`);
-    print(server, "Console", `${mock.url}/__console/`);
+    print(server, "Console", `${site}${prefix}/__console`);
   };
 }
 

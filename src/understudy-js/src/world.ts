@@ -90,6 +90,14 @@ export class World implements AsyncDisposable {
     return this.admin.request("post", "/applications", { body: application });
   }
 
+  /** Registers redirect addresses of an application beside those that it has, such as that of a dev server. */
+  async allowRedirects(clientId: string, redirectUris: string[]): Promise<Application> {
+    const place = { path: { client_id: clientId } };
+    const { redirect_uris } = await this.admin.request("get", "/applications/{client_id}", place);
+    const body = { redirect_uris: [...new Set([...redirect_uris, ...redirectUris])] };
+    return this.admin.request("patch", "/applications/{client_id}", { ...place, body });
+  }
+
   /** Returns the world's time. */
   async now(): Promise<Date> {
     return time(await this.admin.request("get", "/clock"));

@@ -16,6 +16,13 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_of_other_sites_forms(browser)
         assert {"HttpOnly", "SameSite=Lax", "Path=/"} == set(flags)
 
 
+def test_the_cookie_comes_back_through_a_proxy_that_mounts_the_mock_at_a_path(browser):
+    forwarded = {"X-Forwarded-Host": "app.example", "X-Forwarded-Prefix": "/mock"}
+    page = browser.get("/sign-in", headers=forwarded)
+    assert "Path=/mock/" in page.headers["set-cookie"].split("; ")
+    assert 'action="http://app.example/mock/sign-in"' in page.text
+
+
 def test_signing_in_changes_the_session_so_that_nobody_can_plant_theirs(browser, another_browser):
     before = browser.get("/sign-in").cookies[COOKIE]
     another_browser.cookies.set(COOKIE, before, domain="127.0.0.1")

@@ -14,7 +14,8 @@ export function onEnd(callback: () => void): () => void {
       cancel();
       if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     };
-    process.on(signal, handle);
+    // First, so that a listener that runs once is still counted.
+    process.prependListener(signal, handle);
     return [signal, handle] as const;
   });
   const cancel = (): void => {

@@ -107,11 +107,15 @@ function programOf(directory: string): string {
 }
 
 async function run(program: string, args: string[], environment: Environment): Promise<void> {
+  const running = promisify(execFile)(program, args, { env: environment, maxBuffer: 16 * 1024 * 1024 });
+  const cancel = onEnd(() => running.child.kill());
   try {
-    await promisify(execFile)(program, args, { env: environment, maxBuffer: 16 * 1024 * 1024 });
+    await running;
   } catch (error) {
     const { stderr = "", stdout = "" } = error as { stderr?: string; stdout?: string };
     const said = (stderr.trim() || stdout.trim() || String(error)).split("\n").slice(-5).join("\n");
     throw new UnderstudyError(`${program} ${args.slice(0, 3).join(" ")} failed:\n${said}`, { cause: error });
+  } finally {
+    cancel();
   }
 }

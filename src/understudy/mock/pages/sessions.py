@@ -1,6 +1,7 @@
 """Keeps browser sessions at the authorization server: a cookie, and a record in the world."""
 
 import hmac
+from urllib.parse import urlsplit
 
 from flask import Response, abort, request
 from msgspec.structs import replace
@@ -52,7 +53,8 @@ def keep(response: Response, session: Session) -> Response:
         httponly=True,
         samesite="Lax",
         secure=current.site_url.startswith("https:"),
-        path=f"{current.world.prefix}/",  # a browser may be in two worlds at once
+        # A browser may be in two worlds at once, and sees them below the path of a proxy.
+        path=f"{urlsplit(current.site_url).path}/",
     )
     return response
 

@@ -1,0 +1,137 @@
+"""``examples/react_app`` as its readers run it, on a machine whose only way to understudy is a Python.
+
+The package comes from its tarball; its launcher makes an environment with the wheel in it, as it does
+for a user. The dev server and a browser run as in the example.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.e2e.conftest import BROWSERS
+from tests.e2e.test_examples import missing
+from tests.e2e.test_proxies import free_port
+from tests.house.documentation import ROOT
+from tests.npm.packing import project, required
+from tests.npm.test_launcher import wait_for
+
+Done = subprocess.CompletedProcess[str]
+EXAMPLE = ROOT / "examples" / "react_app"
+
+
+PROGRAMS = ("node", "npm", "sh", "env")
+RUNS_BROWSER = '#!/bin/sh\nPATH=/usr/bin:/bin exec {path} "$@"\n'
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, with the package and the other packages that it names installed."""
+    for name in ("@vitejs/plugin-react", "react-dom", "@playwright/test", "vite"):
+        required(name)
+    return project(tmp_path_factory.mktemp("react") / "app", EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a machine with node, npm, a browser and Python, and nothing of this checkout.
+
+    Where no index can be reached, the packages that the wheel needs are those of this run.
+    """
+    home = tmp_path_factory.mktemp("home")
+    programs = home / "bin"
+    programs.mkdir()
+    for name in PROGRAMS:
+        (programs / name).symlink_to(Path(str(shutil.which(name))).resolve())
+    base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    (programs / "python3").symlink_to(base)
+    environment = {"PATH": str(programs), "HOME": str(home), "NO_COLOR": "1"}
+    if "UNDERSTUDY_INSTALLERS" in os.environ:
+        return environment
+    packages = sysconfig.get_path("purelib")
+    return {**environment, "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": packages}
+
+
+def test_its_tests_pass_on_a_machine_that_has_only_python(place: Path, machine: dict[str, str]):
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        missing("Chromium is wanted: apt-get install chromium")
+    browser = Path(machine["PATH"]) / "chromium"
+    browser.write_text(RUNS_BROWSER.format(path=path))
+    browser.chmod(0o755)
+    variables = {**machine, "CHROMIUM": str(browser), "PORT": str(free_port())}
+    done = run_in(place, variables, "npm", "test")
+    assert "5 passed" in done.stdout, done.stdout + done.stderr
+    assert "making an environment with Python" in done.stderr
+
+
+def test_the_dev_server_starts_and_stops_a_mock_and_prints_where_it_is(
+    place: Path, machine: dict[str, str]
+):
+    port = free_port()
+    with vite(place, machine, port) as (server, printed):
+        url = f"http://127.0.0.1:{port}"
+        wait_for(lambda: "Console:" in printed.read_text(), server)
+        assert f"Mock:    {url}/mock/v3\n" in printed.read_text()
+        profile = httpx.get(f"{url}/mock/v3/profiles/ada").json()
+        assert profile["avatar_url"].startswith(f"{url}/mock/avatar/")
+        assert httpx.get(profile["avatar_url"]).headers["content-type"] == "image/png"
+        application = f"{url}/mock/__admin/applications/browser-app"
+        wait_for(lambda: f"{url}/" in httpx.get(application).json()["redirect_uris"], server)
+        (console,) = re.findall(r"Console: (\S+)", printed.read_text())
+        page = httpx.get(console)
+        (script,) = re.findall(r'<script [^>]*src="([^"]+)"', page.text)
+        assert (
+            httpx.get(page.url.join(script)).headers["content-type"].startswith("text/javascript")
+        )
+        (mock,) = children(server, "understudy")
+    assert not Path(f"/proc/{mock}").exists()
+
+
+def test_its_types_are_right(place: Path, machine: dict[str, str]):
+    done = run_in(place, machine, "npm", "run", "--silent", "check")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def children(process: "subprocess.Popen[str]", program: str) -> list[str]:
+    """Returns the processes that a process has started to run a program."""
+    started = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [it for it in started if f"\0{program}\0" in Path(f"/proc/{it}/cmdline").read_text()]
+
+
+@contextmanager
+def vite(
+    place: Path, machine: dict[str, str], port: int
+) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
+    printed = place / "vite.txt"
+    program = str(place / "node_modules" / ".bin" / "vite")
+    options = ("--host", "127.0.0.1", "--port", str(port), "--strictPort")
+    with printed.open("w") as output:
+        server = subprocess.Popen(
+            [program, *options], cwd=place, env=machine, stdout=output, text=True
+        )
+    try:
+        yield server, printed
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def run_in(place: Path, variables: dict[str, str], *command: str) -> Done:
+    program = str(Path(variables["PATH"]) / command[0])
+    return subprocess.run(
+        [program, *command[1:]],
+        cwd=place,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
