@@ -154,3 +154,17 @@ def test_ten_thousand_rows_are_a_few_dozen_elements(console: Console) -> None:
     assert console.rows().count() < 100
     console.page.get_by_label("Operation").select_option("op3")
     expect(console.page.locator(".count")).to_contain_text("1,429 shown")
+
+
+def test_counts_are_exact_however_fast_requests_come(console: Console) -> None:
+    console.open()
+    console.admin("PATCH", "/choices", {"rate-limits": "off"})
+    for _ in range(150):
+        console.client.get("/profiles/ada")
+    expect(console.page.locator(".count")).to_contain_text("150 requests")
+
+
+def test_a_preference_of_the_request_is_named(console: Console) -> None:
+    console.client.get("/profiles/ada?__code=404")
+    console.open()
+    expect(console.rows().first).to_contain_text("asked: code=404")

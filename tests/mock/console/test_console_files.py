@@ -14,6 +14,23 @@ STATIC = Path(__file__).parents[3] / "src" / "understudy" / "mock" / "console" /
 FILES = sorted(path for path in STATIC.rglob("*.*") if path.suffix in {".css", ".js"})
 STRANGER = ("192.0.2.7", 4711)
 MOST_LINES = 300
+CATCH_ALL = """
+openapi: 3.0.3
+info: {title: Links, version: '1'}
+paths:
+  /{link}:
+    get:
+      parameters: [{name: link, in: path, required: true, schema: {type: string}}]
+      responses:
+        '200': {description: Found., content: {application/json: {schema: {type: string}}}}
+  /{link}/{rest}:
+    get:
+      parameters:
+        - {name: link, in: path, required: true, schema: {type: string}}
+        - {name: rest, in: path, required: true, schema: {type: string}}
+      responses:
+        '200': {description: Found., content: {application/json: {schema: {type: string}}}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +116,14 @@ def test_no_file_is_longer_than_its_idea(path: Path) -> None:
     lines = path.read_text().splitlines()
     assert path.suffix == ".css" or len(lines) <= MOST_LINES
     assert not [line for line in lines if "innerHTML" in line or "outerHTML" in line]
+
+
+def test_a_document_that_fits_every_path_leaves_the_console_its_own(tmp_path: Path) -> None:
+    document = tmp_path / "catch-all.yaml"
+    document.write_text(CATCH_ALL)
+    driver = Driver(Settings(document=document), Time())
+    assert driver.get("/anything").headers["content-type"] == "application/json"
+    for path in ("/__console", "/__console/main.js"):
+        assert "default-src" in driver.get(path).headers["content-security-policy"]
+    assert driver.get("/__consoles").headers["content-type"] == "application/json"
+    driver.close()

@@ -29,6 +29,7 @@ def _about(context: RequestContext) -> dict[str, Any]:
         "identity": context.identity,
         "person": context.principal.person if context.principal else None,
         "fault": context.fault,
+        "preference": preference(context),
         "notes": context.notes,
     }
 
@@ -53,6 +54,12 @@ def summary(context: RequestContext) -> dict[str, Any]:
 def operation_id(context: RequestContext) -> str | None:
     """Returns what an exchange called; None where nothing matched."""
     return context.endpoint.operation.operation_id if context.endpoint else None
+
+
+def preference(context: RequestContext) -> str | None:
+    """Returns the preference that the response applied (RFC 7240, 3); None for none."""
+    applied = (text for name, text in context.response_headers if name == b"preference-applied")
+    return next((text.decode("latin-1") for text in applied), None)
 
 
 def target(context: RequestContext) -> str:

@@ -14,6 +14,7 @@ from understudy.errors import Headers, MethodNotAllowed, NotFound
 from understudy.mock.engine.admin_guard import CONSOLE_PATH
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.request_context import RequestContext, context_of
+from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.mock.engine.response_sending import encode, send_wire
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -62,7 +63,7 @@ def with_console(pages: ASGIApp) -> ASGIApp:
 
     async def site(scope: Scope, receive: Receive, send: Send) -> None:
         context = context_of(scope)
-        if f"{context.path}/".startswith(f"{CONSOLE_PATH}/"):
+        if is_reserved(context.path):
             await send_wire(send, encode(_respond(context)))
         else:
             await pages(scope, receive, send)

@@ -18,6 +18,7 @@ from understudy.mock.engine.request_context import (
     put_context,
 )
 from understudy.mock.engine.request_head import Peer, RequestHead
+from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.rewinding import settle
 from understudy.mock.engine.world_selection import Worlds
@@ -65,7 +66,8 @@ class Journaling:
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which it may have left out."""
-        return self._paths.based(context.head.selection.path)
+        path = context.head.selection.path
+        return path if is_reserved(path) else self._paths.based(path)
 
     def end(self, context: RequestContext) -> None:
         """Journals a request, after its response was sent."""

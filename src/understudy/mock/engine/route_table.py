@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import path_texts, routed_path, routing_id
@@ -151,6 +152,8 @@ class RouteTable:
             rows.setdefault(method, []).append(_Row(route.rest, endpoints))
 
     def _find(self, method: str, path: str) -> _Found | None:
+        if is_reserved(path):
+            return None
         for base, rows in self._bases.items():
             mounted = base.match(path)
             if mounted is None:

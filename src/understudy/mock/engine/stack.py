@@ -29,6 +29,7 @@ from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.request_head import MOST_REQUESTS, Peer, RecentRequests, RequestHead
 from understudy.mock.engine.request_validation import validate
+from understudy.mock.engine.reserved_paths import ReservedPaths
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.route_table import RouteTable, by_route
 from understudy.mock.engine.security import authorize
@@ -109,6 +110,7 @@ class Site:
             lambda app: Cors(app, config.closed, is_page),
             lambda app: Errors(app, self._errors),
             lambda app: Steps(app, *self._head),
+            lambda app: ReservedPaths(app, config.elsewhere),
             BodyGuard,
             lambda app: Steps(app, expect_bounded_fields),
             ROUTING,

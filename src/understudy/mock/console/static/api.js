@@ -112,6 +112,9 @@ function failed(call, status, detail, started) {
 }
 
 function remember(call, status, started) {
+  const [last] = get().calls;
+  const isRepeated = status === 0 && last?.status === 0 && last.url === call.url;
+  if (isRepeated) return; // while the mock is down, one line says so
   const entry = { ...call, status, milliseconds: performance.now() - started, curl: adminCurl(call) };
   update({ calls: [entry, ...get().calls].slice(0, REMEMBERED) });
 }

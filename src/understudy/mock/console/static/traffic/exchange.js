@@ -43,6 +43,7 @@ export async function showExchange(host, number, mode, close) {
     message("Response", exchange.response, open),
     message("Request", exchange.request, open));
   if (mode !== "edit") host.scrollTop = 0;
+  if (document.activeElement === document.body) host.querySelector("button").focus(); // the list is hidden on a phone
 }
 
 function closeButton(close) {

@@ -13,6 +13,7 @@ export function verdict(row) {
   const { status } = row.response;
   if (row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
   if (row.fault) return { tone: "warn", text: `fault ${row.fault}` };
+  if (row.preference) return { tone: "warn", text: `asked: ${row.preference}` };
   if (!row.wasMatched) return { tone: "bad", text: "no such operation" };
   if (status === 429) return { tone: "warn", text: "over the limit" };
   if (status >= 400) return { tone: "warn", text: "refused" };

@@ -26,6 +26,7 @@ export function why(explanation, exchange) {
       reason("About", about && [h("a", { href: address(["people", about.person]) }, about.person),
         ` from ${about.fixture ?? "no fixture: added in this world"}${about.changed && about.fixture ? ", changed since" : ""}`]),
       reason("Fault", fault && [fault, " ", h("a", { href: address(["switches"]) }, "Show the faults")]),
+      reason("Preference", exchange.preference && [h("code", {}, exchange.preference), " was asked for by the request itself"]),
       reason("State", inference && `inferred as ${inference.role} of ${inference.resource}, confidence ${inference.confidence}`),
       reason("Rules", rules.length > 0 && h("ul", {}, rules.map(rule))),
       reason("Switches", switches.length > 0 && h("ul", {}, switches.map(switched))),

@@ -111,11 +111,11 @@ class Traffic {
     const isFiltered = this.shown.length !== rows.length && rows.length > 0;
     fill(this.empty, isFiltered && this.shown.length === 0 && h("p", { class: "quiet" }, "No request fits the filters. ",
       h("a", { href: address(["traffic"]) }, "Show all")));
-    this.count.textContent = [
+    fill(this.count, [
       counted(total, "request"),
       isFiltered ? `${this.shown.length.toLocaleString("en")} shown` : "",
       skipped ? `${skipped.toLocaleString("en")} counted and not listed, as they came too fast` : "",
-    ].filter(Boolean).join(" · ");
+    ].filter(Boolean).join(" · "), skipped > 0 && [" ", h("button", { type: "button", class: "link", onclick: () => location.reload() }, "List what is remembered")]);
   }
 
   row(item, index) {
