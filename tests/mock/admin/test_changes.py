@@ -149,3 +149,15 @@ def test_a_fork_has_no_other_people_than_its_model(edited: Driver) -> None:
     body = {"fork": "default", "people": ["ada"]}
     status, reason = edited.refused("POST", "/worlds", body)
     assert (status, reason.startswith("people: a fork has its own people")) == (400, True)
+
+
+def test_no_versions_of_a_record_of_very_many_parts_are_kept(edited: Driver, monkeypatch) -> None:
+    monkeypatch.setattr(history, "MOST_PARTS", 1)  # ada has two avatars
+    locate(edited, "Four")
+    listed = edited.admin("GET", "/changes")
+    assert (listed["changes"], listed["reaches"]) == ([], 5)
+    assert edited.refused("POST", "/changes/rewind", {"request": 4})[0] == 409
+    monkeypatch.undo()
+    locate(edited, "Five")
+    edited.admin("POST", "/changes/rewind", {"request": 5})
+    assert location(edited) == "Four"

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
+
 from understudy.limits import HISTORY_BYTES
 
 CAPACITY: Final = 1000
@@ -18,6 +20,13 @@ ABSENT: Final = object()
 
 RECORD_BYTES: Final = 500
 """The approximate memory of a changed record, beside pictures."""
+
+MOST_PARTS: Final = 256
+"""Parts of a record, such as the avatars of a person, up to which its versions are kept.
+
+A thousand versions of a record of thousands of parts would be megabytes, and would make each write
+of it dear. Such a change is not undone: the history begins anew after it.
+"""
 
 Settings = Mapping[str, Any]
 """The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
@@ -67,6 +76,7 @@ class HistoryEntry:
         weight: The approximate memory in bytes.
         request: The request's number in the journal; None: it is not in it, as calls of the admin API.
         earlier: An earlier entry of the same request, until it has its number.
+        is_lost: Whether it cannot be undone.
     """
 
     __slots__ = (  # one is made by every write, so it costs as little as it can
@@ -74,6 +84,7 @@ class HistoryEntry:
         "at",
         "call",
         "earlier",
+        "is_lost",
         "issued",
         "request",
         "settings",
@@ -91,6 +102,7 @@ class HistoryEntry:
         self.weight = 0
         self.request: int | None = None
         self.earlier: HistoryEntry | None = None
+        self.is_lost = False
 
     @property
     def place(self) -> int:
@@ -111,6 +123,7 @@ class WorldHistory:
         "_bytes",
         "_entries",
         "_has_settings",
+        "_is_lost",
         "_issued",
         "_pending",
         "_unnumbered",
@@ -130,6 +143,7 @@ class WorldHistory:
         self._pending: list[Step] = []
         self._weight = RECORD_BYTES  # of what is pending
         self._has_settings = False
+        self._is_lost = False  # whether what is pending cannot be undone
         self._issued = 0
 
     def __iter__(self) -> Iterator[HistoryEntry]:
@@ -157,6 +171,8 @@ class WorldHistory:
             weigh: Returns the memory of a record of this collection; None: they are small.
         """
         self.revision += 1
+        if before is not None and before is not ABSENT and _parts(before) > MOST_PARTS:
+            self._is_lost = True
         self._pending.append(RecordStep(change[0], change[1], before, change[2] is None))
         self._weight += RECORD_BYTES
         if weigh is not None and before is not None and before is not ABSENT:
@@ -201,6 +217,11 @@ class WorldHistory:
             self._has_settings = False
         entry.steps, entry.issued, entry.weight = self._pending, self._issued, self._weight
         self._pending, self._issued, self._weight = [], issued, RECORD_BYTES
+        if self._is_lost:
+            self._is_lost = False
+            entry.is_lost = True
+            self.forget(entry.after)
+            return
         self._entries.append(entry)
         self._bytes += entry.weight
         while len(self._entries) > CAPACITY or self._bytes > HISTORY_BYTES.most:
@@ -220,5 +241,19 @@ class WorldHistory:
         entry = self._unnumbered.pop(id(context), None)
         while entry is not None:
             entry.request = number
+            if entry.is_lost:
+                self.forgotten = max(self.forgotten, number)
             earlier, entry.earlier = entry.earlier, None
             entry = earlier
+
+
+def _parts(record: Any) -> int:
+    """Returns the number of parts in the longest list of a record."""
+    if not isinstance(record, Struct):
+        return 0
+    longest = 0
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, tuple) and len(value) > longest:
+            longest = len(value)
+    return longest
