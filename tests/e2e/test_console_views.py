@@ -167,6 +167,22 @@ def test_the_console_of_a_world_shows_nothing_of_another(console: Console, mock:
     expect(console.rows().first).to_contain_text("/v3/profiles/ben")
 
 
+def test_another_machine_is_asked_for_the_admin_token(console: Console) -> None:
+    def guard(route: Route) -> None:
+        if route.request.headers.get("authorization") == "Bearer hush-hush":
+            route.continue_()
+        else:
+            detail = "Others send its token: Authorization: Bearer, and what the mock showed."
+            route.fulfill(status=403, json={"title": "Forbidden", "status": 403, "detail": detail})
+
+    console.page.route("**/__admin/**", guard)
+    console.page.goto(f"{console.url}/__console#/people")
+    console.page.get_by_label("Admin token").fill("hush-hush")
+    console.button("Open the console").click()
+    expect(console.page.get_by_role("link", name="Ada Merrowdale")).to_be_visible()
+    expect(console.page.locator(".people img").first).not_to_have_js_property("naturalWidth", 0)
+
+
 def test_a_restart_is_noticed(console: Console) -> None:
     starts = iter(["2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z", "2026-01-01T00:01:00Z"])
 

@@ -45,6 +45,7 @@ async function show() {
 function showTabs(current) {
   fill(document.getElementById("views"), VIEWS.map((view) =>
     h("a", { href: address([view.name]), "aria-current": view === current && "page" }, view.label)));
+  document.querySelector("#views [aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function showStatus() {

@@ -43,7 +43,8 @@ export async function showExchange(host, number, mode, close) {
     message("Response", exchange.response, open),
     message("Request", exchange.request, open));
   if (mode !== "edit") host.scrollTop = 0;
-  if (document.activeElement === document.body) host.querySelector("button").focus(); // the list is hidden on a phone
+  const isAlone = host.previousElementSibling?.checkVisibility() === false; // on a phone, the list is hidden
+  if (isAlone && document.activeElement === document.body) host.querySelector("button").focus();
 }
 
 function closeButton(close) {

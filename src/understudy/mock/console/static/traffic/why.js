@@ -5,8 +5,11 @@
 
 import { admin } from "../api.js";
 import { h } from "../dom.js";
+import { counted } from "../format.js";
 import { attempt } from "../notices.js";
 import { address } from "../router.js";
+
+const FIRST_RULES = 3;
 
 /**
  * @param {any} explanation As `GET /requests/{id}` has it.
@@ -28,7 +31,7 @@ export function why(explanation, exchange) {
       reason("Fault", fault && [fault, " ", h("a", { href: address(["switches"]) }, "Show the faults")]),
       reason("Preference", exchange.preference && [h("code", {}, exchange.preference), " was asked for by the request itself"]),
       reason("State", inference && `inferred as ${inference.role} of ${inference.resource}, confidence ${inference.confidence}`),
-      reason("Rules", rules.length > 0 && h("ul", {}, rules.map(rule))),
+      reason("Rules", rules.length > 0 && ruleList(rules)),
       reason("Switches", switches.length > 0 && h("ul", {}, switches.map(switched))),
       reason("Notes", notes.length > 0 && h("ul", {}, notes.map((note) => h("li", {}, note))))));
 }
@@ -51,6 +54,15 @@ function breach(content) {
   const rows = Object.entries(content).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return h("dl", { class: "breach" }, rows.map(([name, value]) =>
     [h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("code", {}, typeof value === "string" ? value : JSON.stringify(value)))]));
+}
+
+/** The first rules, and the others behind a word: an operation may hold a dozen. */
+function ruleList(rules) {
+  const [first, others] = [rules.slice(0, FIRST_RULES), rules.slice(FIRST_RULES)];
+  return [
+    h("ul", {}, first.map(rule)),
+    others.length > 0 && h("details", {}, h("summary", {}, `and ${counted(others.length, "more rule")}`), h("ul", {}, others.map(rule))),
+  ];
 }
 
 function rule({ id, statement, section }) {

@@ -40,6 +40,7 @@ class Traffic {
       listen("added", (rows) => this.add(rows)),
       listen("rows", () => this.refresh()),
       listen("connection", () => this.showCount()),
+      listen("restarted", () => go(["traffic"], this.query)),
     ];
     this.onKey = (event) => this.key(event);
     addEventListener("keydown", this.onKey);
