@@ -6,14 +6,14 @@ list: it is claimed if every text that was sent is in it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal
-from understudy.interface.operations import Place
+from understudy.interface.operations import RESOURCE, Place
 from understudy.openapi.operations import Operation
+from understudy.verify.gateway import UNDO
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.undo_journal import (
     CreatedItem,
@@ -50,13 +50,14 @@ class ItemUndo:
         self._client = client
         self._journal = journal
         self._write = write
-        self.remaining: list[str] = []
+        self._remaining: dict[str, list[str]] = {}
+        self._deleted: list[str] = []
 
     def covers(self, place: Place) -> bool:
         """Tells whether a write goes to what this run created, is about to create, or can restore."""
         journal = self._journal
         created = [it.path.partition("?")[0] for it in journal.items]
-        created += [it.path for it in journal.singles]
+        created += [*self._deleted, *(it.path for it in journal.singles)]
         return (
             any(place.path == it.create for it in journal.pending_items if it.delete is not None)
             or any(place.path == it or place.path.startswith(f"{it}/") for it in created)
@@ -81,7 +82,7 @@ class ItemUndo:
         """Records an item that was created, under its identifier."""
         self._journal.pending_items.remove(pending)
         if pending.delete is None:
-            self.remaining.append(f"the item {identifier} of {pending.create}, which has no DELETE")
+            self._leave(f"of {pending.create}, which has no DELETE", identifier)
         else:
             self._journal.items.append(pending.created(identifier))
         self._write()
@@ -89,12 +90,13 @@ class ItemUndo:
     def unidentified(self, pending: PendingItem) -> None:
         """Records an item that was created and whose identifier is not known, so that it stays."""
         self._journal.pending_items.remove(pending)
-        self.remaining.append(f"an item of {pending.create}, whose response has no identifier")
+        self._leave(f"of {pending.create}, whose response has no identifier", "unknown")
         self._write()
 
     def deleted(self, path: str) -> None:
         """Records that an item was deleted by the run itself."""
         self._journal.items[:] = [it for it in self._journal.items if it.path != path]
+        self._deleted.append(path.partition("?")[0])  # it may be deleted again, to see the refusal
         self._write()
 
     def keep(self, before: SingleBefore) -> None:
@@ -131,12 +133,15 @@ class ItemUndo:
         return lines
 
     @property
-    def described_remaining(self) -> list[str]:
-        """The items that no request deletes, as one line; nothing where there are none."""
-        count = len(self.remaining)
-        if count <= _NAMED:
-            return self.remaining
-        return [f"{', '.join(self.remaining[:_NAMED])} and {count - _NAMED} other items"]
+    def remaining(self) -> list[str]:
+        """The items that no request deletes, one line for each reason."""
+        return [
+            f"the items {', '.join(names[:_NAMED])}{' and others' * (len(names) > _NAMED)} {reason}"
+            for reason, names in self._remaining.items()
+        ]
+
+    def _leave(self, reason: str, name: str) -> None:
+        self._remaining.setdefault(reason, []).append(name)
 
     def _attempted(self, undo: Callable[[], list[str]], path: str) -> list[str]:
         try:
@@ -150,10 +155,9 @@ class ItemUndo:
             return [f"{item.path} was not deleted: status {exchange.status}"]
         self._journal.items.remove(item)
         if item.read is not None and exchange.response.is_success:
-            reader = replace(self._client, source=f"{self._client.source}, {AFTER_DELETION}")
-            read = reader.get(item.read, item.who)
+            read = self._client.get(item.read, item.who)
             if read.response.is_success:
-                self.remaining.append(f"{item.read}, which is read although it was deleted")
+                self._leave("which are read although they were deleted", item.read)
         return []
 
     def _restore(self, single: SingleBefore) -> list[str]:
@@ -207,4 +211,5 @@ def _members_at(exchange: Exchange, steps: tuple[str, ...]) -> Mapping[str, Any]
 def is_of_deleted(exchange: Exchange, operation: Operation) -> bool:
     """Tells whether a response says that a deleted item is gone, and the document is silent on it."""
     is_silent = exchange.status in GONE and operation.response(exchange.status) is None
-    return is_silent and exchange.source.endswith(AFTER_DELETION)
+    is_undone = exchange.source == UNDO and exchange.operation not in RESOURCE
+    return is_silent and (is_undone or exchange.source.endswith(AFTER_DELETION))

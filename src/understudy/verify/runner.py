@@ -160,7 +160,7 @@ def _remaining(run: Run) -> Iterator[str]:
     """Yields what a run leaves behind although everything that can be undone was."""
     if any(each.operation == UPDATE_PROFILE for each in run.exchanges) and run.undo.has_changed:
         yield "the time of the last profile edit"
-    yield from run.undo.items.described_remaining
+    yield from run.undo.items.remaining
     count = len(run.gateway.issued)
     if count:
         plural = "s" if count > 1 else ""

@@ -98,6 +98,21 @@ def test_the_next_run_does_not_begin_where_an_item_cannot_be_deleted(service, jo
         carry_out(deployed(service, journal=journal), RunOptions(rules=("answers",)))
 
 
+@pytest.mark.parametrize("number", [2, 3, 5, 20])
+def test_a_run_that_is_interrupted_leaves_nothing_behind(number):
+    class Interrupted(Service):
+        def respond(self, request):
+            if len(self.requests) == number:
+                super().respond(request)
+                raise KeyboardInterrupt
+            return super().respond(request)
+
+    outcome = verified(interrupted := Interrupted())
+    assert outcome.stopped
+    assert outcome.not_restored == ()
+    assert items_of(interrupted) == []
+
+
 def test_the_mode_observe_writes_nothing(service):
     outcome = verified(service, judged=target(mode="observe"))
     assert {line.partition(" ")[0] for line in service.requests} <= {"GET"}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from understudy.deployments.exchange import Exchange
-from understudy.deployments.refusals import NotPermitted, Unreachable
+from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime
 from understudy.openapi.resources.model import ResourceOperation
 from understudy.verify.inferred.collection_requests import CollectionRequests
 from understudy.verify.inferred.context import InferredRun, item_in
@@ -118,9 +118,7 @@ class CollectionClient:
         self.state.undo.expect(pending)
         try:
             exchange = self._send(request)
-        except Unreachable:
-            raise
-        except BaseException:
+        except (NotPermitted, BudgetSpent, OutOfTime):  # any other error may come after the request
             self.state.undo.forget(pending)
             raise
         if exchange.response.is_success and exchange.status != ACCEPTED:

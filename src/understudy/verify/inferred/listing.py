@@ -50,6 +50,7 @@ def read_pages(
     following: Query | str | None = query
     pages: list[Exchange] = []
     identifiers: list[str] = []
+    count = 0
     while following is not None and len(pages) < _MOST_PAGES:
         if isinstance(following, str) and _is_elsewhere(following, pages[-1]):
             break
@@ -58,11 +59,13 @@ def read_pages(
         items = _list_in(exchange, role)
         if items is None:
             return ListedItems([], [], is_whole=False)
+        count = len(items)
         pages.append(exchange)
         identifiers += [str(it.get(collection.identifier or "")) for it in items]
-        following = paged.following(exchange, query, len(items), len(pages) - 1)
+        following = paged.following(exchange, query, count, len(pages) - 1)
     is_single = len(pages) == 1 and not paged.is_paged
-    is_cut = following is not None or has_more(pages[-1])
+    is_full = 0 < count >= paged.size_of(query)
+    is_cut = following is not None or has_more(pages[-1]) or is_full
     is_cut = is_cut or (is_single and len(identifiers) >= _SURELY_WHOLE)
     return ListedItems(pages, identifiers, is_whole=not (is_cut or paged.is_filtered))
 

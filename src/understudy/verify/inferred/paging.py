@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 from urllib.parse import urljoin
 
@@ -78,7 +79,8 @@ class PagedList:
         cursor = _member(exchange, CURSORS)
         if self.cursor is not None and cursor:
             return tuple({**others, self.cursor: cursor}.items())
-        if not count or (self.limit and count < int(others.get(self.limit, "0"))):
+        size = self.size_of(query)
+        if not count or (size < inf and count < size):
             return None
         if self.number is not None:
             return tuple({**others, self.number: str(self.first + page + 1)}.items())
@@ -86,6 +88,11 @@ class PagedList:
             offset = int(others.get(self.offset, "0")) + count
             return tuple({**others, self.offset: str(offset)}.items())
         return None
+
+    def size_of(self, query: Query) -> float:
+        """Returns the most items of a page by its query; infinite where nothing bounds it."""
+        text = dict(query).get(self.limit or "", "")
+        return int(text) if text.isdecimal() else inf
 
     @property
     def is_paged(self) -> bool:

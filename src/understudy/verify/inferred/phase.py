@@ -6,7 +6,7 @@ from functools import partial
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Target
 from understudy.openapi.resources.model import ResourceCollection, ResourceModel
-from understudy.verify.inferred.context import InferredRun
+from understudy.verify.inferred.context import OTHER, InferredRun
 from understudy.verify.inferred.sequences import COSTS, judge_collection, source_of
 from understudy.verify.inferred.singletons import judge_singleton
 from understudy.verify.inferred_rules import INFERRED, OWNER_ONLY, lacking
@@ -81,11 +81,19 @@ def unchecked_rules(model: ResourceModel, target: Target) -> dict[str, str]:
         reason = lacking(rule, model)
         if reason is None and target.writes == "observe":
             reason = "writing is not permitted: the mode is observe"
-        if reason is None and rule == OWNER_ONLY and "other" not in target.identities():
-            reason = "[credentials] other_access_token is not given"
+        if reason is None and rule == OWNER_ONLY:
+            reason = _lacking_other(target)
         if reason is not None:
             reasons[rule] = reason
     return reasons
+
+
+def _lacking_other(target: Target) -> str | None:
+    """Returns why a target cannot show what another account reads; None if it can."""
+    if target.is_mock:
+        return "a mock keeps one state for all callers; worlds separate them"
+    is_given = OTHER in target.identities()
+    return None if is_given else "[credentials] other_access_token is not given"
 
 
 def planned(model: ResourceModel, target: Target) -> Iterator[tuple[int, str]]:

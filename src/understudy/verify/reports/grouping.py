@@ -10,7 +10,8 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.reproducing import commands
 
 NOTES: Final = (
-    "Notes: assumptions that a deployment need not share, or demands of the bundled document "
+    "Notes: assumptions that a deployment need not share, rules inferred from its document, or "
+    "demands of the bundled document "
     "alone. They do not change the exit code."
 )
 """The introduction of the notes."""

@@ -128,7 +128,7 @@ class _Page:
             self.line(f"not restored: {line}", "bold red")
         if outcome.remaining and not outcome.not_restored:
             remaining = " and ".join(outcome.remaining)
-            self.line(f"All changes were undone. These remain: {remaining}.", "dim")
+            self.line(f"All changes that can be undone were. These remain: {remaining}.", "dim")
         if outcome.stopped:
             self.line(outcome.stopped, "bold red")
         if outcome.not_run:
