@@ -101,8 +101,8 @@ class SharedBody:
         return self._content
 
 
-_MOST_SHARED = 1000
-"""Bodies that are kept: about 4 MB."""
+_MOST_SHARED = 700
+"""Bodies that are kept: about 3 MB."""
 
 
 class SharedBodies:

@@ -17,7 +17,7 @@ from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import path_texts, routed_path, routing_id
 
-_REMEMBERED = 4096
+_REMEMBERED = 1024
 _LONGEST_REMEMBERED = 200
 """Characters of a path whose route is remembered: about a megabyte in all."""
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from understudy.mock.store.people import Person
 
-_DECODED = 1000
-"""People that are kept decoded: about 4 MB."""
+_DECODED = 700
+"""People that are kept decoded: about 3 MB."""
 
 DECODER = msgspec.json.Decoder(Person)
 
