@@ -88,7 +88,7 @@ release: install  ## build wheel and sdist, and try the wheel in an empty enviro
 npm: install  ## build src/understudy-js and pack it into build/ (needs node and npm)
 	mkdir -p build
 	cd src/understudy-js && npm install --no-audit --no-fund
-	cd src/understudy-js && PYTHON=$(abspath $(BIN))/python npm pack --pack-destination ../../build
+	cd src/understudy-js && PYTHON=$(abspath $(BIN))/python npm pack --silent --pack-destination ../../build
 
 .PHONY: npm-worlds
 npm-worlds: install  ## 300 tests of Playwright in parallel workers, a world each, and none is left

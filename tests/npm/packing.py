@@ -21,6 +21,7 @@ from tests.house.documentation import ROOT
 CACHE = Path.home() / ".cache" / "understudy-npm"
 MODULES = CACHE / "node_modules"
 PROJECTS = Path(__file__).parent / "projects"
+DAY = 24 * 60 * 60
 MADE = {"node_modules", "dist", "generated", "python", "__pycache__"}
 
 
@@ -42,9 +43,18 @@ def tarball() -> Path:
     place = CACHE / f"understudy-js-{_state()}.tgz"
     with FileLock(CACHE / "packing.lock"):
         if not place.exists():
+            _remove_old_tarballs()
             with tempfile.TemporaryDirectory(dir=CACHE) as directory:
                 _packed(Path(directory)).replace(place)
     return place
+
+
+def _remove_old_tarballs() -> None:
+    """Removes what was built before yesterday; another run may be unpacking a younger one."""
+    newest = max((path.stat().st_mtime for path in CACHE.glob("*.tgz")), default=0)
+    for path in CACHE.glob("*.tgz"):
+        if path.stat().st_mtime < newest - DAY:
+            path.unlink()
 
 
 def _sources() -> Iterator[Path]:

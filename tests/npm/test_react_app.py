@@ -20,7 +20,7 @@ from tests.e2e.conftest import BROWSERS
 from tests.e2e.test_examples import missing
 from tests.e2e.test_proxies import free_port
 from tests.house.documentation import ROOT
-from tests.npm.packing import project, required
+from tests.npm.packing import PROJECTS, project, required
 from tests.npm.test_launcher import wait_for
 
 Done = subprocess.CompletedProcess[str]
@@ -36,7 +36,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, with the package and the other packages that it names installed."""
     for name in ("@vitejs/plugin-react", "react-dom", "@playwright/test", "vite"):
         required(name)
-    return project(tmp_path_factory.mktemp("react") / "app", EXAMPLE)
+    place = project(tmp_path_factory.mktemp("react") / "app", EXAMPLE)
+    shutil.copy(PROJECTS / "browser" / "client.spec.ts", place / "tests")
+    return place
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +70,7 @@ def test_its_tests_pass_on_a_machine_that_has_only_python(place: Path, machine: 
     browser.chmod(0o755)
     variables = {**machine, "CHROMIUM": str(browser), "PORT": str(free_port())}
     done = run_in(place, variables, "npm", "test")
-    assert "5 passed" in done.stdout, done.stdout + done.stderr
+    assert "6 passed" in done.stdout, done.stdout + done.stderr
     assert "making an environment with Python" in done.stderr
 
 
