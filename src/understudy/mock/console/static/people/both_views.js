@@ -3,24 +3,19 @@
  * @module
  */
 
-import { ROOT, admin } from "../api.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { get } from "../store.js";
+import { resource, signedInAs } from "../resource.js";
 
 /** @param {any} person @returns {HTMLElement} */
 export function bothViews({ slug }) {
   const result = h("div", {});
   const compare = async () => {
-    const { base_url: baseUrl } = await admin("GET", `/worlds/${encodeURIComponent(get().world ?? "default")}`);
-    const { token } = await admin("POST", "/tokens", { person: slug });
-    const address = `${ROOT}${new URL(baseUrl).pathname.slice(ROOT.length)}/profiles/${encodeURIComponent(slug)}`;
-    const [everyone, withToken] = await Promise.all([{}, { Authorization: `Bearer ${token}` }].map(async (headers) => {
-      const response = await fetch(address, { headers, cache: "no-store" });
+    const lookUp = async (headers) => {
+      const response = await resource(`/profiles/${encodeURIComponent(slug)}`, { headers });
       return { status: response.status, body: await response.json() };
-    }));
-    await admin("DELETE", `/tokens?token=${encodeURIComponent(token)}`);
-    fill(result, table(everyone, withToken));
+    };
+    fill(result, table(await lookUp({}), await signedInAs(slug, lookUp)));
   };
   return h("section", { class: "message" }, h("h3", {}, "Public and token view"),
     h("p", { class: "quiet" }, "Sends a lookup without a token and one with a token; both appear in the traffic, and count."),

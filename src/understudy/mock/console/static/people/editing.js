@@ -3,10 +3,10 @@
  * @module
  */
 
-import { ROOT, admin } from "../api.js";
+import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt, showDone, showError } from "../notices.js";
-import { get } from "../store.js";
+import { resource, signedInAs } from "../resource.js";
 
 /** The members that the own profile takes (interface, Authenticated own-profile operations). */
 const EDITABLE = ["display_name", "description", "pronunciation", "pronouns", "location", "job_title", "company"];
@@ -27,12 +27,12 @@ function ownerForm({ slug }, { profile }, reload) {
   const inputs = EDITABLE.map((name) => [name, h("input", { id: `own-${name}`, type: "text", value: profile[name] ?? "" })]);
   const send = async () => {
     const changes = Object.fromEntries(inputs.filter(([name, input]) => input.value !== (profile[name] ?? "")).map(([name, input]) => [name, input.value]));
-    const { base_url: baseUrl } = await admin("GET", `/worlds/${encodeURIComponent(get().world)}`);
-    const { token } = await admin("POST", "/tokens", { person: slug });
-    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-    const response = await fetch(`${ROOT}${new URL(baseUrl).pathname.slice(ROOT.length)}/me/profile`, { method: "PATCH", headers, body: JSON.stringify(changes) });
+    const response = await signedInAs(slug, (headers) => resource("/me/profile", {
+      method: "PATCH",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify(changes),
+    }));
     const body = await response.json().catch(() => ({}));
-    await admin("DELETE", `/tokens?token=${encodeURIComponent(token)}`);
     if (!response.ok) return showError(new Error(`PATCH /me/profile responded ${response.status}: ${body.error ?? ""}`));
     showDone(`PATCH /me/profile responded ${response.status}.`);
     return reload();

@@ -7,7 +7,7 @@ import { admin } from "../api.js";
 import { copy, copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { get } from "../store.js";
+import { shownWorld } from "../resource.js";
 
 const LIFETIMES = [["", "that never expires"], ["600", "for 10 minutes"], ["1209600", "for 2 weeks"], ["1", "that expires at once"]];
 
@@ -27,7 +27,7 @@ export function signIn(person) {
   });
   const site = h("span", {});
   attempt(async () => {
-    const world = await admin("GET", `/worlds/${encodeURIComponent(get().world ?? "default")}`);
+    const world = await shownWorld();
     const names = [...new Set(world.tokens.flatMap((token) => token.scopes))].sort();
     scopes.append(...names.map((name) => h("label", { class: "check" }, h("input", { type: "checkbox", value: name, checked: true }), h("code", {}, name))));
     fill(site, h("a", { href: `${world.auth_url}/sign-in` }, "Or sign in with the password, for a session"));

@@ -3,18 +3,17 @@
  * @module
  */
 
-import { ROOT, admin } from "../api.js";
 import { copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { picture } from "../picture.js";
-import { get } from "../store.js";
+import { resource, shownWorld } from "../resource.js";
 import { curl } from "../snippets.js";
 
 /** @param {HTMLElement} host */
 export async function welcome(host) {
   fill(host, h("p", {}, "No request yet."));
-  const world = await attempt(() => admin("GET", `/worlds/${encodeURIComponent(get().world)}`));
+  const world = await attempt(shownWorld);
   if (!world) return;
   const person = world.people.find(({ slug }) => world.tokens.some((token) => token.person === slug)) ?? world.people[0];
   const requests = person ? firstRequests(world, person) : [];
@@ -35,20 +34,16 @@ export async function welcome(host) {
 function firstRequests(world, person) {
   const token = world.tokens.filter((it) => it.person === person.slug && it.kind === "oauth" && it.state === "valid")
     .sort((one, other) => other.scopes.length - one.scopes.length)[0];
-  const get = (path, headers = {}) => ({ method: "GET", url: world.base_url + path, headers });
+  const first = (path, headers = {}) => ({ method: "GET", path, url: world.base_url + path, headers });
   return [
-    get(`/profiles/${person.slug}`),
-    ...(token ? [get("/me/profile", { Authorization: `Bearer ${token.token}` })] : []),
-    get(`/qr-code/${person.slug}?size=240`),
+    first(`/profiles/${person.slug}`),
+    ...(token ? [first("/me/profile", { Authorization: `Bearer ${token.token}` })] : []),
+    first(`/qr-code/${person.slug}?size=240`),
   ];
 }
 
 function sendAll(requests) {
   return attempt(async () => {
-    for (const { url, headers } of requests) await fetch(ROOT + below(url), { headers, cache: "no-store" });
+    for (const { path, headers } of requests) await resource(path, { headers });
   });
-}
-
-function below(url) {
-  return new URL(url).pathname.slice(ROOT.length) + new URL(url).search;
 }

@@ -7,7 +7,7 @@ import { admin } from "../api.js";
 import { fill, h } from "../dom.js";
 import { moment, span } from "../format.js";
 import { attempt } from "../notices.js";
-import { get } from "../store.js";
+import { shownWorld } from "../resource.js";
 
 const JUMPS = [["+10 min", 600], ["+1 h", 3600], ["+1 d", 86_400], ["+2 weeks", 1_209_600]];
 const RATES = [["1", "as fast as the machine's"], ["60", "a minute a second"], ["3600", "an hour a second"], ["86400", "a day a second"]];
@@ -59,8 +59,7 @@ export function clockPanel() {
   }
 
   async function loadNext() {
-    const world = encodeURIComponent(get().world ?? "default");
-    const [limits, { tokens }] = (await attempt(() => Promise.all([admin("GET", "/limits"), admin("GET", `/worlds/${world}`)]))) ?? [[], { tokens: [] }];
+    const [limits, { tokens }] = (await attempt(() => Promise.all([admin("GET", "/limits"), shownWorld()]))) ?? [[], { tokens: [] }];
     const events = [
       ...limits.filter(({ reset: at }) => at).map(({ principal, reset: at }) => [at, `The hour of ${principal} ends`]),
       ...tokens.filter(({ expires, state: valid }) => expires && valid === "valid").map(({ expires, person, token }) => [expires, `A token of ${person} expires: ${token}`]),
