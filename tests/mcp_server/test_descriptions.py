@@ -120,3 +120,13 @@ async def test_a_connection_that_a_fault_resets_is_told_with_the_fault(connect):
         await agent.call("set_faults", faults=[{"effect": "reset"}])
         with pytest.raises(Refused, match="set_faults with an empty list"):
             await agent.send("GET", "/profiles/ada")
+
+
+async def test_faults_of_which_one_cannot_be_change_nothing(connect):
+    async with connect() as agent:
+        before = await agent.call("set_faults", faults=[{"operation": "getProfile", "status": 503}])
+        with pytest.raises(Refused, match="milliseconds"):
+            await agent.call("set_faults", faults=[{"status": 500}, {"delay": -1}])
+        sent = await agent.send("GET", "/profiles/ada")
+        lifted = await agent.call("set_faults", faults=[])
+    assert (len(before["faults"]), sent["status"], lifted["faults"]) == (1, 503, [])

@@ -1,5 +1,6 @@
 """Tools that make a world and steer it: people, tokens, clock, faults."""
 
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -146,7 +147,12 @@ def set_faults(
 ) -> SetFaults:
     """Replaces the injected failures of the world: statuses, delays, broken connections and bodies."""
     admin = world_of(ctx, world).admin
-    admin.call("DELETE", "/faults")
-    for fault in faults:
-        admin.call("POST", "/faults", json=fault)
+    earlier = [fault["id"] for fault in admin.call("GET", "/faults")]
+    with ExitStack() as undoing:  # where one of them cannot be, the faults stay what they were
+        for fault in faults:
+            made = admin.call("POST", "/faults", json=fault)
+            undoing.callback(admin.call, "DELETE", f"/faults/{made['id']}")
+        undoing.pop_all()
+    for name in earlier:
+        admin.call("DELETE", f"/faults/{name}")
     return SetFaults(faults=admin.call("GET", "/faults"))
