@@ -99,7 +99,7 @@ image: install  ## build and run the images of the Dockerfile; without a builder
 	$(BIN)/python -m tests.quality.image
 
 .PHONY: corpus
-corpus: install  ## fifty documents as other services write them, beside two peers from npm (needs node)
+corpus: install  ## 51 documents as other services write them, beside two peers from npm (needs node)
 	$(BIN)/python -m tests.quality.corpus $(ARGS)
 
 .PHONY: cases

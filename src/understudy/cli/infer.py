@@ -123,7 +123,7 @@ def _resource(resource: Any) -> list[str]:
     lines = ["", f"{resource.confidence:>4.0%}  {click.style(resource.path, bold=True)}{by}"]
     for it in resource.operations:
         changes = ", ".join(f"{name}: {value}" for name, value in it.changes.items())
-        suffix = f"  ({changes})" if changes else ""
+        suffix = f"  ({changes})" if changes else "  (a list of items)" if it.takes_list else ""
         lines.append(f"      {it.role:<8} {it.operation.method:<6} {it.operation.path}{suffix}")
     for parent in resource.parents:
         target = f"items of {parent.collection}" if parent.collection else "separate items"

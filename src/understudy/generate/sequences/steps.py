@@ -121,6 +121,9 @@ class ItemSteps:
         variable, identifier = self.creation.item.variable, self.collection.identifier
         if not variable:
             return ()
+        if role.takes_list:
+            msg = f"{' '.join(role.key)} creates a list of items at once"
+            raise NoSequence(msg)
         if role.response_path is not None and identifier is not None:
             return (Capture(variable, (*role.response_path, identifier)),)
         headers = (header for it in role.operation.responses.values() for header in it.headers)

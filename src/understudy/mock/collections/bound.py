@@ -133,13 +133,23 @@ class BoundCall:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The item in the request body, with the members that JSON can express.
-
-        A member that only the style of its name tells from one of the item has the item's name.
-        """
+        """The item in the request body, with the members that JSON can express."""
         value = self.body
         for step in self.role.request_path:
             value = value.get(step) if isinstance(value, Mapping) else None
+        return self._item(value)
+
+    @property
+    def sent_items(self) -> list[dict[str, Any]]:
+        """The items in the request body: one, or those of a list."""
+        is_list = self.role.takes_list and isinstance(self.body, list)
+        return list(map(self._item, self.body)) if is_list else [self.sent]
+
+    def _item(self, value: Any) -> dict[str, Any]:
+        """Returns the members of an item that was sent.
+
+        A member that only the style of its name tells from one of the item has the item's name.
+        """
         if not isinstance(value, Mapping):
             return {}
         known = self.shape.members

@@ -29,6 +29,8 @@ from understudy.openapi.resources.model import ResourceSingleton
 def create(bound: BoundCall) -> HandlerResponse | None:
     """Creates an item from the members that the client sent, over one that is made up.
 
+    Of a list, an item each.
+
     Raises:
         Conflict: A member that must be unique has the value of another item, or the identifier is
             another item's.
@@ -36,9 +38,21 @@ def create(bound: BoundCall) -> HandlerResponse | None:
         LimitExceeded: The world has too many items, or too large ones.
     """
     bound.expect_parents()
-    sent = bound.sent
-    expect_references(bound, sent)
-    expect_unique(bound, sent, None)
+    items = bound.sent_items
+    for sent in items:
+        expect_references(bound, sent)
+        expect_unique(bound, sent, None)
+        if bound.role.takes_list:
+            chosen_identifier(bound, sent)  # of all items, before any is created
+    created = [_created(bound, sent) for sent in items]
+    if not bound.role.takes_list:
+        return _with_item(bound, created[0], is_created=True)
+    status = status_for(bound, is_created=True)
+    return response(bound, status, [item.body for item in created])
+
+
+def _created(bound: BoundCall, sent: Mapping[str, Any]) -> Item:
+    """Creates one item, with an identifier of the client or the next one."""
     number = bound.records.next_number(bound.resource.path)
     identifier = chosen_identifier(bound, sent)
     if identifier is None:
@@ -49,7 +63,7 @@ def create(bound: BoundCall) -> HandlerResponse | None:
     item = _made(bound, number, identifier, sent)
     bound.records.put(bound.resource.path, item)
     bound.call.notes.append(f"created {item.identifier!r} in {bound.resource.path}")
-    return _with_item(bound, item, is_created=True)
+    return item
 
 
 def replace(bound: BoundCall) -> HandlerResponse | None:

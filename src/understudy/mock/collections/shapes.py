@@ -85,6 +85,8 @@ class ItemShape:
             for it in self.resource.operations:
                 if it.role == role and not names:
                     schema = request_schema(it.operation)
+                    if it.takes_list and schema is not None:
+                        schema = self.bodies.items(schema)
                     for step in it.request_path:
                         schema = self.bodies.members(schema).get(step)
                     names = set(self.bodies.members(schema))

@@ -5,7 +5,8 @@ and a list of violations with a place and a message each. A body is made from th
 member of a usual name says what it is for, if its schema accepts that.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -15,28 +16,26 @@ from understudy.openapi.sampler import Sampler
 from understudy.openapi.schemas import Schemas
 
 _MESSAGE_NAMES: Final = (
-    *("error", "message", "detail", "error_description", "msg", "description", "title"),
-    *("problem", "reason", "issue"),
+    *("error", "message", "detail", "errordescription", "errormessage", "msg", "description"),
+    *("title", "problem", "reason", "issue", "errormsg", "usermessage", "faultstring", "details"),
+    *("developermessage", "messagetext", "explanation", "summary", "text"),
 )
-"""Names of the member that says what is wrong, the most usual first."""
+"""Names of the member that says what is wrong, in lower-case letters, the most usual first."""
 
 _PLACE_NAMES: Final = frozenset(
     (
-        "field",
-        "loc",
-        "path",
-        "pointer",
-        "parameter",
-        "param",
-        "name",
-        "property",
-        "key",
-        "attribute",
+        *("field", "loc", "path", "pointer", "parameter", "param", "name", "property", "key"),
+        *("attribute", "fieldname", "parametername", "propertypath", "propertyname"),
     )
 )
-_CODE_NAMES: Final = frozenset(("code", "type", "error_code", "errorCode"))
-_STATUS_NAMES: Final = frozenset(("status", "statusCode", "status_code"))
+_CODE_NAMES: Final = frozenset(("code", "type", "errorcode"))
+_STATUS_NAMES: Final = frozenset(("status", "statuscode", "httpstatus", "httpstatuscode"))
 _LOCATION_NAMES: Final = frozenset(("in", "location"))
+
+_WORDED: Final = frozenset(("enum", "const", "format", "pattern"))
+"""Keywords of texts that cannot say what is wrong."""
+
+_NOT_LETTERS: Final = re.compile("[^a-z]")
 
 _MAX_DEPTH = 3
 """Levels of objects within one another that are filled."""
@@ -52,10 +51,11 @@ class _Facts(NamedTuple):
 
     def named(self, name: str) -> tuple[Any, ...]:
         """Returns what a member of this name may say, the likeliest first."""
+        name = _letters(name)
         if name in _STATUS_NAMES:
             return self.status, str(self.status)
         if name in _CODE_NAMES:
-            return () if self.code is None else (self.code,)
+            return (self.status,) if self.code is None else (self.code, self.status)
         if self.violation is not None and name in _LOCATION_NAMES:
             return (self.violation.location,)
         if self.violation is not None and name in _PLACE_NAMES:
@@ -65,6 +65,19 @@ class _Facts(NamedTuple):
             )
             return text, [location, *path], [location, *map(str, path)], list(path)
         return ()
+
+
+def _letters(name: str) -> str:
+    return _NOT_LETTERS.sub("", name.lower())
+
+
+def _has_message(value: Any, message: str) -> bool:
+    """Tells whether any text in a body has a message, or as much of it as fits."""
+    if isinstance(value, str):
+        return bool(value) and (message in value or message.startswith(value))
+    if isinstance(value, dict):
+        return any(_has_message(it, message) for it in value.values())
+    return isinstance(value, list) and any(_has_message(it, message) for it in value)
 
 
 class ErrorBodies:
@@ -89,7 +102,19 @@ class ErrorBodies:
         if "array" in self._schemas.types(self._schema):
             lists = self._lists(self._schema, items)
             return next((it for it in lists if self._accepts(self._schema, it)), [])
-        return self._filled(self._schema, facts, items)
+        body = self._filled(self._schema, facts, items)
+        if _has_message(body, facts.message):
+            return body
+        others = (self._filled(it, facts, items) for it in self._alternatives())
+        fitting = (it for it in others if _has_message(it, facts.message))
+        return next((it for it in fitting if self._accepts(self._schema, it)), body)
+
+    def _alternatives(self) -> Iterator[Node]:
+        """Yields the alternatives of the schema, of which the first need not have a message."""
+        schema = self._schemas.follow(self._schema)
+        for keyword in ("oneOf", "anyOf"):
+            for _, alternative in (schema.child(keyword) or Node("", [])).children():
+                yield alternative
 
     def _filled(
         self, schema: Node, facts: _Facts, items: Sequence[_Facts] = (), depth: int = 0
@@ -100,17 +125,52 @@ class ErrorBodies:
             return value
         members = {name: self._schemas.property_schema(schema, name) for name in value}
         known = {name: member for name, member in members.items() if member is not None}
-        bearers = [name for name in _MESSAGE_NAMES if name in known]
-        bearer = next((it for it in bearers if self._accepts(known[it], facts.message)), None)
+        bearer, text = self._bearer(known, facts.message)
         for name, member in known.items():
-            candidates = (facts.message,) if name == bearer else facts.named(name)
+            candidates = (text,) if name == bearer else facts.named(name)
             types = self._schemas.types(member)
             lists = self._lists(member, items) if items and "array" in types else ()
             fitting = (it for it in chain(candidates, lists) if self._accepts(member, it))
             value[name] = next(fitting, value[name])
             if "object" in types and depth < _MAX_DEPTH:
-                value[name] = self._filled(member, facts, items, depth + 1)
+                by_place = self._by_place(member, items)
+                value[name] = by_place or self._filled(member, facts, items, depth + 1)
         return value
+
+    def _bearer(self, members: Mapping[str, Node], message: str) -> tuple[str | None, str]:
+        """Returns the member that says what is wrong, and the message as far as it takes it."""
+        by_letters = {_letters(name): name for name in reversed(list(members))}
+        named = [by_letters[name] for name in _MESSAGE_NAMES if name in by_letters]
+        is_flat = not any(self._schemas.types(it) & {"object", "array"} for it in members.values())
+        others = [name for name in members if self._is_free(name, members[name])] if is_flat else []
+        for name in (*named, *others):
+            longest = self._schemas.follow(members[name]).value.get("maxLength")
+            for text in (message, message[:longest]):
+                if self._accepts(members[name], text):
+                    return name, text
+        return None, message
+
+    def _is_free(self, name: str, member: Node) -> bool:
+        """Tells whether a member of an unusual name is a text that may say anything."""
+        taken = _CODE_NAMES | _STATUS_NAMES | _PLACE_NAMES | _LOCATION_NAMES
+        is_text = self._schemas.types(member) == {"string"}
+        is_identifier = _letters(name).endswith(("id", "url", "uri", "type"))
+        is_worded = bool(_WORDED & set(self._schemas.follow(member).value))
+        return is_text and not is_worded and not is_identifier and _letters(name) not in taken
+
+    def _by_place(self, schema: Node, items: Sequence[_Facts]) -> dict[str, Any] | None:
+        """Returns messages by the place that they are about, for a schema of such a map; else None."""
+        declared = self._schemas.follow(schema)
+        if not isinstance(declared.value, dict) or "properties" in declared.value:
+            return None
+        placed = {
+            ".".join(map(str, it.violation.path)) or it.violation.location: it.message
+            for it in items
+            if it.violation is not None
+        }
+        maps: tuple[dict[str, Any], ...] = ({name: [it] for name, it in placed.items()}, placed)
+        fitting = (it for it in maps if "" not in it and self._accepts(schema, it))
+        return next(fitting, None)
 
     def _lists(self, schema: Node, items: Sequence[_Facts]) -> Iterator[list[Any]]:
         """Yields all items as a list of this schema, and the first alone, in case it has a bound."""

@@ -126,7 +126,11 @@ class _Draft:
         declared = success(create)
         if declared is not None and declared[0] == 201:  # noqa: PLR2004 - RFC 9110, 15.3.2: Created
             self._evidence.add(0.05, "it responds 201 Created")
-        self._operations.append(ResourceOperation("create", create, steps, self._response(create)))
+        takes_list = media.schema is not None and "array" in self._schemas.types(media.schema)
+        response = self._list_steps(create) if takes_list else self._response(create)
+        self._operations.append(
+            ResourceOperation("create", create, steps, response, takes_list=takes_list)
+        )
 
     def _add_list(self) -> None:
         listing = self._place.find("GET")
@@ -217,6 +221,8 @@ class _Draft:
         if media is None or media.schema is None:
             return (), None
         schema = media.schema
+        if "array" in self._schemas.types(schema):
+            schema = self._schemas.items(schema) or schema
         steps, item = self._schemas.opened(schema, self._names)
         share = self._share(item)
         if (share or 0) < _SHARED:

@@ -37,6 +37,7 @@ class ResourceOperation:
         response_path: The place of the item, or of the list of items, in the body of the success;
             None where that body has no item.
         changes: Member names and the values that an action gives them.
+        takes_list: Whether the request body is a list of items, each of which is created.
     """
 
     role: Role
@@ -44,6 +45,7 @@ class ResourceOperation:
     request_path: Steps = ()
     response_path: Steps | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
+    takes_list: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
