@@ -48,6 +48,10 @@ controls: install  ## judge conforming deployments with every switch at its othe
 learning: install  ## learn from thirty deployments that choose at random, and compare
 	$(BIN)/python -m tests.quality.learning
 
+.PHONY: drift
+drift: install  ## compare fifty sound deployments and every mutant with the mock (twenty minutes)
+	$(BIN)/python -m tests.quality.drifting
+
 .PHONY: check
 check: lint types layers docs test  ## all that CI runs
 

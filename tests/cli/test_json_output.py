@@ -48,6 +48,7 @@ def outputs(mock: str, tmp_path: Path) -> dict[str, list[str]]:
     report = tmp_path / "report.json"
     report.write_text('{"rules": [{"id": "profile-unknown-404", "status": "not_checked"}]}')
     return {
+        "drift": ["drift", "--target", str(target(mock, tmp_path)), "--rules", "qr-default-size"],
         "exercised": ["exercised", *at],
         "explain": ["explain", "last", *at],
         "export": ["export", str(tmp_path / "exported"), *at],
@@ -60,6 +61,13 @@ def outputs(mock: str, tmp_path: Path) -> dict[str, list[str]]:
         "rules": ["rules", "--coverage", str(report)],
         "verify": ["verify", "--cases", "0", "--rules", "qr-default-size"],
     }
+
+
+def target(mock: str, directory: Path) -> Path:
+    """Returns the target file of a served mock, of which nothing but a slug is known."""
+    path = directory / "target.toml"
+    path.write_text(f'base_url = "{mock}/v3"\n[known]\nslug = "ada"\n')
+    return path
 
 
 def printed(arguments: list[str]) -> str:

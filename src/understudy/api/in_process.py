@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,12 +22,15 @@ from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
 
 
-def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
+def mock_deployment(
+    target: Target = TARGET, seed: int = 0, choices: Mapping[str, str] | None = None
+) -> Deployment:
     """Returns a new mock in this process as a deployment.
 
     Args:
         target: What is known of the mock, and permitted; the mock serves its document, in its words.
         seed: Seed for the identifiers and responses of the mock.
+        choices: Switch name to option, where it differs from the default.
 
     Raises:
         StartupError: The target's document cannot be read.
@@ -35,6 +39,7 @@ def mock_deployment(target: Target = TARGET, seed: int = 0) -> Deployment:
     words = None if target.vocabulary is None else Path(target.vocabulary)
     settings = Settings(
         seed=seed,
+        choices=choices or {},
         document=None if document is None else document.path,
         overlays=tuple(map(Path, target.overlays)),
         state_model=None if target.state_model is None else Path(target.state_model),

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from understudy.cli.cleanup import cleanup
+from understudy.cli.drift import drift
 from understudy.cli.exec_ import exec_
 from understudy.cli.exercised import exercised
 from understudy.cli.exit_codes import ExitCode
@@ -76,7 +77,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, learn, generate, infer, lint, rules, fixtures),
+    *(serve, verify, learn, drift, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:

@@ -26,6 +26,11 @@ MEANINGS: Final = {
 
 USES: Final = {
     "cleanup": {ExitCode.FINDINGS: "a change was not undone"},
+    "drift": {
+        ExitCode.FINDINGS: "there are differences that the contract does not leave open, or a change"
+        " was not undone",
+        ExitCode.INCOMPLETE: "a run was stopped, so that not everything was compared",
+    },
     "exec": {ExitCode.INTERRUPTED: "else the exit code of the command that it runs"},
     "exercised": {ExitCode.FINDINGS: "less than `--threshold` was used"},
     "generate": {

@@ -18,6 +18,7 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
 
     return {
         "cleanup": lambda: record_schema(records.PrintedUndo, "The output of understudy cleanup"),
+        "drift": lambda: record_schema(records.PrintedDrift, "The output of understudy drift"),
         "exercised": lambda: _of_admin_api("exercised", "ExercisedReport"),
         "explain": lambda: _of_admin_api("explain", "ExplainedRequest"),
         "export": lambda: record_schema(records.PrintedExport, "The output of understudy export"),

@@ -3,7 +3,7 @@
 import click
 
 COMMANDS = (
-    *("cleanup", "exercised", "explain", "export", "fixtures", "generate"),
+    *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
     *("infer", "journal", "learn", "lint", "rules", "verify"),
 )
 """Commands with ``--json``; the schemas themselves are made when one is printed."""

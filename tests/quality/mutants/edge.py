@@ -88,6 +88,9 @@ class Edge(httpx.BaseTransport):
             self.crashes.append(f"{about}: {type(error).__name__}: {error}")
             return answers[0] if answers else self._inner.handle_request(request)
 
+    def close(self) -> None:
+        self._inner.close()
+
 
 def path_of(request: httpx.Request) -> str:
     """Returns the path below the site's address; with ``?`` in front for another site."""

@@ -1,0 +1,1 @@
+"""Compares how two deployments behave, and says whose fault each difference is."""

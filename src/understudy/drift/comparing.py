@@ -1,0 +1,74 @@
+"""Runs the same requests at a deployment, there again, and at another one, and compares."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.exchange import Exchange
+from understudy.drift.causes import DriftCause, causes
+from understudy.drift.differences import Difference, compared_requests, differences
+from understudy.verify.history import History
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The differences between two deployments.
+
+    Attributes:
+        causes: The differences by their causes.
+        requests: The number of requests that were compared.
+        first: The judgement of the deployment.
+        second: The judgement of its second run, which shows what is noise.
+        other: The judgement of the other deployment.
+        history: The exchanges of the first run, for the requests that another one needs.
+    """
+
+    causes: tuple[DriftCause, ...]
+    requests: int
+    first: Outcome
+    second: Outcome
+    other: Outcome
+    history: History
+
+    def steps(self, difference: Difference) -> tuple[Exchange, ...]:
+        """Returns the fewest exchanges that show a difference: those that issued what it uses."""
+        return tuple(sorted(self.history.with_origins([difference.exchange]), key=_number))
+
+    @property
+    def runs(self) -> Sequence[Outcome]:
+        """The three runs, in their order."""
+        return self.first, self.second, self.other
+
+
+def compare(deployment: Deployment, other: Deployment, options: RunOptions) -> Drift:
+    """Compares two deployments, and undoes what was changed at both.
+
+    Args:
+        deployment: The deployment, which gets the requests twice.
+        other: The one that it is compared with.
+        options: The rules whose probes are sent, and who listens.
+
+    Raises:
+        StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
+    """
+    first, second = carry_out(deployment, options), carry_out(deployment, options)
+    theirs = carry_out(other, options)
+    history = History(deployment.target)
+    for exchange in first.exchanges:
+        history.add(exchange)
+    found = differences(first.exchanges, second.exchanges, theirs.exchanges)
+    return Drift(
+        causes=tuple(causes(found, first, theirs)),
+        requests=compared_requests(first.exchanges, theirs.exchanges),
+        first=first,
+        second=second,
+        other=theirs,
+        history=history,
+    )
+
+
+def _number(exchange: Exchange) -> int:
+    return exchange.number

@@ -1,0 +1,79 @@
+"""``drift`` is silent about a pair that behaves alike, and says what a deviation breaks."""
+
+import pytest
+from tests.quality.drifting import Unsettled, caught, deployment, drift
+from tests.quality.learning import learnt, reference
+
+from understudy.api.drifting import drift as compared
+from understudy.api.drifting import mock_beside
+from understudy.drift.comparing import Drift
+from understudy.interface.facts import facts_text
+from understudy.verify.run import RunOptions
+
+
+def summary(result: Drift) -> list[tuple[str, str]]:
+    return [(cause.fault, cause.rule) for cause in result.causes]
+
+
+def test_order_identifiers_and_dates_are_no_difference():
+    assert summary(drift(deployment(Unsettled(3), seed=3))) == []
+
+
+@pytest.mark.parametrize(
+    ("mutant", "rules", "cause"),
+    [
+        ("qr_codes_of_100_pixels_by_default", ("qr-default-size",), "qr-default-size"),
+        ("deletions_answer_with_json", ("avatar-delete-no-content",), "avatar-delete-no-content"),
+    ],
+)
+def test_a_deviation_is_found_by_the_rule_that_it_breaks(mutant, rules, cause):
+    assert cause in caught(mutant, *rules)
+
+
+def test_what_the_contract_leaves_open_is_nobodys_fault():
+    rules = ("avatar-delete-status", "qr-unknown-hash")
+    choices = {"avatar-delete-status": "200", "qr-unknown-hash": "404"}
+    result = drift(deployment(choices=choices), *rules)
+    assert sorted(summary(result)) == [("silent", rule) for rule in sorted(rules)]
+
+
+def test_what_no_rule_is_about_is_told_with_both_values():
+    def without_header(request, send):
+        response = send(request)
+        response.headers.pop("x-content-type-options", None)
+        return response
+
+    result = drift(deployment(without_header), "qr-default-size")
+    assert {cause.fault for cause in result.causes} == {"unexplained"}
+    assert all(
+        "header x-content-type-options: absent, not " in cause.rule for cause in result.causes
+    )
+
+
+def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there(tmp_path):
+    rules = ("avatar-upload-status", "avatar-email-status", "profile-private")
+    choices = {
+        "avatar-upload-status": "201",
+        "avatar-email-status": "200",
+        "private-profile-lookup": "404",
+    }
+    path = tmp_path / "reference.facts.yaml"
+    path.write_text(facts_text(learnt(choices, *rules)), encoding="utf-8")
+
+    def open_questions(*facts):
+        ours = reference(choices)
+        result = compared(ours, mock_beside(ours.target, facts), RunOptions(rules=rules))
+        return {cause.rule for cause in result.causes} & set(rules)
+
+    assert open_questions() == set(rules)
+    assert open_questions(path) == set()
+
+
+def test_the_commands_of_a_difference_begin_with_what_it_needs():
+    choices = {"avatar-delete-status": "200"}
+    result = drift(deployment(choices=choices), "avatar-delete-status")
+    (difference, *_) = result.causes[0].differences
+    assert [step.operation for step in result.steps(difference)] == [
+        "POST /me/avatars",
+        "DELETE /me/avatars/{}",
+    ]
