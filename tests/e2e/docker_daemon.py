@@ -7,6 +7,7 @@ bound on the host.
 import json
 import os
 import re
+import socket
 import subprocess
 import threading
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from tests.cli.conftest import PATIENCE, UNDERSTUDY
 
 Answer = tuple[int, Any]
 """A status, and what becomes the JSON of the body; None for no body."""
+
+TAKEN = "port is already allocated"
+"""What Docker says of a port that something listens on."""
 
 FIXED: dict[str, Answer] = {
     r"\w+ /_ping": (200, None),
@@ -73,7 +77,7 @@ class DockerDaemon:
         return 404, {"message": f"{call} is not answered here"}
 
     def _create(self, settings: Any) -> dict[str, Any]:
-        name = f"{len(self._processes):064x}"
+        name = f"{len(self.left):064x}"
         self.left[name] = settings
         return {"Id": name, "Warnings": []}
 
@@ -81,6 +85,8 @@ class DockerDaemon:
         settings = self.left[name]
         bound = settings["HostConfig"]["PortBindings"]
         port, auth_port = (bound[f"{it}/tcp"][0]["HostPort"] for it in (8080, 8081))
+        if not (_is_free(int(port)) and _is_free(int(auth_port))):
+            return 500, {"message": TAKEN}
         ports = ["--host", "127.0.0.1", "--port", str(port), "--auth-port", str(auth_port)]
         environment = dict(text.split("=", 1) for text in settings["Env"])
         self._processes[name] = subprocess.Popen(
@@ -91,9 +97,9 @@ class DockerDaemon:
         return 204, None
 
     def _stop(self, name: str) -> Answer:
-        process = self._processes[name]
-        process.terminate()
-        process.wait(PATIENCE)
+        if name in self._processes:
+            self._processes[name].terminate()
+            self._processes[name].wait(PATIENCE)
         return 204, None
 
     def _remove(self, name: str) -> Answer:
@@ -116,6 +122,16 @@ class DockerDaemon:
             "HostConfig": {"PortBindings": settings["HostConfig"]["PortBindings"]},
             "NetworkSettings": {"Ports": ports, "Networks": {}},
         }
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _handler(answer: Callable[[str, str, Any], Answer]) -> type[BaseHTTPRequestHandler]:

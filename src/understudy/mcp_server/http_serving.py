@@ -62,11 +62,11 @@ class _EndingWorlds:
         self._worlds = worlds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._application(scope, receive, send)
         if scope["type"] == "http" and scope["method"] == "DELETE":
             session = dict(scope["headers"]).get(SESSION_HEADER.encode())
-            if session is not None:
+            if session is not None:  # before the response, after which the client expects it
                 await to_thread.run_sync(self._worlds.end, session.decode("latin-1"))
+        await self._application(scope, receive, send)
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:
