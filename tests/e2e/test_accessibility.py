@@ -54,6 +54,9 @@ def test_the_start_page_of_another_document_is_accessible(page: Page, tmp_path) 
             page.goto(f"{running.base_url}/")
             assert violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.goto(f"{running.base_url}/__console")
+        expect(page.get_by_role("link", name="The start page")).to_be_visible()
+        assert violations(page) == []
     finally:
         running.stop()
 

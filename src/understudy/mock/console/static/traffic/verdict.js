@@ -17,9 +17,14 @@ export function verdict(row) {
   if (!row.wasMatched) return { tone: "bad", text: "no such operation" };
   if (status === 429) return { tone: "warn", text: "over the limit" };
   if (status >= 400) return { tone: "warn", text: "refused" };
-  if (row.operation === null) return { tone: "quiet", text: "a page" };
+  if (isPage(row)) return { tone: "quiet", text: "a page" };
   if (row.notes.length) return { tone: "quiet", text: row.notes.length === 1 ? "a note" : `${row.notes.length} notes` };
   return { tone: "good", text: "as documented" };
+}
+
+/** @param {any} row Tells whether it was for a page of the mock, such as the start page. */
+export function isPage(row) {
+  return row.operation === null && row.wasMatched;
 }
 
 /** @param {any} row Tells whether a request deserves a look. */

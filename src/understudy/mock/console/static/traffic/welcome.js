@@ -3,6 +3,7 @@
  * @module
  */
 
+import { ROOT, admin } from "../api.js";
 import { copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
@@ -13,15 +14,17 @@ import { curl } from "../snippets.js";
 /** @param {HTMLElement} host */
 export async function welcome(host) {
   fill(host, h("p", {}, "No request yet."));
-  const world = await attempt(shownWorld);
+  const [world, report] = (await attempt(() => Promise.all([shownWorld(), admin("GET", "/exercised")]))) ?? [];
   if (!world) return;
-  const person = world.people.find(({ slug }) => world.tokens.some((token) => token.person === slug)) ?? world.people[0];
+  const isOwnService = report.operations.some(({ operation }) => operation === "getProfile");
+  const person = isOwnService && (world.people.find(({ slug }) => world.tokens.some((token) => token.person === slug)) ?? world.people[0]);
   const requests = person ? firstRequests(world, person) : [];
   fill(host, h("div", { class: "card welcome" },
     person && picture(person.slug, 72, `The avatar of ${person.display_name || person.slug}`),
     h("h2", {}, "No request yet"),
     h("p", {}, "Point your application at this address, and every request appears here, with the reason of its response:"),
     h("p", { class: "line" }, h("code", {}, world.base_url), copyButton(world.base_url, "Copy", { "aria-label": "Copy the address" })),
+    !isOwnService && h("p", {}, h("a", { href: `${ROOT}/` }, "The start page"), " has a command for each operation."),
     requests.length > 0 && [
       h("p", {}, `Or begin with ${person.display_name || person.slug}:`),
       h("ul", { class: "terminal" }, requests.map((request) => h("li", {}, h("code", {}, curl(request)),

@@ -20,6 +20,7 @@ export function why(explanation, exchange) {
   const { refusal, operation, inference, rules, switches, about, fault, notes } = explanation;
   return h("section", { class: "why" },
     h("h3", {}, "Why it was answered so"),
+    !exchange.wasMatched && h("p", { class: "refusal" }, "No operation of the document has this method and path."),
     refusal && h("p", { class: "refusal" }, refusal.message),
     refusal?.breach && breach(refusal.breach),
     h("dl", { class: "reasons" },

@@ -10,7 +10,7 @@ import { get, listen } from "../store.js";
 import { showExchange } from "../traffic/exchange.js";
 import { filter, filterBar } from "../traffic/filters.js";
 import { longList } from "../traffic/list.js";
-import { verdict } from "../traffic/verdict.js";
+import { isPage, verdict } from "../traffic/verdict.js";
 import { welcome } from "../traffic/welcome.js";
 
 const ROW_HEIGHT = 34;
@@ -103,7 +103,7 @@ class Traffic {
 
   showCount() {
     const { total, skipped, connection, rows } = get();
-    const isFirstVisit = total === 0 && connection === "live" && this.selected === null;
+    const isFirstVisit = rows.every(isPage) && skipped === 0 && connection === "live" && this.selected === null;
     this.host.classList.toggle("first-visit", isFirstVisit);
     if (isFirstVisit) {
       if (!this.empty.firstChild) welcome(this.empty);
