@@ -239,6 +239,7 @@ UNASKED: Final[Mapping[str, tuple[UnaskedKey, ...]]] = {
         ),
         UnaskedKey("accept", "rules whose breach is a note here", ()),
         UnaskedKey("accept_as_stated", "inferred rules whose breach is a finding here", ()),
+        UnaskedKey("facts", "what `understudy learn` wrote of the deployment", "facts.yaml"),
         UnaskedKey("state_model", "corrects what is inferred of another service", "model.yaml"),
         UnaskedKey("overlays", "Overlay files that change the document", ("overlay.yaml",)),
         UnaskedKey("vocabulary", "words for scopes, QR types, headers, upload field", "words.yaml"),

@@ -1,11 +1,13 @@
 """Every inferred rule can fail: a service that breaks it is noted, and found where it is stated."""
 
 import pytest
-from tests.quality.inferred.mutants import MUTANTS
+from tests.quality.inferred.mutants import MUTANTS, IgnoresPatch
 from tests.quality.inferred.service import HARBOURS, NOTES, Service
 from tests.quality.inferred.verifying import target, verified
 
+from understudy.errors import StartupError
 from understudy.verify.inferred_rules import INFERRED
+from understudy.verify.reports import FORMATS
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.kind.__name__)
@@ -29,6 +31,28 @@ def test_the_service_itself_breaks_no_rule(document):
     outcome = verified(Service(), document)
     assert [it.summary for it in (*outcome.findings, *outcome.notes)] == []
     assert (outcome.not_restored, outcome.remaining, outcome.internal_errors) == ((), (), ())
+
+
+@pytest.fixture(scope="module")
+def found():
+    rule = "inferred-update-merged"
+    return verified(IgnoresPatch(), judged=target(accept_as_stated=(rule,)), rules=(rule,))
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"har"}))  # which has traffic alone
+def test_every_report_names_the_rule(found, name):
+    assert "inferred-update-merged" in FORMATS[name](found, target().secrets())
+
+
+def test_a_finding_has_one_fingerprint_in_every_run_so_that_a_baseline_can_accept_it(found):
+    rule = "inferred-update-merged"
+    again = verified(IgnoresPatch(), judged=target(accept_as_stated=(rule,)), rules=(rule,))
+    assert {it.fingerprint for it in again.findings} == {it.fingerprint for it in found.findings}
+
+
+def test_a_rule_that_is_not_inferred_cannot_be_accepted_as_stated():
+    with pytest.raises(StartupError, match=r"accept_as_stated: there is no rule 'document'"):
+        verified(Service(), judged=target(accept_as_stated=("document",)))
 
 
 def test_a_list_that_can_be_cut_and_has_no_next_page_is_not_judged_as_whole(tmp_path):

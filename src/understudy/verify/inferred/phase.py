@@ -46,7 +46,7 @@ def judge_inferred_state(run: Run) -> None:
             run.lost = 0
         state.undo.restore()
     run.reasons.setdefault(OWNER_ONLY, "no collection is certainly the caller's own")
-    _give_reasons(run, wanted, "the requests that could show it were refused")
+    _give_reasons(run, wanted, "no response could show it: requests were refused, or had no item")
 
 
 def _resources(state: InferredRun) -> Iterator[tuple[str, Judging]]:
