@@ -44,6 +44,12 @@ def test_the_people_are_inside(installed: Path) -> None:
     assert said["applications"]
 
 
+def test_the_console_is_inside(installed: Path) -> None:
+    static = installed / "understudy" / "mock" / "console" / "static"
+    assert {"index.html", "main.js", "console.css"} <= {path.name for path in static.iterdir()}
+    assert (static / "views" / "traffic.js").is_file()
+
+
 def test_the_mock_runs_from_it(installed: Path) -> None:
     asks = (
         "import os, httpx; "

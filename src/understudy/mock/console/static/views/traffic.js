@@ -28,6 +28,7 @@ class Traffic {
     this.accepts = () => true;
     this.shown = [];
     this.selected = null;
+    this.opened = "";
     this.paused = null;
     this.bar = filterBar((changes) => this.change(changes), () => this.togglePause());
     this.list = longList({ rowHeight: ROW_HEIGHT, label: "Requests, the newest first", head: headRow(), row: (item, index) => this.row(item, index) });
@@ -55,10 +56,18 @@ class Traffic {
     this.refresh();
     this.detail.hidden = this.selected === null;
     this.host.classList.toggle("with-detail", this.selected !== null);
-    if (this.selected === null) fill(this.detail);
-    else showExchange(this.detail, this.selected, path[1], () => go(["traffic"], this.query));
+    this.showDetail(path);
     const index = this.shown.findIndex((row) => row.id === this.selected);
     if (index >= 0) this.list.reveal(index);
+  }
+
+  /** Shows the chosen request, unless only the filters changed. */
+  showDetail(path) {
+    const place = path.join("/");
+    if (place === this.opened) return;
+    this.opened = place;
+    if (this.selected === null) fill(this.detail);
+    else showExchange(this.detail, this.selected, path[1], () => go(["traffic"], this.query));
   }
 
   end() {
