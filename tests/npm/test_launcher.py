@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import PATIENCE
 from tests.npm.packing import installed
 
 REFUSAL = (
@@ -76,7 +77,7 @@ class Machine:
 
     def run(self, *words: str, **variables: str) -> tuple[int, str, str]:
         process = self.start(*words, **variables)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
         return process.returncode, output, errors
 
     def cached(self) -> list[str]:
@@ -150,7 +151,7 @@ def test_an_installation_that_is_ended_leaves_nothing_behind(machine: Machine):
     process = machine.start("serve")
     wait_for((machine.place / "begun").exists, process)
     process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert (process.returncode, machine.cached()) == (-signal.SIGTERM, [])
 
 
@@ -176,7 +177,7 @@ def test_signals_are_passed_on(machine: Machine, number: signal.Signals):
     process = machine.start("serve")
     wait_for(begun.exists, process)
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 9
 
 

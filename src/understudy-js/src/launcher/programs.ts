@@ -5,6 +5,9 @@ import { delimiter, join } from "node:path";
 /** Environment variables of a process. */
 export type Environment = Record<string, string | undefined>;
 
+/** Milliseconds that a program may take to tell its version; one that waits for input never does. */
+const PATIENCE = 60_000;
+
 const IS_WINDOWS = process.platform === "win32";
 
 /** Returns every file of this name that `PATH` leads to and that may be executed. */
@@ -30,7 +33,7 @@ function isProgram(path: string): boolean {
  */
 export function output(program: string, args: string[], environment: Environment): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(program, args, { env: environment, timeout: 20_000 }, (error, stdout) => {
+    execFile(program, args, { env: environment, timeout: PATIENCE }, (error, stdout) => {
       resolve(error === null ? stdout.trim() : undefined);
     });
   });

@@ -61,7 +61,7 @@ export async function cachedEnvironment(
   mkdirSync(cache, { recursive: true });
   removeAbandoned(cache);
   const draft = `${directory}.${process.pid}.draft`;
-  const cancel = onEnd(() => rmSync(draft, { recursive: true, force: true }));
+  const cancel = onEnd(() => removeDraft(draft));
   const made = `an environment with Python ${python.version}, once; this takes half a minute`;
   process.stderr.write(`understudy-js: making ${made}…\n`);
   await run(python.program, ["-m", "venv", draft], environment);
@@ -78,6 +78,15 @@ function publish(draft: string, directory: string): void {
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(programOf(directory))) throw error;
+  }
+}
+
+/** Removes a draft in which pip may still write; what then is left, a start after a day removes. */
+function removeDraft(draft: string): void {
+  try {
+    rmSync(draft, { recursive: true, force: true, maxRetries: 5 });
+  } catch (error) {
+    process.stderr.write(`understudy-js: ${draft} could not be removed: ${String(error)}\n`);
   }
 }
 

@@ -3,4 +3,5 @@ module.exports = {
   globalTeardown: "understudy-js/global-teardown",
   transform: {},
   maxWorkers: 1,
+  testTimeout: 120_000,
 };
