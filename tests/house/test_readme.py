@@ -25,6 +25,6 @@ def test_each_kind_of_reader_finds_an_example_and_where_to_read_on(reader):
     assert re.search(r"Read on: \[", section)
 
 
-@pytest.mark.parametrize("name", re.findall(r"\]\((?!http)([^)#]+)", README))
+@pytest.mark.parametrize("name", dict.fromkeys(re.findall(r"\]\((?!http)([^)#]+)", README)))
 def test_every_link_leads_to_a_file(name):
     assert (ROOT / name).is_file()
