@@ -74,6 +74,10 @@ test: install  ## the tests, with branch coverage
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+.PHONY: test-unmeasured
+test-unmeasured: install  ## the tests without coverage, which doubles their cost: enough for a second Python
+	$(BIN)/pytest
+
 .PHONY: docs
 docs: install  ## build the site into docs/_build, reference included; a dead link fails
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
@@ -107,8 +111,9 @@ corpus: install  ## 51 documents as other services write them, beside two peers 
 	$(BIN)/python -m tests.quality.corpus $(ARGS)
 
 .PHONY: cases
-cases: install  ## the mock against 2,000 edge cases an operation
-	UNDERSTUDY_CASES=2000 $(BIN)/pytest tests/generate/test_agreement.py
+cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Schemathesis
+	UNDERSTUDY_CASES=2000 UNDERSTUDY_EXAMPLES=200 \
+	  $(BIN)/pytest tests/generate/test_agreement.py tests/mock/service/test_schemathesis.py
 
 .PHONY: bench
 bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes)

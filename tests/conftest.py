@@ -6,7 +6,7 @@ process three times as slow, and most of what children run is measured elsewhere
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 from coverage import Coverage
@@ -46,6 +46,20 @@ def paused_coverage() -> Iterator[None]:
         yield
     finally:
         coverage.start()
+
+
+_measured: set[tuple[str, str]] = set()
+"""Tests that were measured once in this process, by module and function."""
+
+
+@pytest.fixture
+def measured_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Pauses coverage for all but the first case of a test, as the others run the same at length."""
+    test = (request.node.path.as_posix(), request.node.originalname)
+    is_first = test not in _measured
+    _measured.add(test)
+    with nullcontext() if is_first else paused_coverage():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
-from tests.cli.conftest import Running
+from tests.cli.conftest import PATIENCE, Running
 
 DESCRIPTORS = 64
 REQUEST = b"GET /v3/profiles/ada HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -27,7 +27,8 @@ def test_running_out_is_answered_logged_once_and_ends_with_the_connections(
     address = ("127.0.0.1", urlsplit(running.base_url).port)
     with ExitStack() as stack:
         idle = [
-            stack.enter_context(socket.create_connection(address, 20)) for _ in range(DESCRIPTORS)
+            stack.enter_context(socket.create_connection(address, PATIENCE))
+            for _ in range(DESCRIPTORS)
         ]
         for refused in idle[-10:]:
             response = _response(refused)
@@ -37,7 +38,7 @@ def test_running_out_is_answered_logged_once_and_ends_with_the_connections(
         assert _response(idle[0]).startswith(b"HTTP/1.1 200 ")
 
     def is_served() -> bool:
-        with socket.create_connection(address, 20) as later:
+        with socket.create_connection(address, PATIENCE) as later:
             return _response(later).startswith(b"HTTP/1.1 200 ")
 
     running.wait_for(is_served)

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from tests.house.documentation import ROOT
+from tests.patient import PATIENCE
 
 from understudy.cli import main
 from understudy.cli.output_schemas import output_schemas
@@ -30,7 +31,7 @@ def mock() -> Iterator[str]:
     background = Background(Settings(log="off"))
     with closing(AdminClient(background.url)) as admin:
         base_url = admin.call("GET", "/worlds/default")["base_url"]
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
         client.get(f"{base_url}/profiles/ada")
         client.patch(
             f"{base_url}/me/profile",

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from tests import patient
 from tests.cli.conftest import Running
 from tests.quality.mutants.edge import Edge
 from tests.quality.reference import broken
@@ -89,7 +90,7 @@ def test_rules_of_time_are_judged_and_the_clock_goes_with_the_machine_again(targ
     done = verify("--target", target, "--rules", AGEING)
     assert done.exit_code == 0, done.output
     assert "4 rules passed, 0 failed, 0 not checked" in done.output
-    assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
+    assert abs(shown(admin) - machine_time()) < timedelta(minutes=2)
 
 
 def test_a_frozen_clock_is_frozen_again_at_the_same_instant(target, admin):
@@ -111,7 +112,7 @@ def test_the_last_edit_is_not_left_in_the_moved_time(target, mock):
     done = verify("--target", target, "--rules", rules)
     assert done.exit_code == 0, done.output
     owner = {"Authorization": "Bearer ada-full"}
-    profile = httpx.get(f"{mock.base_url}/me/profile", headers=owner).json()
+    profile = patient.get(f"{mock.base_url}/me/profile", headers=owner).json()
     assert datetime.fromisoformat(profile["last_profile_edit"]) <= machine_time()
 
 
@@ -122,7 +123,7 @@ def test_the_clock_of_a_killed_run_is_restored_by_the_next_one(target, admin, tm
     # nothing is undone, as after a kill
     done = verify("--target", target, "--rules", "qr-default-size")
     assert done.exit_code == 0, done.output
-    assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
+    assert abs(shown(admin) - machine_time()) < timedelta(minutes=2)
     assert not (tmp_path / "target.journal").exists()
 
 
@@ -138,7 +139,7 @@ def test_a_deployment_that_breaks_a_rule_of_time_is_found_out(target, admin):
         options = RunOptions(("implicit-token-two-weeks",))
         outcome = carry_out(replace(deployment, transport=wire), options)
     assert {finding.rule.id for finding in outcome.findings} == {"implicit-token-two-weeks"}
-    assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
+    assert abs(shown(admin) - machine_time()) < timedelta(minutes=2)
 
 
 def test_without_the_permission_the_clock_is_left_alone(mock, tmp_path):
@@ -171,5 +172,5 @@ def test_the_clock_of_a_killed_run_is_cleaned_up(target, admin, tmp_path):
     assert shown(admin) > datetime.now(UTC) + timedelta(days=399)  # noqa: TID251 - the machine's
     done = CliRunner().invoke(main, ["cleanup", str(tmp_path / "target.journal")])
     assert done.exit_code == 0, done.output
-    assert abs(shown(admin) - machine_time()) < timedelta(seconds=5)
+    assert abs(shown(admin) - machine_time()) < timedelta(minutes=2)
     assert not (tmp_path / "target.journal").exists()

@@ -5,13 +5,14 @@ from typing import Any
 
 import httpx
 import pytest
+from tests import patient
 from tests.cli.conftest import Running
 
 Serve = Callable[..., Running]
 
 
 def got(url: str, **headers: str) -> httpx.Response:
-    return httpx.get(url, headers=headers, trust_env=False)
+    return patient.get(url, headers=headers)
 
 
 def site_of(running: Running) -> str:

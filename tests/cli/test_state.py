@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.cli.conftest import Running
+from tests.cli.conftest import PATIENCE, Running
 from tests.quality.attack.registers import Register, Site
 from tests.quality.attack.writes import REGISTERS
 
@@ -65,7 +65,7 @@ async def write_until_killed(
     running: Running, ledgers: list[Ledger], writes: int, delay: float
 ) -> None:
     """Compares, writes every kind at once, and kills the mock after so many writes."""
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         each = list(zip(ledgers, sites(client, running, ledgers), strict=True))
         for ledger, site in each:
             await ledger.compare(site)
@@ -85,7 +85,7 @@ async def write_until_killed(
 
 
 async def make_worlds(running: Running, ledgers: list[Ledger]) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         for site in sites(client, running, ledgers):
             url = f"{site.resource}/__admin/worlds"
             (await client.post(url, json={"name": site.world})).raise_for_status()
@@ -108,7 +108,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(
         running = serve(*options)
 
     async def compare() -> None:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
             for ledger, site in zip(ledgers, sites(client, running, ledgers), strict=True):
                 await ledger.compare(site)
 

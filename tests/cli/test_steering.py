@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 
 from understudy.cli import main
@@ -29,7 +30,9 @@ class Steered:
 
     def __init__(self, site: str) -> None:
         self.site = site
-        with httpx.Client(base_url=f"{site}/v3", trust_env=False) as client:
+        with httpx.Client(
+            base_url=f"{site}/v3", trust_env=False, timeout=patient.PATIENCE
+        ) as client:
             ada = {"Authorization": "Bearer ada-full"}
             client.get("/profiles/ada")
             client.patch("/me/profile", json={"location": 7}, headers=ada)
@@ -84,7 +87,7 @@ def test_the_journal_is_followed_until_the_mock_stops(serve: Callable[..., Runni
 
     def ask() -> None:
         while not seen.wait(0.1):  # again and again: the first ones come before it listens
-            httpx.get(f"{site}/v3/profiles/ben", trust_env=False)
+            patient.get(f"{site}/v3/profiles/ben")
 
     asking = threading.Thread(target=ask)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
@@ -122,7 +125,7 @@ def test_what_was_exercised_is_shown_and_held_to_a_threshold(run) -> None:
 def test_a_world_becomes_fixtures(run, tmp_path: Path) -> None:
     ben = {"Authorization": "Bearer ben-full"}
     url = f"{run.site}/v3/me/profile"
-    httpx.patch(url, json={"location": "By hand"}, headers=ben, trust_env=False)
+    patient.patch(url, json={"location": "By hand"}, headers=ben)
     out = tmp_path / "fixtures"
     assert f"serve --fixtures {out}" in run("export", str(out)).stdout
     assert "By hand" in (out / "people" / "ben.yaml").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 import trustme
-from tests.cli.conftest import UNDERSTUDY
+from tests.cli.conftest import PATIENCE, UNDERSTUDY
 
 pytestmark = pytest.mark.usefixtures("measured_children")
 
@@ -22,7 +22,7 @@ LOOKS_UP = (
 def test_a_certificate_is_made_and_serves_both_addresses(serve, tmp_path: Path):
     running = serve("--tls", str(tmp_path / "tls"), "--log", "off")
     trusted = ssl.create_default_context(cafile=str(tmp_path / "tls" / "ca.pem"))
-    with httpx.Client(verify=trusted, trust_env=False) as client:
+    with httpx.Client(verify=trusted, trust_env=False, timeout=PATIENCE) as client:
         profile = client.get(f"{running.base_url}/profiles/ada").json()
         assert client.get(f"{running.auth_url}/oauth2/token").status_code == 405
     assert profile["avatar_url"].startswith(running.base_url.removesuffix("/v3"))
@@ -39,7 +39,7 @@ def test_a_certificate_of_ones_own_is_used(serve, tmp_path: Path):
     running = serve("--tls", str(tmp_path), "--log", "off")
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
-    with httpx.Client(verify=trusted, trust_env=False) as client:
+    with httpx.Client(verify=trusted, trust_env=False, timeout=PATIENCE) as client:
         assert client.get(f"{running.base_url}/profiles/ada").status_code == 200
     assert not (tmp_path / "ca.pem").exists()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.cli.conftest import UNDERSTUDY, Running
+from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 from tests.cli.test_verify_others import MOCK
 
 from understudy.deployments.admin_client import AdminClient
@@ -22,7 +22,9 @@ OWNER = {"Authorization": "Bearer ada-full"}
 
 def state(base_url: str) -> Any:
     """Returns what verify may change of the account that the target names."""
-    with httpx.Client(base_url=base_url, headers=OWNER, trust_env=False) as client:
+    with httpx.Client(
+        base_url=base_url, headers=OWNER, trust_env=False, timeout=PATIENCE
+    ) as client:
         profile = client.get("/me/profile").json()
         avatars = client.get("/me/avatars").json()
         profile.pop("last_profile_edit")  # time goes on
@@ -75,7 +77,7 @@ def test_a_run_that_is_ended_puts_everything_back_and_reports(
         while run.poll() is None and count(admin) - first < requests:
             threading.Event().wait(0.02)
         run.send_signal(number)
-        said, wrong = run.communicate(timeout=60)
+        said, wrong = run.communicate(timeout=2 * PATIENCE)
     assert run.returncode in {1, 3}, said + wrong
     assert "stopped by Ctrl-C or SIGTERM" in said
     assert "Traceback" not in wrong

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from tests.cli.conftest import UNDERSTUDY, Running
+from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 from tests.cli.test_verify_killed import count, state
 from tests.cli.test_verify_others import MOCK
 
@@ -43,7 +43,7 @@ def kill(target: Path, site: str, after: int, number: signal.Signals) -> None:
             while run.poll() is None and count(admin) - first < after:
                 Event().wait(0.005)
             run.send_signal(number)
-            run.wait(60)
+            run.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("seed", range(KILLS))

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from tests import patient
 from tests.cli.conftest import Running
 from tests.e2e.console import Console
 
@@ -86,8 +87,10 @@ def page(context: BrowserContext) -> Page:
 def console(page: Page, mock: Running) -> Iterator[Console]:
     """The console of a new world, so that tests share a mock and nothing else."""
     site = mock.base_url.removesuffix("/v3")
-    world = httpx.post(f"{site}/__admin/worlds", json={}, trust_env=False).json()
-    with httpx.Client(base_url=world["base_url"], trust_env=False) as client:
+    world = patient.post(f"{site}/__admin/worlds", json={}).json()
+    with httpx.Client(
+        base_url=world["base_url"], trust_env=False, timeout=patient.PATIENCE
+    ) as client:
         yield Console(page, world["admin_url"].removesuffix("/__admin"), client, [])
 
 
@@ -99,11 +102,11 @@ class Client(ThreadingHTTPServer):
         self.mock = mock
         self.url = f"http://127.0.0.1:{self.server_port}/"
         asked = {"owner": "ada", "name": "Trail Journal", "redirect_uris": [self.url]}
-        self.application = httpx.post(f"{mock.auth_url}/__admin/applications", json=asked).json()
+        self.application = patient.post(f"{mock.auth_url}/__admin/applications", json=asked).json()
 
     def admin(self, method: str, path: str) -> httpx.Response:
         url = f"{self.mock.auth_url}/__admin/applications/{self.application['client_id']}{path}"
-        return httpx.request(method, url).raise_for_status()
+        return patient.request(method, url).raise_for_status()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -128,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
             "client_id": client.application["client_id"],
             "client_secret": client.application["client_secret"],
         }
-        answer = httpx.post(f"{client.mock.auth_url}/oauth2/token", data=form)
+        answer = patient.post(f"{client.mock.auth_url}/oauth2/token", data=form)
         self._answer("application/json", answer.content)
 
     def _answer(self, media_type: str, body: bytes) -> None:

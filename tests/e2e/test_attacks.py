@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Page, Route
+from tests import patient
 from tests.cli.conftest import Running
 
 ATTACKER = "http://attacker.localhost:9999"
@@ -46,7 +46,7 @@ def site(mock: Running) -> str:
 
 
 def clock(mock: Running) -> Any:
-    return httpx.get(f"{site(mock)}/__admin/clock", trust_env=False).json()
+    return patient.get(f"{site(mock)}/__admin/clock").json()
 
 
 @pytest.mark.parametrize("path", ["/__admin/worlds", "/__admin/requests", "/__admin/export"])
@@ -81,9 +81,9 @@ def test_a_page_cannot_write_by_a_form(page: Page, mock: Running) -> None:
 def test_a_page_cannot_reset_a_world_without_a_body(attack, mock: Running) -> None:
     token = {"Authorization": "Bearer ben-full"}
     url = f"{mock.base_url}/me/profile"
-    httpx.patch(url, json={"location": "Stays"}, headers=token, trust_env=False)
+    patient.patch(url, json={"location": "Stays"}, headers=token)
     attack("POST", "/__admin/reset", mode="no-cors")
-    found = httpx.get(f"{mock.base_url}/profiles/ben", trust_env=False).json()
+    found = patient.get(f"{mock.base_url}/profiles/ben").json()
     assert found["location"] == "Stays"
 
 

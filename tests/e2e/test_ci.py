@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 from check_jsonschema.cli.main_command import main as check_jsonschema
 from click.testing import CliRunner
+from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
 from tests.e2e.runner import Ran, Runner
 from tests.house.documentation import ROOT, blocks
@@ -116,7 +116,7 @@ def test_serve_runs_in_the_background_and_tells_later_steps_where(act, tmp_path)
     ran = act(command="serve", port="0", auth_port="0", options="--choose 'rate-limits=off'")
     try:
         assert ran.exit_code == 0, ran.log
-        profile = httpx.get(f"{ran.outputs['base-url']}/profiles/ada", trust_env=False)
+        profile = patient.get(f"{ran.outputs['base-url']}/profiles/ada")
         assert profile.status_code == 200
         assert "x-ratelimit-limit" not in profile.headers
         assert ran.environment == {

@@ -2,9 +2,9 @@
 
 import hashlib
 
-import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
+from tests import patient
 from tests.cli.conftest import Running
 from tests.e2e.console import Console
 from tests.e2e.test_accessibility import violations
@@ -162,7 +162,7 @@ def test_a_capsule_is_saved_and_opened(console: Console, tmp_path) -> None:
 
 
 def test_the_console_of_a_world_shows_nothing_of_another(console: Console, mock: Running) -> None:
-    other = httpx.get(f"{mock.base_url}/profiles/ada?of=another", trust_env=False)
+    other = patient.get(f"{mock.base_url}/profiles/ada?of=another")
     assert other.status_code == 200
     console.client.get("/profiles/ben")
     console.open()

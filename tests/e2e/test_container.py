@@ -16,6 +16,7 @@ import httpx
 import kubernetes_validate
 import pytest
 import yaml
+from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT
 from tests.quality.dockerfile import Instruction, lineage, read_stages
@@ -100,8 +101,8 @@ def test_the_default_image_only_serves():
 
 def test_services_reach_the_mock_by_its_name_and_get_links_by_it(services, mock):
     url = httpx.URL(services["app"]["command"][-1])
-    profile = httpx.get(
-        f"{mock.base_url}/profiles/ada", headers={"Host": url.netloc.decode()}, trust_env=False
+    profile = patient.get(
+        f"{mock.base_url}/profiles/ada", headers={"Host": url.netloc.decode()}
     ).json()
     assert url.path == "/v3/profiles/ada"
     assert profile["avatar_url"].startswith("http://mock:8080/avatar/")
@@ -111,7 +112,7 @@ def test_the_token_of_the_file_opens_the_admin_api_to_other_services(services, m
     token = by_default(services["app"]["environment"]["UNDERSTUDY_ADMIN_TOKEN"])
     headers = {"Host": "mock:8080", "Authorization": f"Bearer {token}"}
     worlds = mock.base_url.replace("/v3", "/__admin/worlds/default")
-    assert httpx.get(worlds, headers=headers, trust_env=False).status_code == 200
+    assert patient.get(worlds, headers=headers).status_code == 200
 
 
 def test_the_health_check_passes_once_the_mock_is_up(mock):
@@ -144,5 +145,5 @@ def test_the_probes_of_the_manifest_are_responded_to_without_a_token(mock):
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     for probe in ("readinessProbe", "livenessProbe"):
         url = mock.base_url.removesuffix("/v3") + container[probe]["httpGet"]["path"]
-        response = httpx.get(url, headers={"Host": "10.0.0.7:8080"}, trust_env=False)
+        response = patient.get(url, headers={"Host": "10.0.0.7:8080"})
         assert response.status_code == 200

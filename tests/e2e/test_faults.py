@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Page
+from tests import patient
 from tests.cli.conftest import Running
 from tests.e2e.conftest import Client
 
@@ -35,7 +36,7 @@ def fetched(page: Page, mock: Running, client: Client):
 
 def asked(mock: Running, prefer: str) -> httpx.Response:
     headers = {"Prefer": prefer}
-    return httpx.get(f"{mock.base_url}/profiles/ada", headers=headers, trust_env=False)
+    return patient.get(f"{mock.base_url}/profiles/ada", headers=headers)
 
 
 @pytest.mark.parametrize("effect", ["reset", "truncate"])
@@ -65,11 +66,11 @@ def test_a_slow_body_and_a_delay(mock: Running, fetched) -> None:
         assert time.monotonic() - begun >= 0.5
     assert fetched("delay=0.1")["json"]["display_name"] == "Ada Merrowdale"
     site = mock.base_url.removesuffix("/v3")
-    world = httpx.post(f"{site}/__admin/worlds", trust_env=False).json()
+    world = patient.post(f"{site}/__admin/worlds").json()
     slow = {"effect": "slow", "seconds": 0.4}
-    httpx.post(f"{world['admin_url']}/faults", json=slow, trust_env=False)
+    patient.post(f"{world['admin_url']}/faults", json=slow)
     begun = time.monotonic()
-    with httpx.stream("GET", f"{world['base_url']}/profiles/ada", trust_env=False) as answer:
+    with patient.stream("GET", f"{world['base_url']}/profiles/ada") as answer:
         chunks = list(answer.iter_raw())
     assert time.monotonic() - begun >= 0.35
     assert len(chunks) > 3
@@ -114,7 +115,7 @@ def test_an_example_and_a_made_up_body(mock: Running) -> None:
 def test_a_write_that_is_carried_out_and_answered_500(mock: Running) -> None:
     headers = {"Authorization": "Bearer vera-full", "Prefer": "fault=fail-after"}
     url = f"{mock.base_url}/me/profile"
-    answer = httpx.patch(url, json={"location": "There"}, headers=headers, trust_env=False)
+    answer = patient.patch(url, json={"location": "There"}, headers=headers)
     assert answer.status_code == 500
-    found = httpx.get(f"{mock.base_url}/profiles/vera", trust_env=False).json()
+    found = patient.get(f"{mock.base_url}/profiles/vera").json()
     assert found["location"] == "There"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 from playwright.sync_api import Page
+from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT, blocks
 from tests.verify.packages import MODULES, missing
@@ -126,7 +127,7 @@ def listens(port: int) -> bool:
 
 
 def got(url: str) -> httpx.Response:
-    return httpx.get(url, trust_env=False, timeout=120)
+    return patient.get(url)
 
 
 def test_pictures_load_through_the_proxy(proxy: Proxy):
@@ -137,7 +138,7 @@ def test_pictures_load_through_the_proxy(proxy: Proxy):
 
 
 def test_a_world_is_reached_through_the_proxy(proxy: Proxy):
-    made = httpx.post(f"{proxy.url}{PREFIX}/__admin/worlds", json={}, trust_env=False).json()
+    made = patient.post(f"{proxy.url}{PREFIX}/__admin/worlds", json={}).json()
     assert made["base_url"].startswith(f"{proxy.url}{PREFIX}/__world/")
     assert got(f"{made['base_url']}/profiles/ada").status_code == 200
 

@@ -7,9 +7,9 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Page
+from tests import patient
 from tests.cli.conftest import Running
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorials" / "frontend.md").read_text()
@@ -35,7 +35,7 @@ def shown(mock: Running, tmp_path: Path) -> Iterator[str]:
             page = page.replace(usual, here)
         (tmp_path / "index.html").write_text(page)
         application = f"{mock.auth_url}/__admin/applications/browser-app"
-        httpx.patch(application, json={"redirect_uris": [url]}, trust_env=False).raise_for_status()
+        patient.patch(application, json={"redirect_uris": [url]}).raise_for_status()
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield url

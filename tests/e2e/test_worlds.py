@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page
+from tests import patient
 from tests.cli.conftest import Running
 
 CALLBACK = "http://127.0.0.1:5999/back"
@@ -15,10 +16,10 @@ CALLBACK = "http://127.0.0.1:5999/back"
 def world(mock: Running):
     """A world in which the client is registered."""
     site = mock.base_url.removesuffix("/v3")
-    made = httpx.post(f"{site}/__admin/worlds", trust_env=False).json()
+    made = patient.post(f"{site}/__admin/worlds").json()
     asked = {"owner": "ada", "name": "Trail Journal", "redirect_uris": [CALLBACK]}
     admin = f"{made['admin_url']}/applications"
-    made["application"] = httpx.post(admin, json=asked, trust_env=False).json()
+    made["application"] = patient.post(admin, json=asked).json()
     return made
 
 
@@ -50,7 +51,7 @@ def exchange(auth_url: str, application: dict[str, str], code: str) -> httpx.Res
         "redirect_uri": CALLBACK,
         "code": code,
     }
-    return httpx.post(f"{auth_url}/oauth2/token", data=form, trust_env=False)
+    return patient.post(f"{auth_url}/oauth2/token", data=form)
 
 
 def test_a_worlds_address_signs_in_to_that_world(page: Page, mock: Running, world) -> None:
@@ -68,5 +69,5 @@ def test_a_cookie_puts_an_unmodified_application_into_a_world(
     page.goto(authorization(mock.auth_url, world["application"]))
     issued = exchange(world["auth_url"], world["application"], code_of(page))
     token = {"Authorization": f"Bearer {issued.json()['access_token']}"}
-    found = httpx.get(f"{mock.base_url}/profiles/ada", headers=token, trust_env=False).json()
+    found = patient.get(f"{mock.base_url}/profiles/ada", headers=token).json()
     assert found["avatar_url"].startswith(world["base_url"].removesuffix("/v3"))

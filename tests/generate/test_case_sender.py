@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
+from tests import patient
 from tests.cli.conftest import Running
 
 from understudy.api.bundled_target import TARGET as MOCK
@@ -79,7 +79,7 @@ def own_state(one: Running) -> list[Any]:
     """Returns what a person has, but for the time of the last edit, which nobody can put back."""
     headers = {"Authorization": "Bearer ada-full"}
     found = [
-        httpx.get(f"{one.base_url}{path}", headers=headers).json()
+        patient.get(f"{one.base_url}{path}", headers=headers).json()
         for path in ("/me/profile", "/me/avatars")
     ]
     found[0].pop("last_profile_edit")

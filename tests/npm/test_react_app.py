@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
+from tests import patient
 from tests.e2e.conftest import BROWSERS
 from tests.e2e.test_examples import missing
 from tests.e2e.test_proxies import free_port
@@ -82,16 +82,16 @@ def test_the_dev_server_starts_and_stops_a_mock_and_prints_where_it_is(
         url = f"http://127.0.0.1:{port}"
         wait_for(lambda: "Console:" in printed.read_text(), server)
         assert f"Mock:    {url}/mock/v3\n" in printed.read_text()
-        profile = httpx.get(f"{url}/mock/v3/profiles/ada").json()
+        profile = patient.get(f"{url}/mock/v3/profiles/ada").json()
         assert profile["avatar_url"].startswith(f"{url}/mock/avatar/")
-        assert httpx.get(profile["avatar_url"]).headers["content-type"] == "image/png"
+        assert patient.get(profile["avatar_url"]).headers["content-type"] == "image/png"
         application = f"{url}/mock/__admin/applications/browser-app"
-        wait_for(lambda: f"{url}/" in httpx.get(application).json()["redirect_uris"], server)
+        wait_for(lambda: f"{url}/" in patient.get(application).json()["redirect_uris"], server)
         (console,) = re.findall(r"Console: (\S+)", printed.read_text())
-        page = httpx.get(console)
+        page = patient.get(console)
         (script,) = re.findall(r'<script [^>]*src="([^"]+)"', page.text)
         assert (
-            httpx.get(page.url.join(script)).headers["content-type"].startswith("text/javascript")
+            patient.get(page.url.join(script)).headers["content-type"].startswith("text/javascript")
         )
         (mock,) = children(server, "understudy")
     assert not Path(f"/proc/{mock}").exists()

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import blocks
 from tests.npm.packing import PROJECTS, environment, installed, project, required, run
@@ -92,7 +92,7 @@ def test_worlds_of_parallel_workers_keep_apart(played: list[dict[str, Any]]):
 
 def test_no_world_is_left_by_them(played: list[dict[str, Any]], mock: Running):
     assert played
-    worlds = httpx.get(f"{mock.base_url.removesuffix('/v3')}/__admin/worlds").json()
+    worlds = patient.get(f"{mock.base_url.removesuffix('/v3')}/__admin/worlds").json()
     assert [world["name"] for world in worlds] == ["default"]
 
 

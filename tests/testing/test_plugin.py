@@ -12,6 +12,8 @@ MANY = """
 import httpx
 import pytest
 
+client = httpx.Client(timeout=120)
+
 @pytest.mark.parametrize("n", range(64))
 def test_each_world_is_its_own(understudy_world, n):
     world = understudy_world
@@ -21,11 +23,11 @@ def test_each_world_is_its_own(understudy_world, n):
         world.freeze(f"20{n + 10}-01-01T00:00:00Z")
     if n % 3 == 0:
         world.fault("getProfile", status=503)
-    changed = httpx.patch(f"{world.base_url}/me/profile", json={"location": f"n{n}"}, headers=headers)
+    changed = client.patch(f"{world.base_url}/me/profile", json={"location": f"n{n}"}, headers=headers)
     assert changed.json()["location"] == f"n{n}"
     if n % 4 == 0:
         assert changed.json()["last_profile_edit"] == f"20{n + 10}-01-01T00:00:00Z"
-    found = httpx.get(f"{world.base_url}/profiles/ada")
+    found = client.get(f"{world.base_url}/profiles/ada")
     assert found.status_code == (503 if n % 3 == 0 else 200)
     assert [call["operation"] for call in world.calls()] == ["updateOwnProfile", "getProfile"]
 """
@@ -36,6 +38,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
+client = httpx.Client(timeout=120)
+
 @pytest.mark.understudy(people=["ada"], seed=3, freeze="2026-01-01T00:00:00Z")
 @pytest.mark.understudy_fault("getProfile", status=503, times=1)
 def test_markers(understudy_world):
@@ -43,7 +47,7 @@ def test_markers(understudy_world):
     assert [person["slug"] for person in world.people] == ["ada"]
     assert world.now().isoformat() == "2026-01-01T00:00:00+00:00"
     ada = f"{world.base_url}/profiles/ada"
-    assert [httpx.get(ada).status_code for _ in range(2)] == [503, 200]
+    assert [client.get(ada).status_code for _ in range(2)] == [503, 200]
 
 def test_methods(understudy_world, tmp_path):
     world = understudy_world
@@ -51,20 +55,20 @@ def test_methods(understudy_world, tmp_path):
     token = world.token("ada", ["auth", "avatar-profile:read"], lasts=timedelta(minutes=5))
     headers = {"Authorization": f"Bearer {token}"}
     world.freeze()
-    assert httpx.get(me, headers=headers).status_code == 200
+    assert client.get(me, headers=headers).status_code == 200
     world.advance(300)
-    assert httpx.get(me, headers=headers).status_code == 401
+    assert client.get(me, headers=headers).status_code == 401
     world.limit("anonymous", used=100)
-    assert httpx.get(ada).status_code == 429
+    assert client.get(ada).status_code == 429
     world.choose({"rate-limits": "off"})
-    assert httpx.get(ada).status_code == 200
+    assert client.get(ada).status_code == 200
     down = world.fault(status=500)
     world.lift(down)
     world.snapshot(world.name)
     world.reset()
     assert world.calls() == []
     world.restore(world.name)
-    assert httpx.get(ada, headers=world.header).status_code == 200
+    assert client.get(ada, headers=world.header).status_code == 200
     assert len(world.calls("getProfile", status=200)) == 1
     world.export(tmp_path / "world.zip")
     assert (tmp_path / "world.zip").read_bytes().startswith(b"PK")
@@ -74,7 +78,8 @@ FAILS = """
 import httpx
 
 def test_fails(understudy_world):
-    httpx.get(f"{understudy_world.base_url}/profiles/nobody?x=1")
+    with httpx.Client(timeout=120) as client:
+        client.get(f"{understudy_world.base_url}/profiles/nobody?x=1")
     assert understudy_world.name == "x"
 """
 
@@ -87,7 +92,7 @@ def test_worlds_markers_and_methods(pytester: pytest.Pytester) -> None:
 
 def test_many_tests_share_one_mock_in_parallel_and_do_not_meet(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(MANY)
-    result = pytester.runpytest_subprocess("-q", "-n", "4", "--understudy-exercised", "5")
+    result = pytester.runpytest_subprocess("-q", "-n", "2", "--understudy-exercised", "5")
     result.assert_outcomes(passed=64)
     result.stdout.fnmatch_lines(["*exercised parts of the contract*", "getProfile: never *"])
 

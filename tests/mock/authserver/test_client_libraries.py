@@ -25,6 +25,7 @@ from oauthlib.oauth2 import (
     MobileApplicationClient,
 )
 from requests_oauthlib import OAuth2Session
+from tests import patient
 from tests.mock.authserver.conftest import BROWSER_CALLBACK, CALLBACK, VERIFIER
 
 SCOPE = ["auth", "avatar-profile:read"]
@@ -212,4 +213,4 @@ def test_httpx_oauth_completes_the_code_grant_with_its_defaults(server):
     client = OAuth2(*APPLICATION, server.authorize, server.token)
     token = asyncio.run(httpx_oauth_token(client))
     headers = {"Authorization": f"Bearer {token}"}
-    assert httpx.get(server.profile, headers=headers).status_code == 200
+    assert patient.get(server.profile, headers=headers).status_code == 200

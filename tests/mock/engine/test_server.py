@@ -78,7 +78,7 @@ def test_every_socket_answers_once_it_is_ready_until_a_signal(notes, listener) -
 
     async def ask() -> None:
         await ready.wait()
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=120) as client:
             addresses = (url_of(listener), url_of(other))
             answers.extend([await client.get(f"{url}/v1/notes?size=1") for url in addresses])
         os.kill(os.getpid(), signal.SIGTERM)

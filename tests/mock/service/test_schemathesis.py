@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = os.environ.get("UNDERSTUDY_EXAMPLES", "100")
+EXAMPLES = os.environ.get("UNDERSTUDY_EXAMPLES", "40")
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
 SCRIPTS = Path(sys.executable).parent
 
@@ -33,7 +33,7 @@ def test_schemathesis_finds_no_failure(base_url, tmp_path, token):
     command = [
         *(SCRIPTS / "schemathesis", "run", f"{base_url}/openapi", "--url", base_url),
         *("--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"),
-        *("-n", EXAMPLES if token else "25", "--seed", "7", "--no-color"),
+        *("-n", EXAMPLES if token else "10", "--seed", "7", "--no-color"),
         *("--request-timeout", "120", "--suppress-health-check", "too_slow"),  # a busy machine is
         *(["-H", f"Authorization: Bearer {token}"] if token else []),
     ]

@@ -13,7 +13,7 @@ from understudy.mock.app import Mock
 from understudy.mock.engine.server import bind, serve
 from understudy.mock.settings import Settings
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds in which every hostile connection is answered or closed, but for those that say nothing."""
 
 GENERATED = 10

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import httpx
 import msgspec
+from tests import patient
 from tests.quality.benchmarks import processes
 from tests.quality.benchmarks.loads import spread
 from tests.quality.benchmarks.measuring import served
@@ -155,10 +155,10 @@ def _judge(program: str, cache: Path) -> Ran:
         root = server.url.removesuffix(mock.prefix)
         target = Path(named) / "target.toml"
         target.write_text(target_file(root))
-        httpx.delete(f"{root}/__admin/requests")
+        patient.delete(f"{root}/__admin/requests")
         command = _command(program, server.url, target)
         usage = processes.run(command, Path(named), FINDINGS)
-        counted = httpx.post(f"{root}/__admin/requests/count", json={}).json()
+        counted = patient.post(f"{root}/__admin/requests/count", json={}).json()
         return Ran(counted["count"], *usage)
 
 

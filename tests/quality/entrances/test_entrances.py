@@ -11,6 +11,8 @@ from tests.quality.entrances.traffic import Sent
 from understudy.mock.engine import direct
 from understudy.mock.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("measured_once")
+
 CONNECTIONS = int(os.environ.get("UNDERSTUDY_FUZZ", "400"))
 
 

@@ -27,7 +27,7 @@ from understudy.verify.reproducing import commands
 from understudy.verify.run import evaluator_of, routes_of
 from understudy.verify.shapes import bundled
 
-PATIENCE = 60
+PATIENCE = 120
 """Seconds after which a reproduction is ended."""
 
 OF_THE_CONNECTION = frozenset({"connection", "proxy-connection", "transfer-encoding"})

@@ -2,8 +2,8 @@
 
 import json
 
-import httpx
 import pytest
+from tests import patient
 from tests.quality.benchmarks.plain import plain_document
 from tests.quality.mutants.edge import MUTANTS
 from tests.quality.mutants.generated import avatars
@@ -73,7 +73,7 @@ def test_a_mutant_is_as_broken_on_a_socket():
     mutant = next(m for m in MUTANTS if m.name == "profile without display_name")
     for broken in (None, mutant):
         with deployed(broken) as wire, listening(wire) as url:
-            answer = httpx.get(f"{url}/profiles/ada?source=a%20b")
+            answer = patient.get(f"{url}/profiles/ada?source=a%20b")
         assert answer.json()["hash"].startswith("b5fc85")
         assert ("display_name" in answer.json()) == (broken is None)
 

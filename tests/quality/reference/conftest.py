@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+from tests.patient import PATIENCE
 from tests.quality.reference.in_process import MovableClock
 from tests.quality.reference.people import ISOLDE
 from tests.quality.reference.serving import served
@@ -29,7 +30,7 @@ def client(addresses) -> Iterator[Client]:
 
     def make(token: str | None = None) -> httpx.Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        made.append(httpx.Client(base_url=addresses.base_url, headers=headers))
+        made.append(httpx.Client(base_url=addresses.base_url, headers=headers, timeout=PATIENCE))
         return made[-1]
 
     yield make
@@ -60,5 +61,5 @@ def primary() -> str:
 @pytest.fixture
 def authorization(addresses):
     """A client of the authorization server; it follows no redirect."""
-    with httpx.Client(base_url=f"{addresses.auth_url}/oauth2") as made:
+    with httpx.Client(base_url=f"{addresses.auth_url}/oauth2", timeout=PATIENCE) as made:
         yield made

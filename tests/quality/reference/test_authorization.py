@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from tests import patient
 from tests.quality.reference.people import BEACON, ISOLDE, KILN
 from tests.quality.reference.service import Options
 from tests.quality.reference.serving import served
@@ -134,6 +135,6 @@ def test_the_query_of_a_registered_address_stays(authorization):
 
 def test_an_operator_may_grant_without_a_page():
     with served(options=Options(approve="isolde")) as addresses:
-        answer = httpx.get(f"{addresses.auth_url}/oauth2/authorize", params=ASKED)
+        answer = patient.get(f"{addresses.auth_url}/oauth2/authorize", params=ASKED)
     assert answer.status_code == 302
     assert sent(answer, "query").keys() == {"code", "state"}

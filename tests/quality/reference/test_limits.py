@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from tests import patient
 from tests.quality.reference.people import ISOLDE
 from tests.quality.reference.service import Options
 from tests.quality.reference.serving import served
@@ -38,7 +39,7 @@ def test_the_hundred_and_first_request_of_an_hour_is_refused(nobody, isolde, clo
 def test_each_token_has_its_own_allowance(clock):
     with served(options=Options(token_limit=2), clock=clock) as addresses:
         answers = [
-            httpx.get(addresses.base_url + LOOKUP, headers={"Authorization": f"Bearer {token}"})
+            patient.get(addresses.base_url + LOOKUP, headers={"Authorization": f"Bearer {token}"})
             for token in ("isolde-full", "isolde-full", "isolde-full", "beacon-api-key")
         ]
     assert [answer.status_code for answer in answers] == [200, 200, 429, 200]

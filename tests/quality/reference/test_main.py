@@ -8,8 +8,8 @@ import time
 import tomllib
 from pathlib import Path
 
-import httpx
 import pytest
+from tests import patient
 from tests.quality.reference.__main__ import told
 from tests.quality.reference.service import Addresses
 
@@ -32,8 +32,10 @@ def test_the_process_tells_where_it_is_and_stops_when_told(tmp_path):
         while not ready.exists() and time.monotonic() < end:
             os.sched_yield()
         assert json.loads(ready.read_text()) == line
-        assert httpx.get(f"{line['base_url']}/profiles/{line['known']['slug']}").status_code == 200
-        assert httpx.get(f"{line['auth_url']}/oauth2/token").status_code == 405
+        assert (
+            patient.get(f"{line['base_url']}/profiles/{line['known']['slug']}").status_code == 200
+        )
+        assert patient.get(f"{line['auth_url']}/oauth2/token").status_code == 405
         process.terminate()
         assert process.wait(PATIENCE) == 0
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from tests import patient
 from tests.quality.reference.broken import circling, down
 from tests.quality.reference.people import ISOLDE, picture
 from tests.quality.reference.proxy import Disguise, proxied
@@ -18,7 +19,9 @@ def outside(addresses):
     """A client of the reference behind everything at once."""
     with proxied(addresses.site) as found:
         trusted = ssl.create_default_context(cafile=str(found.authority))
-        with httpx.Client(base_url=found.address, verify=trusted) as client:
+        with httpx.Client(
+            base_url=found.address, verify=trusted, timeout=patient.PATIENCE
+        ) as client:
             yield client
 
 
@@ -50,7 +53,7 @@ def test_pictures_and_heads_pass_unharmed(outside):
 
 def test_the_certificate_is_of_an_unknown_authority(addresses):
     with proxied(addresses.site) as found, pytest.raises(httpx.ConnectError, match="CERTIFICATE"):
-        httpx.get(f"{found.address}{LOOKUP}")
+        patient.get(f"{found.address}{LOOKUP}")
 
 
 def test_without_the_prefix_there_is_nothing(outside):
@@ -59,7 +62,7 @@ def test_without_the_prefix_there_is_nothing(outside):
 
 def test_plain_it_adds_nothing(addresses):
     with proxied(addresses.site, PLAIN) as found:
-        answer = httpx.get(f"{found.address}{LOOKUP}")
+        answer = patient.get(f"{found.address}{LOOKUP}")
     assert "content-encoding" not in answer.headers
     assert found.authority is None
 
@@ -67,10 +70,10 @@ def test_plain_it_adds_nothing(addresses):
 def test_a_redirect_stays_behind_the_prefix():
     disguise = Disguise(has_tls=False, latency=timedelta())
     with circling() as addresses, proxied(addresses.site, disguise) as found:
-        answer = httpx.get(f"{found.address}/v3/me/profile")
+        answer = patient.get(f"{found.address}/v3/me/profile")
     assert (answer.status_code, answer.headers["location"]) == (302, "/staging/v3/back")
 
 
 def test_an_upstream_that_is_down_is_a_bad_gateway():
     with down() as addresses, proxied(addresses.site, PLAIN) as found:
-        assert httpx.get(f"{found.address}{LOOKUP}").status_code == 502
+        assert patient.get(f"{found.address}{LOOKUP}").status_code == 502

@@ -1,0 +1,52 @@
+"""A response is cut when its own time is over, and not by the time of one before it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from understudy.deployments import watchdog
+from understudy.deployments.watchdog import Watchdog
+
+
+class Watched:
+    """A watchdog whose clock moves only when told, and how often it cut.
+
+    Args:
+        monkeypatch: Stops the clock.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.cuts = 0
+        monkeypatch.setattr(watchdog, "monotonic", lambda: self.now)
+        self.dog = Watchdog(5, self._cut)
+
+    def _cut(self) -> None:
+        self.cuts += 1
+
+    def at(self, now: float) -> int:
+        """Returns how often it cut by then."""
+        self.now = now
+        with self.dog._condition:
+            self.dog._cut_late()
+        return self.cuts
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+    watched = Watched(monkeypatch)
+    yield watched
+    watched.dog.close()
+
+
+def test_a_response_is_cut_once_when_its_time_is_over(watched: Watched) -> None:
+    watch = watched.dog.begin()
+    assert [watched.at(4.9), watched.at(5), watched.at(60)] == [0, 1, 1]
+    assert watch.is_cut
+
+
+def test_the_next_response_has_the_whole_time_for_itself(watched: Watched) -> None:
+    watched.dog.end(watched.dog.begin())
+    watched.now = 3
+    watched.dog.begin()
+    assert [watched.at(7.9), watched.at(8)] == [0, 1]
