@@ -65,7 +65,8 @@ class Creation:
     def places(self, operation: Operation) -> dict[str, str]:
         """Returns the texts of an operation's path parameters that this item and its parents fill."""
         names = PATH_PARAMETER.findall(operation.path)
-        items = (*self.parents, self.item)
+        is_flat = self.collection.is_flat_at(operation.path)
+        items = (self.item,) if is_flat else (*self.parents, self.item)
         pairs = zip(names, items, strict=False)
         return {name: item.in_path for name, item in pairs if item is not None}
 

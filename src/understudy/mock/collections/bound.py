@@ -168,6 +168,13 @@ class BoundCall:
         """The place of the request in its collection."""
         names = PATH_PARAMETER.findall(self.role.operation.path)
         values = [self.call.arguments[name] for name in names]
+        resource = self.resource
+        if isinstance(resource, ResourceCollection) and resource.is_flat_at(
+            self.role.operation.path
+        ):
+            identifier = text_of(values[0])
+            parents = self.records.parents_of(resource.path, identifier)
+            return Address(parents, parents, identifier, values[0])
         above, below = values[: len(self.resource.parents)], values[len(self.resource.parents) :]
         parents = tuple(map(text_of, above))
         if isinstance(self.resource, ResourceSingleton):
@@ -239,6 +246,8 @@ class BoundCall:
             NotFound: One does not exist, and the document says how that is reported.
         """
         parents = self.address.parents
+        if len(parents) < len(self.resource.parents):
+            return  # of an item that does not exist, at a path that does not name them
         for number, parent in enumerate(self.resource.parents):
             if parent.collection is None or not (self.declares(404)):
                 continue

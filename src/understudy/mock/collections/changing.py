@@ -23,7 +23,7 @@ from understudy.mock.collections.responses import (
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.validation_errors import first_error
 from understudy.mock.store.items import Item
-from understudy.openapi.resources.model import ResourceSingleton
+from understudy.openapi.resources.model import ResourceCollection, ResourceSingleton
 
 
 def create(bound: BoundCall) -> HandlerResponse | None:
@@ -230,6 +230,8 @@ def _put(bound: BoundCall, sent: Mapping[str, Any]) -> HandlerResponse:
 
 def _creates_by_put(bound: BoundCall) -> bool:
     """Tells whether PUT creates items: where nothing else does, or where 201 is declared for it."""
+    if isinstance(bound.resource, ResourceCollection) and bound.resource.is_flat:
+        return False
     has_create = bound.resource.operation("create") is not None
     is_declared = str(CREATED) in bound.role.operation.responses
     return bound.address.identifier is not None and (is_declared or not has_create)

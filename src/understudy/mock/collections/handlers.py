@@ -11,7 +11,7 @@ from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.store.items import items_of
 from understudy.openapi.grammar import PATH_PARAMETER
-from understudy.openapi.resources.model import Resource, ResourceOperation, Role
+from understudy.openapi.resources.model import Resource, ResourceCollection, ResourceOperation, Role
 
 _FUNCTIONS: Final[Mapping[Role, Callable[[BoundCall], HandlerResponse | None]]] = {
     "list": reading.list_items,
@@ -59,7 +59,11 @@ class StatefulOperation:
         for path in (self.resource.path, *reversed(parents)):
             items = self.stateful.beginning.get(items_of(path).name, {})
             for item in items.values():
-                return dict(zip(names, (*item.parents, item.identifier), strict=False))
+                is_flat = isinstance(
+                    self.resource, ResourceCollection
+                ) and self.resource.is_flat_at(self.role.operation.path)
+                above = () if is_flat else item.parents
+                return dict(zip(names, (*above, item.identifier), strict=False))
         return {}
 
     @property

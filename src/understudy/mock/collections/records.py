@@ -42,6 +42,10 @@ class ItemRecords:
         """Returns an item of the collection at a path, or None."""
         return self.world.get(items_of(path), key_of(parents, identifier))
 
+    def parents_of(self, path: str, identifier: str) -> tuple[str, ...]:
+        """Returns the parents of the item with an identifier; empty where there is none."""
+        return next((it.parents for it in self.all(path) if it.identifier == identifier), ())
+
     def listed(self, path: str, parents: Sequence[str]) -> list[Item]:
         """Returns the items below these parents, in the order of creation."""
         below = tuple(parents)
@@ -88,6 +92,9 @@ class ItemRecords:
         key = key_of(item.parents, item.identifier)
         self.world.remove(items_of(resource.path), key)
         self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
+        if isinstance(resource, ResourceCollection) and resource.is_flat:
+            key = key_of((), item.identifier)
+            self.world.put(DELETED_ITEMS, f"{resource.path} {key}", True)  # noqa: FBT003 - the record
         deleted: dict[str, int] = {}
         if not isinstance(resource, ResourceCollection):
             return deleted

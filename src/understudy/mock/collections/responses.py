@@ -20,6 +20,7 @@ from understudy.openapi.loader import Node
 from understudy.openapi.media_types import concrete, negotiated
 from understudy.openapi.operations import DeclaredResponse
 from understudy.openapi.resources.bodies import response_schema
+from understudy.openapi.resources.model import ResourceCollection
 from understudy.openapi.sampler import Sampler
 
 CREATED: Final = 201
@@ -151,7 +152,8 @@ def location(bound: BoundCall, item: Item) -> str | None:
     path = getattr(bound.resource, "item_path", None)
     if path is None:
         return None
-    texts = iter((*item.parents, item.identifier))
+    is_flat = isinstance(bound.resource, ResourceCollection) and bound.resource.is_flat
+    texts = iter((item.identifier,) if is_flat else (*item.parents, item.identifier))
     filled = PATH_PARAMETER.sub(lambda _: quote(text_of(next(texts)), safe=""), path)
     return f"{bound.call.base_url}{filled}"
 

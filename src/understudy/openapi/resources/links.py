@@ -78,8 +78,19 @@ def unique_members(collection: ResourceCollection, members: Mapping[str, Node]) 
 
 
 def paths_by_key(collections: Sequence[ResourceCollection]) -> dict[str, str]:
-    """Returns the paths of collections by the key that the path of their items leads to."""
+    """Returns the paths of collections by the key that the path of their items leads to.
+
+    Without those whose items are at a path that does not name their parents: what is below such an
+    item is kept apart by its identifier alone.
+    """
+    nested = [it for it in collections if it.item_path is None or _is_below(it)]
     return {
         (it.item_path and item_collection(it.item_path)) or collection_key(it.path): it.path
-        for it in collections
+        for it in nested
     }
+
+
+def _is_below(collection: ResourceCollection) -> bool:
+    """Tells whether the path of an item is that of its collection and one parameter more."""
+    own = len(PATH_PARAMETER.findall(collection.path))
+    return len(PATH_PARAMETER.findall(collection.item_path or "")) > own

@@ -107,6 +107,16 @@ class ResourceCollection:
         return PATH_PARAMETER.findall(self.item_path)[-1] if self.item_path else None
 
     @property
+    def is_flat(self) -> bool:
+        """True if the path of an item does not name its parents, as ``/items/{itemId}``."""
+        named = PATH_PARAMETER.findall(self.item_path or "")
+        return bool(named) and len(named) <= len(self.parents)
+
+    def is_flat_at(self, path: str) -> bool:
+        """Tells whether the path of an operation leads to an item without naming its parents."""
+        return self.is_flat and path.startswith(self.item_path or "")
+
+    @property
     def is_certain(self) -> bool:
         """True if the confidence suffices to act upon it."""
         return self.confidence >= CONFIDENT

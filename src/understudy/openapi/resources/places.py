@@ -81,9 +81,27 @@ def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
             grouped.setdefault(key, PathGroup(key))
     for place in grouped.values():
         _add_own(place, by_key, grouped)
+    _join_flattened(grouped)
     for operation in operations:
         _add_action(operation, grouped)
     return grouped
+
+
+def _join_flattened(grouped: dict[str, PathGroup]) -> None:
+    """Joins what is created at ``/orders/{id}/items`` with what is read at ``/items/{itemId}``.
+
+    They are joined where nothing else is at ``/items``, and one nested path alone ends with it.
+    """
+    for key, flat in list(grouped.items()):
+        head, _, last = key.rpartition("/")
+        below = (
+            it
+            for it in grouped.values()
+            if it.key.startswith(f"{head}/") and it.key.endswith(f"}}/{last}")
+        )
+        nested = [it for it in below if it.find("POST") is not None and not it.items]
+        if flat.items and not flat.own and len(nested) == 1:
+            nested[0].items += grouped.pop(key).items
 
 
 def _add_own(
@@ -118,5 +136,10 @@ def _add_action(operation: Operation, grouped: dict[str, PathGroup]) -> None:
         return
     key = item_collection(action[0])
     place = None if key is None else grouped.get(key)
+    if place is None and key is not None:
+        flat = (
+            it for it in grouped.values() if it.items and item_collection(it.items[0].path) == key
+        )
+        place = next(flat, None)
     if place is not None and collection_key(operation.path) not in grouped:
         place.actions.append((action[1], operation))
