@@ -162,7 +162,9 @@ def _keep_tables() -> None:
 )
 @click.option("--json", is_flag=True, help="Print the JSON report, and the text to standard error.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-@click.option("--verbose", is_flag=True, help="Print consequences and unchecked rules in full.")
+@click.option(
+    "--verbose", is_flag=True, help="Print consequences, notes and unchecked rules in full."
+)
 def verify(**options: Any) -> None:
     """Judge a deployment by the contract.
 

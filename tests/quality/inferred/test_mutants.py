@@ -1,13 +1,19 @@
 """Every inferred rule can fail: a service that breaks it is noted, and found where it is stated."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 from tests.quality.inferred.mutants import MUTANTS, IgnoresPatch
 from tests.quality.inferred.service import HARBOURS, NOTES, Service
 from tests.quality.inferred.verifying import target, verified
 
 from understudy.errors import StartupError
+from understudy.verify.inferred import phase
+from understudy.verify.inferred.sequences import judge_collection
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.reports import FORMATS
+from understudy.verify.reports.terminal import print_outcome
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.kind.__name__)
@@ -53,6 +59,27 @@ def test_a_finding_has_one_fingerprint_in_every_run_so_that_a_baseline_can_accep
 def test_a_rule_that_is_not_inferred_cannot_be_accepted_as_stated():
     with pytest.raises(StartupError, match=r"accept_as_stated: there is no rule 'document'"):
         verified(Service(), judged=target(accept_as_stated=("document",)))
+
+
+def test_verbose_output_has_the_commands_that_show_a_note():
+    outcome = verified(IgnoresPatch(), rules=("inferred-update-merged",))
+    printed = StringIO()
+    print_outcome(Console(file=printed, width=200), outcome, target().secrets(), is_verbose=True)
+    assert "ITEM_1=/me/notes/$(curl" in printed.getvalue()
+
+
+def test_a_collection_that_no_request_can_be_made_for_keeps_no_other_from_being_judged(monkeypatch):
+    def judge(state, collection):
+        if collection.path == "/harbours":
+            msg = "#/paths is no schema"
+            raise StartupError(msg)
+        judge_collection(state, collection)
+
+    monkeypatch.setattr(phase, "judge_collection", judge)
+    outcome = verified(Service(), HARBOURS, rules=INFERRED)
+    ended = {it.rule.id: (it.status, it.reason) for it in outcome.rules}
+    assert ended["inferred-replace-kept"] == ("passed", "")
+    assert outcome.internal_errors == ()
 
 
 def test_a_list_that_can_be_cut_and_has_no_next_page_is_not_judged_as_whole(tmp_path):

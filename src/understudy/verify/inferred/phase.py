@@ -5,6 +5,7 @@ from functools import partial
 
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Target
+from understudy.errors import LimitExceeded, StartupError
 from understudy.openapi.resources.model import ResourceCollection, ResourceModel
 from understudy.verify.inferred.context import OTHER, InferredRun
 from understudy.verify.inferred.sequences import COSTS, judge_collection, source_of
@@ -35,8 +36,8 @@ def judge_inferred_state(run: Run) -> None:
     for path, judge in _resources(state):
         try:
             judge()
-        except NotPermitted as refusal:
-            _give_reasons(run, wanted, f"{path}: {refusal}")
+        except (NotPermitted, LimitExceeded, StartupError) as reason:  # such as an invalid schema
+            _give_reasons(run, wanted, f"{path}: {reason}")
         except (BudgetSpent, OutOfTime) as refusal:
             _give_reasons(run, wanted, str(refusal))
             raise

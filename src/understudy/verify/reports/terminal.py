@@ -101,6 +101,8 @@ class _Page:
             more = f" (and {len(findings) - 1} more)" if findings[1:] else ""
             text = f"note: {findings[0].rule.id}: {_line(findings[0].summary)}{more}"
             self.line(text, "yellow", indent=2, hanging=2)
+            for command in commands(findings[0], self.secrets) if self.is_verbose else ():
+                self.console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
         self.console.print()
 
     def print_unchecked(self, outcome: Outcome) -> None:
