@@ -12,6 +12,8 @@ export type WorldDescription = Admin["World"];
 export type InhabitedWorld = Admin["InhabitedWorld"];
 /** A person of a world, with user name and password. */
 export type Person = Admin["WorldPerson"];
+/** A person in the shape of a fixture file, to add to a world. */
+export type PersonFixture = Admin["PersonFixture"];
 /** A token that exists in a world from the start. */
 export type WorldToken = Admin["WorldToken"];
 /** An application that exists in a world from the start. */

@@ -15,6 +15,7 @@ import type {
   NewApplication,
   NewFault,
   Person,
+  PersonFixture,
   RequestPattern,
   WorldApplication,
   WorldToken,
@@ -67,6 +68,11 @@ export class World implements AsyncDisposable {
     this.tokens = description.tokens;
     this.applications = description.applications;
     this.admin = new AdminClient(description.admin_url, options);
+  }
+
+  /** Adds a person to the world, and returns them with every default. */
+  async addPerson(person: PersonFixture): Promise<PersonFixture> {
+    return this.admin.request("post", "/people", { body: person });
   }
 
   /** Issues a token for a person, by slug; it selects this world at the mock's plain address too. */

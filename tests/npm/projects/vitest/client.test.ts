@@ -79,6 +79,13 @@ test("limits, switches and snapshots are the world's own", async ({ world }) => 
   await world.restore(`before-${world.name}`);
 });
 
+test("a person is added to the world, and found by slug", async ({ world }) => {
+  const emails = [{ email: "gwen@example.com" }];
+  await world.addPerson({ slug: "gwen", about: "A person with one address.", emails, profile: { display_name: "Gwen" } });
+  const profile = (await (await fetch(`${world.baseUrl}/profiles/gwen`)).json()) as Profile;
+  expect(profile.display_name).toBe("Gwen");
+});
+
 test("an application is registered in the world", async ({ world }) => {
   const redirect_uris = ["http://127.0.0.1:4321/"];
   const { client_id } = await world.application({ owner: "ada", name: "Choir Page", redirect_uris });
