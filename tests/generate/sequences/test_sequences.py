@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from click.testing import CliRunner, Result
 
@@ -11,9 +12,11 @@ from understudy.cli import main
 from understudy.errors import StartupError
 from understudy.generate import selection
 from understudy.generate.cases import Case
+from understudy.generate.formats import jsonl
 from understudy.generate.test_data import TestData
 
 LABELLED = Path(__file__).parents[2] / "openapi" / "resources" / "labelled"
+SCHEMA = Path(jsonl.__file__).with_name("case.schema.json")
 TODO, STORE = LABELLED / "todo.yaml", LABELLED / "store.yaml"
 
 SHOP = """
@@ -198,4 +201,6 @@ def test_sequences_that_are_sent_pass_at_the_mock():
     done = generate("--document", TODO, "--count", 15, "--send", "--format", "jsonl")
     assert done.exit_code == 0, done.stdout
     assert {step["outcome"].partition(":")[0] for step in read(done)} == {"passed"}
+    validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text()))
+    assert [step["id"] for step in read(done) if not validator.is_valid(step)] == []
     assert "30 sequences, with" in done.stderr
