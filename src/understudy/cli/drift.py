@@ -44,7 +44,7 @@ from understudy.cli.option_types import rule_ids
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print a command for every difference.")
 def drift(**options: Any) -> None:
-    """Show where a deployment behaves otherwise than the mock, and whose fault that is.
+    """Show where a deployment and the mock part, and whose fault it is.
 
     The probes of the rules are sent to the deployment, there again, and to the mock. What differs
     between the first two is noise. Compared are statuses, error codes, members and their types,
