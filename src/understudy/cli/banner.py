@@ -19,7 +19,7 @@ from understudy.mock.fixtures.sample_credentials import sample_credentials
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 
-FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 5, 4
+FEW_PEOPLE, FEW_TOKENS, FEW_SCHEMES = 16, 4, 4
 """The most that the first screen shows; a directory may hold a hundred thousand people."""
 
 ROWS = 11
