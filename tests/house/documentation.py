@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "docs/reference/"
+SITE = "docs/_build/"
+"""The site, which has each page as Markdown too."""
+
 PAGES = tuple(
     path.relative_to(ROOT).as_posix()
     for path in (
@@ -14,6 +17,7 @@ PAGES = tuple(
         *sorted((ROOT / "docs").rglob("*.md")),
     )
     if not path.is_relative_to(ROOT / GENERATED) or path.name == "index.md"
+    if not path.is_relative_to(ROOT / SITE)
 )
 """Every page that a person wrote."""
 

@@ -47,7 +47,7 @@ def test_the_inspector_calls_a_tool_by_http(address):
 def test_the_inspector_reads_the_resources_on_stdio(mock):
     listed = inspected(
         *("-e", f"UNDERSTUDY_URL={mock.url}"),
-        *("-e", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}"),
+        *(("-e", f"PYTHONPATH={path}") if (path := os.environ.get("PYTHONPATH")) else ()),
         *(str(UNDERSTUDY), "mcp"),
         *("--method", "resources/list"),
     )
