@@ -138,7 +138,7 @@ def test_a_mock_that_cannot_start_fails_the_step_with_its_reason(act):
 def test_a_wrong_command_says_what_there_is(act):
     ran = act(command="check")
     assert (ran.exit_code, ran.outputs["reports"]) == (2, "")
-    assert "::error title=understudy::command is 'check'; write serve or verify." in ran.log
+    assert "::error title=understudy::command is 'check'; write serve, verify or drift." in ran.log
 
 
 @pytest.fixture
@@ -193,6 +193,17 @@ def test_the_count_of_requests_is_kept_over_runs(act, staging, tmp_path):
     assert (tmp_path / kept["path"]).is_file()
     assert kept["key"] == restored["key"]
     assert kept["key"].startswith(restored["restore-keys"])
+
+
+def test_drift_writes_the_differences_into_the_summary_and_ends_as_the_run_did(
+    act, staging, tmp_path
+):
+    known = f'base_url = "{staging}/v3"\n[known]\nprivate_slug = "ada"\n'
+    (tmp_path / "staging.toml").write_text(known)
+    ran = act(command="drift", target="staging.toml", options="--rules profile-private")
+    assert (ran.exit_code, ran.outputs["exit-code"]) == (0, "0"), ran.log
+    assert "status 200, there 403" in ran.summary
+    assert [path.name for path in Path(ran.outputs["reports"]).iterdir()] == ["drift.md"]
 
 
 def gitlab(

@@ -40,6 +40,12 @@ from understudy.cli.option_types import rule_ids
 @click.option(
     "--max-time", type=click.FloatRange(0, min_open=True), help="Stop each run after these seconds."
 )
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path),
+    metavar="FILE.md",
+    help="Write the differences as Markdown, for a pull request.",
+)
 @click.option("--json", "is_json", is_flag=True, help="Print the differences as JSON.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print a command for every difference.")

@@ -20,23 +20,14 @@ from understudy.cli.output_records import (
     print_record,
 )
 from understudy.cli.shown_runs import shown
-from understudy.deployments.deployment import Deployment
-from understudy.drift.causes import DriftCause, Fault
+from understudy.cli.writing import expect_writable
 from understudy.drift.comparing import Drift
 from understudy.drift.differences import Difference
+from understudy.drift.reports import DriftReport, place
 from understudy.errors import StartupError
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
-from understudy.verify.findings import ANSWERS, Finding
-from understudy.verify.reproducing import commands
 from understudy.verify.run import RunOptions
-
-TITLES: Final[Mapping[Fault, str]] = {
-    "deployment": "The deployment breaks a rule",
-    "other": "The other one breaks a rule",
-    "silent": "The contract is silent, and they chose otherwise",
-    "unexplained": "No rule is about it",
-}
 
 MOCK: Final = "the mock"
 
@@ -50,6 +41,7 @@ class DriftOptions:
         against: Target file of the other deployment; None for the mock.
         facts: Facts files that the mock follows.
         rules: Ids of the rules whose probes are sent; all if none is named.
+        markdown: File to write the differences to, for a pull request.
         is_json: True to print JSON.
         is_quiet: True for no progress.
         is_verbose: True to print a command for every difference.
@@ -59,6 +51,7 @@ class DriftOptions:
     against: Path | None = None
     facts: tuple[Path, ...] = ()
     rules: tuple[str, ...] = ()
+    markdown: Path | None = None
     is_json: bool = False
     is_quiet: bool = False
     is_verbose: bool = False
@@ -77,6 +70,7 @@ def typed(options: Mapping[str, Any]) -> DriftOptions:
         against=options["against"],
         facts=options["facts"],
         rules=options["rules"],
+        markdown=options["markdown"],
         is_json=options["is_json"],
         is_quiet=options["quiet"],
         is_verbose=options["verbose"],
@@ -98,6 +92,8 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
         raise StartupError(msg)
     console = Console(highlight=False, stderr=options.is_json)
     catalogue(options.rules)  # before anything is sent
+    if options.markdown is not None:
+        expect_writable(options.markdown, "--markdown")
     ours = open_deployment(options.where, environment)
     theirs = (
         mock_beside(ours.target, options.facts)
@@ -112,12 +108,18 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
         return drift(ours, theirs, run_options)
 
     result = shown(console, ours.journal, carry_out, is_quiet=options.is_quiet)
-    secrets = ours.target.secrets() | theirs.target.secrets()
-    other = MOCK if options.against is None else theirs.target.base_url
+    report = DriftReport(
+        result,
+        deployment=ours.target.base_url,
+        other=MOCK if options.against is None else theirs.target.base_url,
+        secrets=ours.target.secrets() | theirs.target.secrets(),
+    )
     if options.is_json:
-        print_record(_record(result, ours, other, secrets))
+        print_record(_record(report))
     else:
-        _print(console, result, (ours.target.base_url, other), secrets, options)
+        _print(console, report, is_verbose=options.is_verbose)
+    if options.markdown is not None:
+        options.markdown.write_text(report.markdown(), encoding="utf-8")
     for line in (line for run in result.runs for line in (*run.not_restored, *_ended(run.stopped))):
         console.print(line, style="bold red", markup=False, soft_wrap=True)
     return exit_code(result)
@@ -137,86 +139,43 @@ def _ended(reason: str) -> Sequence[str]:
     return [reason] if reason else []
 
 
-def _print(
-    console: Console,
-    result: Drift,
-    sides: tuple[str, str],
-    secrets: Mapping[str, str],
-    options: DriftOptions,
-) -> None:
+def _print(console: Console, report: DriftReport, *, is_verbose: bool) -> None:
     def line(text: str, style: str | None = None) -> None:
         console.print(text, style=style, markup=False, soft_wrap=True)
 
-    for fault, title in TITLES.items():
-        members = [cause for cause in result.causes if cause.fault == fault]
-        if members:
-            line(title, "bold")
-        for cause in members:
-            line(
-                f"  {cause.rule}{f': {cause.statement}' if cause.statement else ''}", "bold yellow"
-            )
-            for text in _lines(cause, result, secrets, is_verbose=options.is_verbose):
-                line(f"    {text}")
-    count = len(result.causes)
-    line(
-        f"{count} cause{'' if count == 1 else 's'} of difference between {sides[0]} and {sides[1]}; "
-        f"{result.requests} requests compared",
-        "bold",
-    )
+    for title, causes in report.sections():
+        line(title, "bold")
+        for cause in causes:
+            statement = f": {cause.statement}" if cause.statement else ""
+            line(f"  {cause.rule}{statement}", "bold yellow")
+            for number, kind in enumerate(report.kinds(cause)):
+                line(f"    {kind.text}")
+                for command in report.commands(kind.first) if is_verbose or not number else ():
+                    line(f"      {command}")
+    line(report.total, "bold")
 
 
-def _lines(
-    cause: DriftCause, result: Drift, secrets: Mapping[str, str], *, is_verbose: bool
-) -> list[str]:
-    """Returns the differences of a cause, each kind once, with the commands that show it."""
-    kinds: dict[str, list[Difference]] = {}
-    for each in cause.differences:
-        text = f"{_place(each)}: {each.aspect} {each.ours}, there {each.theirs}"
-        kinds.setdefault(text, []).append(each)
-    lines = []
-    for number, (text, members) in enumerate(kinds.items()):
-        times = f" ({len(members)} times)" if len(members) > 1 else ""
-        lines.append(f"{text}{times}")
-        if is_verbose or not number:
-            lines += [f"  {command}" for command in _commands(members[0], result, secrets)]
-    return lines
-
-
-def _commands(difference: Difference, result: Drift, secrets: Mapping[str, str]) -> list[str]:
-    """Returns the lines of a shell script that shows a difference at the deployment."""
-    rule = catalogue()[ANSWERS.id]
-    steps = result.steps(difference)
-    return commands(Finding(rule, difference.theirs, difference.ours, steps), secrets)
-
-
-def _place(difference: Difference) -> str:
-    exchange = difference.exchange
-    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
-    return f"{operation} as {exchange.identity.name}"
-
-
-def _record(
-    result: Drift, ours: Deployment, other: str, secrets: Mapping[str, str]
-) -> PrintedDrift:
+def _record(report: DriftReport) -> PrintedDrift:
     return PrintedDrift(
-        deployment=ours.target.base_url,
-        other=other,
-        requests=result.requests,
+        deployment=report.deployment,
+        other=report.other,
+        requests=report.result.requests,
         causes=[
             PrintedCause(
                 cause.fault,
                 cause.rule,
-                [
-                    PrintedDifference(
-                        _place(each),
-                        each.aspect,
-                        each.ours,
-                        each.theirs,
-                        "\n".join(_commands(each, result, secrets)),
-                    )
-                    for each in cause.differences
-                ],
+                [_printed(report, difference) for difference in cause.differences],
             )
-            for cause in result.causes
+            for cause in report.result.causes
         ],
+    )
+
+
+def _printed(report: DriftReport, difference: Difference) -> PrintedDifference:
+    return PrintedDifference(
+        place(difference),
+        difference.aspect,
+        difference.ours,
+        difference.theirs,
+        "\n".join(report.commands(difference)),
     )

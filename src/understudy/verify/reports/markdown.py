@@ -14,10 +14,10 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 def markdown(outcome: Outcome, secrets: Mapping[str, str]) -> str:
     """Returns the report as Markdown."""
-    lines = [f"## understudy verify: {_text(outcome.target)}", "", f"{_text(sum_of(outcome))}.", ""]
+    lines = [f"## understudy verify: {plain(outcome.target)}", "", f"{plain(sum_of(outcome))}.", ""]
     for text in (outcome.stopped, *outcome.internal_errors):
-        lines += [f"**{_text(text)}**", ""] if text else []
-    lines += [f"- not restored: {_text(line)}" for line in outcome.not_restored]
+        lines += [f"**{plain(text)}**", ""] if text else []
+    lines += [f"- not restored: {plain(line)}" for line in outcome.not_restored]
     for cause in by_cause(outcome.findings):
         lines += _section(cause, secrets)
     lines += _unchecked(outcome)
@@ -26,43 +26,42 @@ def markdown(outcome: Outcome, secrets: Mapping[str, str]) -> str:
 
 def _section(cause: Cause, secrets: Mapping[str, str]) -> list[str]:
     rule = cause.findings[0].rule
-    lines = [f"### {_text(rule.id)}", "", _text(rule.statement), ""]
+    lines = [f"### {plain(rule.id)}", "", plain(rule.statement), ""]
     for finding in cause.findings:
         lines += _finding(finding, secrets)
     if cause.dependent_rules:
         number = counted(len(cause.dependent_rules), "rule")
-        names = ", ".join(map(_text, cause.dependent_rules))
+        names = ", ".join(map(plain, cause.dependent_rules))
         lines += [f"and {number} that the same responses break: {names}", ""]
     return lines
 
 
 def _finding(finding: Finding, secrets: Mapping[str, str]) -> list[str]:
     steps = "\n".join(commands(finding, secrets))
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", steps) or [""]))
     return [
-        f"- **{_text(where(finding))}**",
-        f"  - expected: {_text(finding.expected)}",
-        f"  - actual: {_text(finding.actual)}",
+        f"- **{plain(where(finding))}**",
+        f"  - expected: {plain(finding.expected)}",
+        f"  - actual: {plain(finding.actual)}",
         "",
-        "<details><summary>Commands</summary>",
-        "",
-        f"{fence}sh",
-        steps,
-        fence,
-        "",
-        "</details>",
-        "",
+        *folded("Commands", steps),
     ]
+
+
+def folded(title: str, script: str) -> list[str]:
+    """Returns a shell script that a reader of a page in Markdown unfolds."""
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", script) or [""]))
+    lines = [f"<details><summary>{title}</summary>", "", f"{fence}sh", script, fence]
+    return [*lines, "", "</details>", ""]
 
 
 def _unchecked(outcome: Outcome) -> list[str]:
     reasons = unchecked(outcome)
     if not reasons:
         return []
-    rows = [f"| {len(rules)} | {_text(reason)} |" for reason, rules in reasons]
+    rows = [f"| {len(rules)} | {plain(reason)} |" for reason, rules in reasons]
     return ["### Rules not checked", "", "| rules | reason |", "| --: | --- |", *rows, ""]
 
 
-def _text(text: str) -> str:
+def plain(text: str) -> str:
     """Returns a text of which Markdown interprets nothing, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
