@@ -41,11 +41,14 @@ def paused_coverage() -> Iterator[None]:
     if coverage is None:
         yield
         return
+    inherited = os.environ.get(CONFIGURATION)
     coverage.stop()
     try:
         yield
     finally:
-        coverage.start()
+        coverage.start()  # which has child processes measured, whether or not they were before
+        if inherited is None:
+            os.environ.pop(CONFIGURATION, None)
 
 
 _measured: set[tuple[str, str]] = set()
