@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
+from understudy.cli.deployment_options import limit_options
 from understudy.cli.option_types import rule_ids
 
 
@@ -24,6 +25,7 @@ from understudy.cli.option_types import rule_ids
 )
 @click.option(
     "--facts",
+    "mock_facts",
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FACTS.yaml",
@@ -36,10 +38,7 @@ from understudy.cli.option_types import rule_ids
     shell_complete=completion.rules,
     help="Send only the probes of these rules.",
 )
-@click.option("--max-requests", type=click.IntRange(1), help="Send at most this many in each run.")
-@click.option(
-    "--max-time", type=click.FloatRange(0, min_open=True), help="Stop each run after these seconds."
-)
+@limit_options
 @click.option(
     "--markdown",
     type=click.Path(path_type=Path),

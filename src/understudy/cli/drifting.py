@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from rich.console import Console
 from understudy.api.drifting import drift, mock_beside
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import (
@@ -59,16 +59,10 @@ class DriftOptions:
 
 def typed(options: Mapping[str, Any]) -> DriftOptions:
     """Returns what click parsed as values with types; the mapping ends here."""
-    seconds = options["max_time"]
-    where = DeploymentOptions(
-        target_file=options["target"],
-        max_requests=options["max_requests"],
-        max_time=None if seconds is None else timedelta(seconds=seconds),
-    )
     return DriftOptions(
-        where=where,
+        where=deployment_options(options),
         against=options["against"],
-        facts=options["facts"],
+        facts=options["mock_facts"],
         rules=options["rules"],
         markdown=options["markdown"],
         is_json=options["is_json"],

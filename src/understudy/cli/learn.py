@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from understudy.cli import completion
-from understudy.cli.option_types import URL, rule_ids
+from understudy.cli.deployment_options import address_options, limit_options
+from understudy.cli.option_types import rule_ids
 
 
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_LEARN", "show_default": True})
@@ -16,10 +17,7 @@ from understudy.cli.option_types import URL, rule_ids
     type=click.Path(path_type=Path),
     help="Target file: what to ask, and what is permitted.  [default: the mock]",
 )
-@click.option("--base-url", type=URL, help="Base URL of the resource API, instead of the file's.")
-@click.option(
-    "--auth-url", type=URL, help="Base URL of the authorization server, instead of the file's."
-)
+@address_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -33,15 +31,7 @@ from understudy.cli.option_types import URL, rule_ids
     shell_complete=completion.rules,
     help="Settle only these questions, by the ids of their rules.",
 )
-@click.option("--max-requests", type=click.IntRange(1), help="Send at most this many requests.")
-@click.option(
-    "--max-time", type=click.FloatRange(0, min_open=True), help="Stop after this many seconds."
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["observe", "own", "full"]),
-    help="What may be changed: nothing, the named account, or anything.",
-)
+@limit_options
 @click.option("--json", "is_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def learn(**options: Any) -> None:

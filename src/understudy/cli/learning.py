@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from understudy.api.learning import learn_from
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.output_records import print_record
@@ -46,17 +46,8 @@ class LearnOptions:
 
 def typed(options: Mapping[str, Any]) -> LearnOptions:
     """Returns what click parsed as values with types; the mapping ends here."""
-    seconds = options["max_time"]
-    where = DeploymentOptions(
-        target_file=options["target"],
-        base_url=options["base_url"],
-        auth_url=options["auth_url"],
-        mode=options["mode"],
-        max_requests=options["max_requests"],
-        max_time=None if seconds is None else timedelta(seconds=seconds),
-    )
     return LearnOptions(
-        where=where,
+        where=deployment_options(options),
         rules=options["rules"],
         out=options["out"],
         is_json=options["is_json"],

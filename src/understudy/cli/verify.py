@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from understudy.cli import completion
+from understudy.cli.deployment_options import address_options, limit_options
 from understudy.cli.document_options import overlay_option
-from understudy.cli.option_types import URL, rule_ids
+from understudy.cli.option_types import rule_ids
 
 COLLECTED_AFTER = 20_000
 """Objects that are allocated between two collections of garbage."""
@@ -73,10 +74,7 @@ def _keep_tables() -> None:
     type=click.Path(path_type=Path),
     help="Target file: what to judge, and what is permitted.  [default: the mock]",
 )
-@click.option("--base-url", type=URL, help="Base URL of the resource API, instead of the file's.")
-@click.option(
-    "--auth-url", type=URL, help="Base URL of the authorization server, instead of the file's."
-)
+@address_options
 @click.option(
     "--document",
     type=click.Path(path_type=Path),
@@ -105,17 +103,9 @@ def _keep_tables() -> None:
     " file: annotations and the job summary. Repeatable.",
 )
 @click.option("--seed", default=0, help="Seed for generated cases.")
-@click.option("--max-requests", type=click.IntRange(1), help="Send at most this many requests.")
-@click.option(
-    "--max-time", type=click.FloatRange(0, min_open=True), help="Stop after this many seconds."
-)
+@limit_options
 @click.option(
     "--workers", type=click.IntRange(1, 16), default=1, help="Threads for generated cases."
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["observe", "own", "full"]),
-    help="What may be changed: nothing, the named account, or anything.",
 )
 @click.option(
     "--fail-on",

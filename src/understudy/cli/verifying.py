@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from understudy.api.judging import judge, phases_of
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
+from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
 from understudy.cli.losses import print_losses
@@ -70,22 +70,8 @@ class VerifyOptions:
 
 def typed(options: Mapping[str, Any]) -> VerifyOptions:
     """Returns what click parsed as values with types; the mapping ends here."""
-    seconds = options["max_time"]
-    where = DeploymentOptions(
-        target_file=options["target"],
-        base_url=options["base_url"],
-        auth_url=options["auth_url"],
-        document=options["document"],
-        overlays=options["overlays"],
-        facts=options["facts"],
-        state_model=options["state_model"],
-        mode=options["mode"],
-        max_requests=options["max_requests"],
-        max_time=None if seconds is None else timedelta(seconds=seconds),
-        seed=options["seed"],
-    )
     return VerifyOptions(
-        where=where,
+        where=deployment_options(options),
         rules=options["rules"],
         cases=options["cases"],
         workers=options["workers"],

@@ -23,12 +23,14 @@ PRESENT: Final = "present"
 DEEPEST: Final = 6
 """Levels of nested members that are compared."""
 
+DECISIVE: Final = ("status", "media type", "error code")
+"""The aspects that decide others: where one of them differs, the rest of the response follows."""
+
 _BY_VALUE: Final = ("allow", "cache-control", "x-content-type-options", "x-frame-options")
 """Headers whose whole value a client can rely on."""
 
 _BY_PRESENCE: Final = ("etag", "last-modified", "retry-after", "vary")
 """Headers whose value differs from response to response."""
-
 
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 """An error code; a sentence is for people, and is not compared."""
@@ -45,10 +47,6 @@ def aspects(exchange: Exchange) -> Aspects:
         **dict(_of_headers(exchange)),
         **dict(_of_body(exchange)),
     }
-
-
-DECISIVE: Final = ("status", "media type", "error code")
-"""The aspects that decide others: where one of them differs, the rest of the response follows."""
 
 
 def is_personal(exchange: Exchange, aspect: str) -> bool:

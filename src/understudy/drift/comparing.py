@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.drift.causes import DriftCause, causes
-from understudy.drift.differences import Difference, compared_requests, differences
+from understudy.drift.differences import Difference, compared, differences
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
@@ -59,10 +60,11 @@ def compare(deployment: Deployment, other: Deployment, options: RunOptions) -> D
     history = History(deployment.target)
     for exchange in first.exchanges:
         history.add(exchange)
-    found = differences(first.exchanges, second.exchanges, theirs.exchanges)
+    requests = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
+    found = chain.from_iterable(map(differences, requests))
     return Drift(
         causes=tuple(causes(found, first, theirs)),
-        requests=compared_requests(first.exchanges, theirs.exchanges),
+        requests=len(requests),
         first=first,
         second=second,
         other=theirs,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from understudy.deployments.exchange import Exchange
-from understudy.drift.aspects import DECISIVE, Aspects, aspects, is_personal
+from understudy.drift.aspects import DECISIVE, aspects, is_personal
 from understudy.verify.gateway import BOOKKEEPING
 
 ABSENT = "absent"
@@ -29,36 +30,40 @@ class Difference:
     other: Exchange
 
 
-def differences(
-    first: Sequence[Exchange], second: Sequence[Exchange], other: Sequence[Exchange]
-) -> Iterator[Difference]:
-    """Yields the stable differences between a deployment and another.
+class Compared(NamedTuple):
+    """The exchanges of one request with a deployment, there again, and with another one."""
 
-    The requests of a sender are compared in their order, as long as all three runs send the same:
+    first: Exchange
+    second: Exchange
+    other: Exchange
+
+
+def compared(
+    first: Sequence[Exchange], second: Sequence[Exchange], other: Sequence[Exchange]
+) -> Iterator[Compared]:
+    """Yields the exchanges of three runs that can be compared.
+
+    Those are of the requests of a sender in their order, as long as all three runs send the same:
     after a response that differs a sender may go on otherwise.
 
     Args:
         first: The exchanges with the deployment.
-        second: The exchanges of a second run there: what differs from the first is noise.
+        second: The exchanges of a second run there.
         other: The exchanges with the other deployment.
     """
-    repeated, compared = _by_sender(second), _by_sender(other)
+    again, theirs = _by_sender(second), _by_sender(other)
     for sender, exchanges in _by_sender(first).items():
-        triples = zip(exchanges, repeated.get(sender, ()), compared.get(sender, ()), strict=False)
-        for one, two, three in triples:
+        rows = zip(exchanges, again.get(sender, ()), theirs.get(sender, ()), strict=False)
+        for one, two, three in rows:
             if not _place(one) == _place(two) == _place(three):
                 break
-            yield from _between(one, aspects(two), three)
+            yield Compared(one, two, three)
 
 
-def compared_requests(first: Sequence[Exchange], other: Sequence[Exchange]) -> int:
-    """Returns the number of requests that both deployments got from the same senders."""
-    theirs = _by_sender(other)
-    return sum(min(len(own), len(theirs.get(it, ()))) for it, own in _by_sender(first).items())
-
-
-def _between(one: Exchange, again: Aspects, three: Exchange) -> Iterator[Difference]:
-    ours, theirs = aspects(one), aspects(three)
+def differences(exchanges: Compared) -> Iterator[Difference]:
+    """Yields the stable differences of one request: what differs from run to run is noise."""
+    one, three = exchanges.first, exchanges.other
+    ours, again, theirs = map(aspects, exchanges)
     for aspect in dict.fromkeys((*ours, *theirs)):
         values = ours.get(aspect, ABSENT), theirs.get(aspect, ABSENT)
         is_noise = again.get(aspect, ABSENT) != values[0]

@@ -23,13 +23,11 @@ class Experiment:
     Attributes:
         rule: Id of the rule that assumes an answer.
         needs: What the target must give or permit, as named in ``needs``.
-        cost: The number of requests, and of those that undo it.
         run: Sends them.
     """
 
     rule: str
     needs: tuple[str, ...]
-    cost: int
     run: Callable[[ProbeClient], object]
 
     @property
@@ -49,8 +47,8 @@ def _upload_of_webp(client: ProbeClient) -> None:
 
 
 EXPERIMENTS: Final = (
-    Experiment("email-hash-normalised", ("emails",), 1, _lookup_by_md5),
-    Experiment("upload-image-types", ("owner", "writes", "uploads"), 2, _upload_of_webp),
+    Experiment("email-hash-normalised", ("emails",), _lookup_by_md5),
+    Experiment("upload-image-types", ("owner", "writes", "uploads"), _upload_of_webp),
 )
 
 

@@ -1,0 +1,28 @@
+"""Exchanges are compared as long as every run sends the same requests."""
+
+from tests.verify.exchanges import exchange_of
+
+from understudy.drift.differences import Difference, compared, differences
+
+LOOKUP = exchange_of("/profiles/ada", operation="GET /profiles/{}")
+LIST = exchange_of("/me/avatars", operation="GET /me/avatars")
+
+
+def test_a_sender_is_compared_until_a_run_goes_on_otherwise():
+    same = [LOOKUP, LIST]
+    assert len(list(compared(same, same, same))) == 2
+    assert len(list(compared(same, same, [LOOKUP, LOOKUP, LIST]))) == 1
+    assert len(list(compared(same, [LIST], same))) == 0
+
+
+def test_a_request_that_another_sender_sent_is_not_compared():
+    other = exchange_of("/profiles/ada", operation=LOOKUP.operation, source="another")
+    assert list(compared([LOOKUP], [LOOKUP], [other])) == []
+
+
+def test_what_differs_between_two_runs_is_noise():
+    failing = exchange_of("/profiles/ada", operation=LOOKUP.operation, status=503)
+    (stable,) = compared([LOOKUP], [LOOKUP], [failing])
+    (unstable,) = compared([LOOKUP], [failing], [failing])
+    assert list(differences(stable)) == [Difference("status", "200", "503", LOOKUP, failing)]
+    assert list(differences(unstable)) == []
