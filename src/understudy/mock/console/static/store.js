@@ -61,6 +61,29 @@ export function listen(topic, listener) {
   return () => group.delete(listener);
 }
 
+/** Milliseconds of traffic that one call of `afterTraffic` answers for. */
+const PAUSE = 600;
+
+/**
+ * Calls a function soon after requests came or were forgotten, once for many of them.
+ * @param {() => void} load
+ * @returns {() => void} Ends it.
+ */
+export function afterTraffic(load) {
+  let timer = 0;
+  const later = () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      load();
+    }, PAUSE);
+  };
+  const ends = [listen("added", later), listen("rows", later)];
+  return () => {
+    clearTimeout(timer);
+    for (const end of ends) end();
+  };
+}
+
 /**
  * Adds requests, and forgets the oldest beyond the most.
  *

@@ -10,9 +10,7 @@ import { copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { address, go } from "../router.js";
-import { listen } from "../store.js";
-
-const PAUSE = 600;
+import { afterTraffic } from "../store.js";
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
 export function mount(host) {
@@ -23,7 +21,6 @@ export function mount(host) {
   let exercised = null;
   let rules = [];
   let selected = null;
-  let timer = 0;
 
   const load = () => attempt(async () => {
     [exercised, rules] = [await admin("GET", "/exercised"), rules.length > 0 ? rules : await admin("GET", "/rules")];
@@ -48,22 +45,13 @@ export function mount(host) {
         h("a", { href: address(["sign-ins"]) }, "Sign-ins, traced"))),
     table, detail, report.node);
   load();
-  const later = () => {
-    timer ||= setTimeout(() => {
-      timer = 0;
-      load();
-    }, PAUSE);
-  };
-  const ends = [listen("added", later), listen("rows", later)];
+  const end = afterTraffic(load);
   return {
     follow: ([operation]) => {
       selected = operation ?? null;
       show();
       if (!detail.hidden) detail.scrollIntoView({ block: "nearest" });
     },
-    end: () => {
-      clearTimeout(timer);
-      for (const end of ends) end();
-    },
+    end,
   };
 }

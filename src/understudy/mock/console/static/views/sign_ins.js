@@ -9,9 +9,8 @@ import { time } from "../format.js";
 import { attempt } from "../notices.js";
 import { address, go } from "../router.js";
 import { sequence } from "../sign_ins/sequence.js";
-import { listen } from "../store.js";
+import { afterTraffic } from "../store.js";
 
-const PAUSE = 600;
 const TONES = { right: "good", wrong: "bad", advice: "warn" };
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
@@ -20,7 +19,6 @@ export function mount(host) {
   const detail = h("div", { class: "traced" });
   let traces = [];
   let selected = null;
-  let timer = 0;
 
   const load = () => attempt(async () => {
     traces = await admin("GET", "/sign-ins");
@@ -41,22 +39,13 @@ export function mount(host) {
   fill(host, h("h1", {}, "Sign-ins"), h("div", { class: "panels sign-in-panels" },
     h("section", { class: "message", "aria-label": "The latest sign-ins" }, h("h2", {}, "The latest"), list), detail));
   load();
-  const later = () => {
-    timer ||= setTimeout(() => {
-      timer = 0;
-      load();
-    }, PAUSE);
-  };
-  const ends = [listen("added", later), listen("rows", later)];
+  const end = afterTraffic(load);
   return {
     follow: ([number]) => {
       selected = number ? Number(number) : null;
       show();
     },
-    end: () => {
-      clearTimeout(timer);
-      for (const end of ends) end();
-    },
+    end,
   };
 }
 
