@@ -128,13 +128,61 @@ def test_what_would_overflow_or_grow_by_powers_is_refused(
 
 def test_a_flat_list_of_too_many_values_is_refused(tmp_path: Path, monkeypatch) -> None:
     few = Limit("yaml-values", 10_000, "values")
-    monkeypatch.setattr("understudy.openapi.yaml_bounds.YAML_VALUES", few)
+    monkeypatch.setattr("understudy.openapi.yaml_values.YAML_VALUES", few)
     with pytest.raises(StartupError, match="yaml-values"):
         read(tmp_path, b"[" + b"a," * 150_000 + b"a]")
 
 
 def test_a_few_aliases_stand_for_what_their_anchor_holds(tmp_path: Path) -> None:
     assert read(tmp_path, "a: &a [1, 2]\nb: *a\n") == {"a": [1, 2], "b": [1, 2]}
+
+
+def test_an_alias_stands_for_the_latest_of_its_anchors(tmp_path: Path) -> None:
+    assert read(tmp_path, "a: &a 1\nb: *a\nc: &a 2\nd: *a\n") == {"a": 1, "b": 1, "c": 2, "d": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("!!str 7", "7"),
+        ("! 7", "7"),  # YAML 1.2.2, 6.9.1
+        ("!!int '7'", 7),
+        ("!!float 7", 7.0),
+        ("!!bool 'true'", True),
+        ("!!null ''", None),
+        ("!!seq [!!map {}]", [{}]),
+    ],
+)
+def test_a_tag_of_the_core_schema_names_the_type(tmp_path: Path, text: str, value: object) -> None:
+    found = read(tmp_path, f"key: {text}")["key"]
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a: !!binary aGVsbG8=", "1:4 .*tag:yaml.org,2002:binary' is not of YAML's core schema"),
+        ("a: !thing [1]", "1:4 .*'!thing' is not of YAML's core schema"),
+        ("a: !!seq {}", "1:4 .*2002:seq' is not of YAML's core schema"),
+        ("a: !!int many", "1:4 .*'many' is no int"),
+        ("a: *b", "1:4 .*the alias 'b' has no anchor before it"),
+        ("a: 1\n--- \nb: 2", "2:1 .*a second document"),
+        ("a: &a [*a, *a]", "beyond the limit yaml-values"),
+    ],
+)
+def test_what_means_nothing_to_us_is_refused_with_its_place(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    with pytest.raises(StartupError, match=what):
+        read(tmp_path, text)
+
+
+def test_each_key_that_occurs_twice_is_noted_where_the_last_counts(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text("a: 1\na: 2\nb: {c: 3, c: 4}\na: 5\n")
+    notes: list[str] = []
+    assert read_yaml(path, notes) == {"a": 5, "b": {"c": 4}}
+    assert [note.partition(":")[0] for note in notes] == ["line 2", "line 3", "line 4"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
