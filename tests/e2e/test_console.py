@@ -6,16 +6,6 @@ from playwright.sync_api import expect
 from tests.e2e.console import Console
 
 ADA = {"Authorization": "Bearer ada-full"}
-WIDTHS = (390, 2000)
-MANY = 10_000
-FORMATS = {
-    "curl": "curl ",
-    "fetch": "await fetch(",
-    "httpx": "httpx.request(",
-    ".http": "GET http",
-    "pytest": "assert response.status_code == 200",
-    "Playwright": "expect(response.status()).toBe(200)",
-}
 MANY = 10_000
 FORMATS = {
     "curl": "curl ",

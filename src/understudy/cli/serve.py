@@ -20,19 +20,20 @@ def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ..
     return choose(switches(load_rules(openapi_directory() / "rules.yaml")), texts)
 
 
-def _learnt(facts: tuple[Path, ...]) -> dict[str, str]:
-    """Returns the choices that facts files make; of two files for one question the last counts."""
-    if not facts:
-        return {}
+def _learnt(paths: tuple[Path, ...]) -> tuple[dict[str, str], tuple[Any, ...]]:
+    """Returns facts files, and the choices that they make; the last one counts for a question."""
+    if not paths:
+        return {}, ()
     from understudy.interface.facts import choices_of, load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
 
     rules = load_rules(openapi_directory() / "rules.yaml")
+    files = tuple(load_facts(path, rules) for path in paths)
     choices: dict[str, str] = {}
-    for path in facts:
-        choices |= choices_of(load_facts(path, rules), rules)
-    return choices
+    for facts in files:
+        choices |= choices_of(facts, rules)
+    return choices, files
 
 
 def _lower_case(
@@ -261,7 +262,8 @@ def _lower_case(
 )
 def serve(**options: Any) -> None:
     """Run the mock until Ctrl-C."""
-    options["choices"] = _learnt(options.pop("facts")) | options["choices"]
+    choices, options["facts"] = _learnt(options["facts"])
+    options["choices"] = choices | options["choices"]
     gc.disable()  # a tenth of the start; next to nothing is garbage before ``run`` enables it again
     try:
         # they take 0.3 s to import, which other commands need not wait for

@@ -9,7 +9,7 @@ from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.policies import POLICIES
-from understudy.mock.service import person_pictures, resource_operations, user_info
+from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid
 from understudy.openapi.loader import Document
@@ -122,6 +122,7 @@ def admin_api(document: Document, steering: Handlers) -> Api:
             **applications_admin.HANDLERS,
             **sign_in_traces.HANDLERS,
             **person_pictures.HANDLERS,
+            **person_views.HANDLERS,
         },
         error_response=admin_guard.admin_error,
         is_steering=True,

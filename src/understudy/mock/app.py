@@ -11,7 +11,9 @@ from understudy.interface.recognition import interface_operations
 from understudy.interface.rules import Rule, choose, load_rules, switches
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary, load_vocabulary
 from understudy.mock.admin.edge_cases import EdgeCaseSource
+from understudy.mock.admin.facts import FactsAdmin
 from understudy.mock.admin.handlers import handlers
+from understudy.mock.admin.sending import SendingAdmin, Sites
 from understudy.mock.apis import (
     admin_api,
     authorization_api,
@@ -190,7 +192,15 @@ class Mock:
             switches=lambda: switches(self._rules()),
             edge_cases=lambda: self.edge_cases,
         )
-        administration = admin_api(load(self._openapi / "admin.yaml"), steering)
+        sites: Sites = {"resource": self.resource, "authorization": self.authorization}
+        administration = admin_api(
+            load(self._openapi / "admin.yaml"),
+            {
+                **steering,
+                **FactsAdmin(self._settings.facts).handlers,
+                **SendingAdmin(sites).handlers,
+            },
+        )
         self.base_path = resource.base_path
         published = shape("GET", PATH)
         self.endpoints = [

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from understudy.interface.facts import Facts
+
 Log = Literal["auto", "text", "json", "off"]
 ResponseValidation = Literal["refuse", "warn", "off"]
 Inference = Literal["auto", "off"]
@@ -38,6 +40,8 @@ class Settings:
         log: ``auto`` is coloured text on a terminal and plain text elsewhere.
         user_info: Whether the authorization server tells clients who signed in.
         choices: Switch name to option, where it differs from the default.
+        facts: What was learnt of the deployment that the choices follow, to be shown; of two files
+            for one question the last counts.
         seed: Seed for generated identifiers and responses: same seed and requests, same bytes.
         auto_approve: Slug of the person who approves every authorization at once, without a browser.
         response_validation: What happens to a response that breaks the document; None refuses it under
@@ -73,6 +77,7 @@ class Settings:
     log: Log = "auto"
     user_info: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
+    facts: tuple[Facts, ...] = ()
     seed: int = 0
     auto_approve: str | None = None
     response_validation: ResponseValidation | None = None

@@ -161,3 +161,8 @@ def test_no_versions_of_a_record_of_very_many_parts_are_kept(edited: Driver, mon
     locate(edited, "Five")
     edited.admin("POST", "/changes/rewind", {"request": 5})
     assert location(edited) == "Four"
+
+
+def test_members_that_were_never_set_are_left_out_of_the_difference(edited: Driver) -> None:
+    found = edited.admin("GET", "/changes/difference?before=1")
+    assert "UNSET" not in str(found)

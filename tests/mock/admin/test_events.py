@@ -9,10 +9,20 @@ from typing import Any
 import pytest
 from tests.mock.admin.conftest import Driver
 
+from understudy.interface.rules import load_rules, switches
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.events import PAGE, ROWS, EventsAdmin, WorldWatch
+from understudy.mock.admin.explaining import Explainer
 from understudy.mock.engine.call import Call
 from understudy.mock.engine.clock import written
+from understudy.mock.engine.request_context import RequestContext
+from understudy.openapi.bundled import openapi_directory
+
+RULES = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
+
+
+def no_switch(_context: RequestContext) -> list[str]:
+    return []
 
 
 def read(events: Iterable[bytes]) -> list[tuple[str, Any]]:
@@ -24,7 +34,7 @@ def read(events: Iterable[bytes]) -> list[tuple[str, Any]]:
 
 def watching(driver: Driver, after: int | None = None) -> WorldWatch:
     """Returns a watch of the default world that has begun."""
-    watch = WorldWatch(driver.mock.world, driver.mock.worlds, after)
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds, no_switch, after)
     list(watch.begin())
     return watch
 
@@ -48,7 +58,22 @@ def test_a_request_is_reported_as_the_journal_lists_it_without_bodies(driver: Dr
     assert row["request"].items() <= listed["request"].items()
     assert row.pop("response") == {"status": listed["response"]["status"]}
     assert "secret" not in row.pop("request")["url"]
+    assert row.pop("switches") == []
     assert row.items() <= listed.items()
+
+
+def test_a_request_is_reported_with_the_turned_switches_that_decided_it(driver: Driver) -> None:
+    driver.admin("PATCH", "/choices", {"private-profile-lookup": "404", "email-hashes": "md5-too"})
+    explainer = Explainer(lambda: RULES, lambda: switches(RULES.values()))
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds, explainer.switches_at_work)
+    list(watch.begin())
+    driver.get("/v3/profiles/ada")
+    driver.get("/v3/me/avatars", token="ada-full")
+    [(_, data)] = read(watch.look())
+    assert [row["switches"] for row in data["requests"]] == [
+        ["email-hashes=md5-too", "private-profile-lookup=404"],
+        [],
+    ]
 
 
 def test_of_many_requests_the_newest_are_shown_and_all_are_counted(driver: Driver) -> None:
@@ -113,7 +138,7 @@ def test_another_world_is_not_reported(driver: Driver) -> None:
 
 def test_a_watch_is_over_when_its_world_ends(driver: Driver) -> None:
     driver.admin("POST", "/worlds", {"name": "short"})
-    watch = WorldWatch(driver.mock.worlds.get("short"), driver.mock.worlds)
+    watch = WorldWatch(driver.mock.worlds.get("short"), driver.mock.worlds, no_switch)
     list(watch.begin())
     driver.admin("DELETE", "/worlds/short")
     assert read(watch.look()) == [("ended", {"world": "short"})]
@@ -125,7 +150,7 @@ def test_a_stream_may_begin_with_everything_that_is_remembered(driver: Driver) -
     [context] = driver.mock.world.journal
     for _ in range(PAGE + 10):
         driver.mock.world.journal.add(context)
-    watch = WorldWatch(driver.mock.world, driver.mock.worlds, 0)
+    watch = WorldWatch(driver.mock.world, driver.mock.worlds, no_switch, 0)
     (_, start), (_, first), (_, second) = read(watch.begin())
     assert start["total"] == PAGE + 11
     assert (len(first["requests"]), len(second["requests"])) == (PAGE, 11)
@@ -137,7 +162,7 @@ def chunks(driver: Driver, count: int, **arguments: Any) -> list[bytes]:
 
     async def reading() -> list[bytes]:
         call = Call(driver.mock.world, "http://127.0.0.1", {})
-        body = EventsAdmin(driver.mock.worlds).stream_events(call, **arguments).body
+        body = EventsAdmin(driver.mock.worlds, no_switch).stream_events(call, **arguments).body
         seen = [await anext(body) for _ in range(count)]
         assert driver.mock.worlds.open_streams == 1
         await body.aclose()

@@ -115,7 +115,8 @@ def _shown(value: Any) -> Any:
     if isinstance(value, bytes):
         return f"({len(value)} bytes)"
     if isinstance(value, msgspec.Struct):
-        return {name: _shown(getattr(value, name)) for name in value.__struct_fields__}
+        members = ((name, getattr(value, name)) for name in value.__struct_fields__)
+        return {name: _shown(member) for name, member in members if member is not msgspec.UNSET}
     if isinstance(value, Mapping):
         return {str(key): _shown(member) for key, member in value.items()}
     if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):

@@ -6,7 +6,7 @@ since the journal counts its entries anyway.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from understudy.mock.admin.journal_entries import summary
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 
@@ -40,10 +41,14 @@ class EventsAdmin:
 
     Args:
         worlds: All the worlds of the mock.
+        switches_at_work: Returns the turned switches that decided a response.
     """
 
-    def __init__(self, worlds: Worlds) -> None:
+    def __init__(
+        self, worlds: Worlds, switches_at_work: Callable[[RequestContext], list[str]]
+    ) -> None:
         self._worlds = worlds
+        self._switches_at_work = switches_at_work
 
     @property
     def handlers(self) -> Handlers:
@@ -62,7 +67,7 @@ class EventsAdmin:
         EVENT_STREAMS.check(self._worlds.open_streams + 1)
         if last_event_id is not None:
             after = self._resumed(last_event_id)
-        watch = WorldWatch(call.world, self._worlds, after)
+        watch = WorldWatch(call.world, self._worlds, self._switches_at_work, after)
         return HandlerResponse(self._stream(watch), media_type="text/event-stream")
 
     def _resumed(self, last_event_id: str) -> int:
@@ -99,12 +104,14 @@ class WorldWatch:
     Attributes:
         world: The world.
         worlds: All the worlds of the mock.
+        switches_at_work: Returns the turned switches that decided a response.
         after: The number of the last request that is known; None: of the newest there is.
         is_over: Whether the world has ended, after which nothing happens in it.
     """
 
     world: World
     worlds: Worlds
+    switches_at_work: Callable[[RequestContext], list[str]]
     after: int | None = None
     is_over: bool = False
     _seen: int = 0
@@ -154,7 +161,11 @@ class WorldWatch:
     def _requests(self, numbers: range, skipped: int) -> bytes:
         """Returns the event of these requests; those that the journal lost meanwhile are skipped."""
         remembered = [self.world.journal.get(number) for number in numbers]
-        rows = [summary(context) for context in remembered if context is not None]
+        rows = [
+            {**summary(context), "switches": self.switches_at_work(context)}
+            for context in remembered
+            if context is not None
+        ]
         data = {
             "total": numbers.stop - 1,
             "skipped": skipped + len(numbers) - len(rows),

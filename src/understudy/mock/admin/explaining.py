@@ -1,6 +1,7 @@
 """Explains a response: operation, person, rules, switches, fault and fixture."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -29,7 +30,7 @@ class Explainer:
 
     def explain(self, context: RequestContext) -> dict[str, Any]:
         """Returns why an exchange went as it did."""
-        ids = context.refusal.rules if context.refusal else _rules_of_call(context)
+        ids = _rules_in(context)
         content: dict[str, Any] = {
             "operation": _operation(context),
             "world": context.world.name,
@@ -53,6 +54,18 @@ class Explainer:
                 "breach": breach and breach._asdict(),
             }
         return content
+
+    def switches_at_work(self, context: RequestContext) -> list[str]:
+        """Returns the switches that were turned and whose rules the operation holds."""
+        turned = context.choices
+        if not turned:
+            return []
+        ids = _rules_in(context)
+        return [
+            f"{switch.name}={turned[switch.name]}"
+            for switch in self._switches().values()
+            if switch.rule in ids and turned.get(switch.name, switch.default) != switch.default
+        ]
 
     def _as_json(self, ids: tuple[str, ...]) -> list[dict[str, str]]:
         rules = self._rules()
@@ -107,10 +120,14 @@ def _about(context: RequestContext) -> dict[str, Any] | None:
     return None
 
 
-def _rules_of_call(context: RequestContext) -> tuple[str, ...]:
+def _rules_in(context: RequestContext) -> tuple[str, ...]:
+    """Returns the rules that decided a response: those of the refusal, or of the handler."""
+    if context.refusal:
+        return context.refusal.rules
     return rules_of(context.endpoint.binding.handler if context.endpoint else None)
 
 
+@lru_cache(maxsize=512)
 def rules_of(handler: object) -> tuple[str, ...]:
     """Returns the rules that a handler holds, and what it calls."""
     if not isinstance(handler, FunctionType):

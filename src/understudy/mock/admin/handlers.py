@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.admin import changes, clock, exporting, people
+from understudy.mock.admin import changes, clock, exporting, people, sessions, upcoming
 from understudy.mock.admin import token_issuing as tokens
 from understudy.mock.admin.capsules import CapsulesAdmin
 from understudy.mock.admin.documents import DocumentsAdmin
@@ -57,22 +57,25 @@ def handlers(
         )
         for endpoint in served
     }
+    explainer = Explainer(rules, switches)
     return {
         **HANDLERS,
         **changes.HANDLERS,
         **clock.HANDLERS,
         **exporting.HANDLERS,
         **people.HANDLERS,
+        **sessions.HANDLERS,
         **tokens.HANDLERS,
+        **upcoming.HANDLERS,
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
-        **RequestsAdmin(operations, Explainer(rules, switches)).handlers,
+        **RequestsAdmin(operations, explainer).handlers,
         **RulesAdmin(rules, served).handlers,
         **CapsulesAdmin(apis[0].document.raw, served).handlers,
         **DocumentsAdmin(apis).handlers,
         **EdgeCasesAdmin(edge_cases, apis[0].base_path).handlers,
-        **EventsAdmin(worlds).handlers,
+        **EventsAdmin(worlds, explainer.switches_at_work).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }
 

@@ -1,7 +1,6 @@
 """Keeps browser sessions at the authorization server: a cookie, and a record in the world."""
 
 import hmac
-from urllib.parse import urlsplit
 
 from flask import Response, abort, request
 from msgspec.structs import replace
@@ -9,30 +8,17 @@ from msgspec.structs import replace
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import wsgi_bridge
 from understudy.mock.store.applications import SESSIONS, Session
+from understudy.mock.store.browser_sessions import COOKIE, begin, set_cookie
 from understudy.mock.store.people import PEOPLE, Person
 
-COOKIE = "understudy_session"
 CSRF_FIELD = "csrf"
-
-_DIGITS = 32
-"""Hexadecimal digits of a key: 128 bits."""
 
 
 def session_of(exchange: RequestContext) -> Session:
     """Returns the browser's session; a new one if it has none or its person does not exist any more."""
     session = exchange.world.get(SESSIONS, request.cookies.get(COOKIE, ""))
     if session is None or (session.person is not None and person_of(exchange, session) is None):
-        return begin(exchange)
-    return session
-
-
-def begin(exchange: RequestContext, person: str | None = None) -> Session:
-    """Creates a session; signing in always creates a new one (session fixation)."""
-    identifiers = exchange.world.identifiers
-    mark = exchange.world.mark  # two worlds of one seed must not share sessions
-    key, csrf = (mark + identifiers.hexadecimal(_DIGITS) for _ in range(2))
-    session = Session(key, csrf, person)
-    exchange.world.put(SESSIONS, key, session)
+        return begin(exchange.world)
     return session
 
 
@@ -42,20 +28,9 @@ def end(exchange: RequestContext, session: Session) -> None:
 
 
 def keep(response: Response, session: Session) -> Response:
-    """Sets the session cookie, hidden from scripts and not sent with forms of other sites.
-
-    One that was set over https is sent over https only (RFC 6265, 4.1.2.5).
-    """
+    """Sets the session cookie."""
     current = wsgi_bridge.exchange()
-    response.set_cookie(
-        COOKIE,
-        session.key,
-        httponly=True,
-        samesite="Lax",
-        secure=current.site_url.startswith("https:"),
-        # A browser may be in two worlds at once, and sees them below the path of a proxy.
-        path=f"{urlsplit(current.site_url).path}/",
-    )
+    response.headers.add("Set-Cookie", set_cookie(session, current.site_url))
     return response
 
 

@@ -39,6 +39,7 @@ from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
+from understudy.mock.store.browser_sessions import begin
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of
 
@@ -109,7 +110,7 @@ def sign_in() -> Response | Redirect:
         error = "The user name or password is wrong."
         return _sign_in_page(session, query, error, 401, _application_of(query))
     sessions.end(current, session)
-    session = sessions.begin(current, slug)
+    session = begin(current.world, slug)
     # only paths of this site: a form never decides the host
     onward = f"/oauth2/authorize?{_printable(query.encode())}" if query else "/apps"
     response = make_response(redirect(current.site_url + onward, 303))
@@ -123,7 +124,7 @@ def sign_out() -> Response:
     session = sessions.session_of(current)
     sessions.expect_csrf(session)
     sessions.end(current, session)
-    return _sign_in_page(sessions.begin(current), request.form.get("query", ""))
+    return _sign_in_page(begin(current.world), request.form.get("query", ""))
 
 
 @blueprint.post("/consent")

@@ -19,6 +19,14 @@ export function duration(milliseconds) {
   return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 }
 
+/** @param {string} instant Or a day. @returns {string} `3 d 4 h ago`, of a day `3 days ago` */
+export function ago(instant) {
+  const seconds = Math.max((Date.now() - Date.parse(instant)) / 1000, 0);
+  if (instant.length > 10) return `${span(seconds)} ago`;
+  const days = Math.floor(seconds / 86_400);
+  return days === 0 ? "today" : `${counted(days, "day")} ago`;
+}
+
 /** @param {number} seconds @returns {string} `2 h 5 min` */
 export function span(seconds) {
   const parts = [

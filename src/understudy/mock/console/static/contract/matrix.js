@@ -6,25 +6,25 @@
 import { h } from "../dom.js";
 import { counted, tone } from "../format.js";
 import { address } from "../router.js";
+import { ruleEntry } from "./rule.js";
 
 const IDENTITIES = ["anonymous", "api_key", "oauth"];
-const TONES = { passed: "good", failed: "bad", "not checked": "warn", not_checked: "warn" };
 
 /**
  * Returns the table of operations and identities.
  *
  * @param {any[]} operations Of `GET /exercised`.
  * @param {any[]} rules Of `GET /rules`.
- * @param {Map<string, {status: string}>} verdicts Rule to what verify found.
+ * @param {(rule: string) => import("./evidence.js").Evidence} known
  * @param {string | null} selected
  */
-export function matrix(operations, rules, verdicts, selected) {
+export function matrix(operations, rules, known, selected) {
   return h("table", { class: "matrix" },
     h("thead", {}, h("tr", {}, ["Operation", ...IDENTITIES, "Never exercised", "Rules"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, operations.map((it) => row(it, rulesOf(it, rules), verdicts, selected))));
+    h("tbody", {}, operations.map((it) => row(it, rulesOf(it, rules), known, selected))));
 }
 
-function row(it, rules, verdicts, selected) {
+function row(it, rules, known, selected) {
   const identities = IDENTITIES.map((identity) => {
     if (!(`as ${identity}` in it.parts)) return h("td", { class: "quiet" }, "·");
     const seen = it.seen.filter((part) => part.identity === identity);
@@ -36,16 +36,18 @@ function row(it, rules, verdicts, selected) {
       h("span", { class: "fine" }, ` ${counted(it.requests, "request")}`)),
     identities,
     h("td", {}, never.length === 0 ? h("span", { class: "badge good" }, "all") : never.map((status) => [h("span", { class: "badge quiet" }, status), " "])),
-    h("td", {}, summary(rules, verdicts)));
+    h("td", {}, summary(rules, known)));
 }
 
 function chip(operation, { status, count }) {
   return [h("a", { class: `badge ${tone(status)}`, href: address(["traffic"], { operation, status: String(status) }) }, `${status} (${count.toLocaleString("en")})`), " "];
 }
 
-function summary(rules, verdicts) {
-  const failed = rules.filter(({ id }) => verdicts.get(id)?.status === "failed").length;
-  return [`${rules.length}`, failed > 0 && [" ", h("span", { class: "badge bad" }, `${failed} failed`)]];
+function summary(rules, known) {
+  const all = rules.map(({ id }) => known(id));
+  const failed = all.filter(({ verdict }) => verdict?.status === "failed").length;
+  const drifting = all.filter(({ differences }) => differences.length > 0).length;
+  return [`${rules.length}`, failed > 0 && [" ", h("span", { class: "badge bad" }, `${failed} failed`)], drifting > 0 && [" ", h("span", { class: "badge warn" }, `${drifting} drift`)]];
 }
 
 function rulesOf({ operation }, rules) {
@@ -57,22 +59,15 @@ function rulesOf({ operation }, rules) {
  *
  * @param {any} it Of `GET /exercised`.
  * @param {any[]} rules
- * @param {Map<string, {status: string, reason?: string}>} verdicts
+ * @param {(rule: string) => import("./evidence.js").Evidence} known
  * @param {() => void} close
  */
-export function operationDetail(it, rules, verdicts, close) {
+export function operationDetail(it, rules, known, close) {
   return [
     h("div", { class: "person-head" }, h("h2", {}, it.operation), h("p", {},
       h("a", { href: address(["traffic"], { operation: it.operation }) }, `Its ${counted(it.requests, "request")}`), " · ",
       h("a", { href: address(["reference", it.operation]) }, "Its reference")),
     h("button", { type: "button", class: "plain close", "aria-label": "Close", onclick: close }, "×")),
-    h("ul", { class: "entries" }, rulesOf(it, rules).map((rule) => ruleEntry(rule, verdicts.get(rule.id)))),
+    h("ul", { class: "entries" }, rulesOf(it, rules).map((rule) => ruleEntry(rule, known(rule.id)))),
   ];
-}
-
-/** Returns a rule with its sentence, its section, and what verify found. */
-export function ruleEntry({ id, statement, section, status }, verdict) {
-  return h("li", {}, h("div", {}, h("p", {}, statement),
-    h("p", { class: "fine" }, h("code", {}, id), ` · interface: ${section} · ${status}`, verdict?.reason && ` · ${verdict.reason}`)),
-  verdict && h("span", { class: `badge ${TONES[verdict.status] ?? "quiet"}` }, verdict.status.replace("_", " ")));
 }

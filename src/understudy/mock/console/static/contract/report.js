@@ -1,49 +1,96 @@
 /**
- * Shows a report of `understudy verify`, which is read in this page and sent nowhere.
+ * Lists the reports that this page knows, each with its age, and takes others.
  * @module
  */
 
 import { fill, h } from "../dom.js";
-import { counted, moment, span } from "../format.js";
+import { ago, counted } from "../format.js";
 import { attempt } from "../notices.js";
-import { ruleEntry } from "./matrix.js";
+import { address } from "../router.js";
 
-let kept = null;
+const TITLES = { verify: "Last verify", drift: "Drift", facts: "Facts" };
+const FAULTS = {
+  deployment: ["bad", "the deployment breaks a rule"],
+  other: ["bad", "the other one breaks a rule"],
+  silent: ["warn", "the contract is silent"],
+  unexplained: ["warn", "no rule is about it"],
+};
 
 /**
- * @param {() => void} changed Called when another report is shown.
- * @returns {{node: HTMLElement, verdicts: () => Map<string, {status: string, reason?: string}>}}
+ * @param {ReturnType<import("./evidence.js").evidence>} known
+ * @param {(id: string) => any} ruleOf
+ * @param {() => void} changed Called when the reports are others.
+ * @returns {{node: HTMLElement, show: () => void}}
  */
-export function reportPanel(changed) {
-  const shown = h("div", { role: "status" });
-  const input = h("input", { id: "verify-report", type: "file", accept: ".json,application/json", onchange: () => attempt(async () => {
-    const [file] = input.files;
-    if (!file) return;
-    kept = read(await file.text());
-    show();
+export function reportPanel(known, ruleOf, changed) {
+  const list = h("div", { class: "reports", role: "status" });
+  const input = h("input", { id: "report-file", type: "file", accept: ".json,application/json", onchange: () => take(input.files[0]) });
+  const take = (file) => file && attempt(async () => {
+    await known.add(file);
     changed();
-  }) });
+  });
+  const remove = (kind) => {
+    known.remove(kind);
+    changed();
+  };
 
   function show() {
-    if (kept === null) return;
-    const count = (status) => kept.rules.filter((rule) => rule.status === status).length;
-    const age = (Date.now() - Date.parse(kept.started)) / 1000;
-    const failed = kept.rules.filter((rule) => rule.status === "failed");
-    fill(shown, h("p", {}, h("b", {}, kept.target), ` · verified at ${moment(kept.started)}, ${span(Math.max(age, 0))} ago`),
-      h("p", {}, h("span", { class: "badge good" }, `${count("passed")} passed`), " ", h("span", { class: "badge bad" }, `${failed.length} failed`), " ",
-        h("span", { class: "badge warn" }, `${counted(kept.rules.length - count("passed") - failed.length, "other")}`)),
-      h("ul", { class: "entries" }, failed.map((rule) => ruleEntry({ ...rule, section: "see the rule", status: rule.assumed ? "assumed" : "stated" }, rule))));
+    fill(list, known.reports().map((report) => reportView(report, ruleOf, remove)));
   }
 
-  show();
-  const node = h("section", { class: "message", "aria-label": "Last verify" }, h("h2", {}, "Last verify"),
-    h("p", { class: "quiet" }, "The report of ", h("code", {}, "understudy verify --report json=FILE"), " shows each rule's verdict. It is read by this page alone."),
-    h("div", { class: "field" }, h("label", { for: "verify-report" }, "Report, as JSON"), input), shown);
-  return { node, verdicts: () => new Map((kept?.rules ?? []).map((rule) => [rule.id, rule])) };
+  const node = h("section", { class: "message", "aria-label": "Reports", ondragover: (event) => {
+    event.preventDefault();
+    node.classList.add("dropping");
+  }, ondragleave: () => node.classList.remove("dropping"), ondrop: (event) => {
+    event.preventDefault();
+    node.classList.remove("dropping");
+    take(event.dataTransfer.files[0]);
+  } }, h("h2", {}, "Reports"), list,
+  h("p", { class: "quiet" }, "Drop a report here: ", h("code", {}, "understudy verify --report json=FILE"), " has each rule's verdict, ",
+    h("code", {}, "understudy drift --json"), " what differs from a deployment, ", h("code", {}, "understudy learn --json"),
+    " what is known of one. It is read by this page alone."),
+  h("div", { class: "field" }, h("label", { for: "report-file" }, "Report, as JSON"), input));
+  return { node, show };
 }
 
-function read(text) {
-  const report = JSON.parse(text);
-  if (!Array.isArray(report.rules)) throw new Error("This file is no report of understudy verify; it has no rules.");
-  return report;
+function reportView({ kind, at, content, isFollowed }, ruleOf, remove) {
+  return h("article", { class: "report", "aria-label": TITLES[kind] },
+    h("header", { class: "report-head" }, h("h3", {}, isFollowed ? "Facts that this mock follows" : TITLES[kind]),
+      h("p", {}, h("b", {}, content.target ?? content.deployment), content.other && [" and ", h("b", {}, content.other)], " · ", h("time", { datetime: at }, ago(at))),
+      !isFollowed && h("button", { type: "button", class: "small plain", "aria-label": `Remove the report of ${TITLES[kind]}`, onclick: () => remove(kind) }, "Remove")),
+    { verify: verifyView, drift: driftView, facts: factsView }[kind](content, ruleOf));
+}
+
+function verifyView({ rules }, ruleOf) {
+  const count = (status) => rules.filter((rule) => rule.status === status).length;
+  const failed = rules.filter(({ status }) => status === "failed");
+  return [
+    h("p", {}, h("span", { class: "badge good" }, `${count("passed")} passed`), " ", h("span", { class: "badge bad" }, `${failed.length} failed`), " ",
+      h("span", { class: "badge warn" }, `${count("not_checked")} not checked`)),
+    h("ul", { class: "entries" }, failed.map(({ id, statement, reason }) => entry(id, ruleOf, statement, reason))),
+  ];
+}
+
+function driftView({ causes, requests }, ruleOf) {
+  return [
+    h("p", { class: "fine" }, `${counted(causes.length, "cause")} of difference in ${counted(requests, "request")}`),
+    h("ul", { class: "entries" }, causes.map(({ fault, rule, differences }) => {
+      const [tone, words] = FAULTS[fault] ?? ["quiet", fault];
+      return entry(rule, ruleOf, rule, counted(differences.length, "difference"), h("span", { class: `badge ${tone}` }, words));
+    })),
+  ];
+}
+
+function factsView({ facts, unsettled = [] }, ruleOf) {
+  return [
+    h("p", { class: "fine" }, `${counted(facts.length, "question")} settled, ${unsettled.length} not`),
+    h("ul", { class: "entries" }, facts.map(({ rule, reading, learnt }) => entry(rule, ruleOf, rule, `learnt ${ago(learnt)}`, h("code", {}, reading)))),
+  ];
+}
+
+/** Returns a line that leads to a rule, if the catalogue has it. */
+function entry(id, ruleOf, text, about, mark) {
+  const rule = ruleOf(id);
+  return h("li", {}, h("div", {}, h("p", {}, rule ? h("a", { href: address(["contract"], { rule: id }) }, rule.statement) : text),
+    h("p", { class: "fine" }, h("code", {}, id), about && ` · ${about}`)), mark);
 }

@@ -1,5 +1,5 @@
 /**
- * Issues a token of a person, with chosen scopes, to the clipboard.
+ * Signs in as a person: a token with chosen scopes to the clipboard, or a session of this browser.
  * @module
  */
 
@@ -25,16 +25,24 @@ export function signIn(person) {
     fill(made, h("p", { class: "made" }, h("code", {}, field), copyButton(field, "Copy the header")),
       h("p", { class: "fine" }, "The token is on the clipboard."));
   });
-  const site = h("span", {});
+  const openSession = () => attempt(async () => {
+    const { auth_url: url, cookie } = await admin("POST", "/sessions", { person: person.slug });
+    const isHere = new URL(url).hostname === location.hostname;
+    const field = `${cookie.name}=${cookie.value}`;
+    fill(made, isHere
+      ? h("p", {}, `This browser is signed in as ${person.slug} at `, h("a", { href: `${url}/` }, url), ": an authorization asks for consent only.")
+      : [h("p", { class: "made" }, h("code", {}, field), copyButton(field, "Copy the cookie")),
+        h("p", { class: "fine" }, `Set this cookie for ${new URL(url).hostname}, path ${cookie.path}; the page of another host cannot.`)]);
+  });
   attempt(async () => {
     const world = await shownWorld();
     const names = [...new Set(world.tokens.flatMap((token) => token.scopes))].sort();
     scopes.append(...names.map((name) => h("label", { class: "check" }, h("input", { type: "checkbox", value: name, checked: true }), h("code", {}, name))));
-    fill(site, h("a", { href: `${world.auth_url}/sign-in` }, "Or sign in with the password, for a session"));
   });
   return h("section", { class: "message" }, h("h3", {}, `Sign in as ${person.slug}`), scopes,
     h("div", { class: "actions" },
       h("button", { type: "button", class: "primary small", onclick: () => issue("oauth") }, "Copy an access token"), lifetime,
-      h("button", { type: "button", class: "small", onclick: () => issue("api_key") }, "Copy an API key")),
-    made, h("p", { class: "fine" }, site));
+      h("button", { type: "button", class: "small", onclick: () => issue("api_key") }, "Copy an API key"),
+      h("button", { type: "button", class: "small", onclick: openSession }, "Sign this browser in")),
+    made);
 }

@@ -11,6 +11,8 @@ import { editor } from "../traffic/editor.js";
 import { edgeCases } from "./edge_cases.js";
 import { exampleOf, schemaView } from "./schemas.js";
 
+const FORM = "application/x-www-form-urlencoded";
+
 /** @param {any} operation Of `operationsOf`. @returns {any[]} */
 export function operationPage(operation) {
   const { id, method, path, summary, description, parameters, body, responses, document } = operation;
@@ -39,16 +41,11 @@ function responseView(status, { description, content = {} }, document) {
 
 /** The form that sends a request, filled in by the examples of the document. */
 function tryIt(operation) {
-  if (operation.site !== "resource") {
-    return h("section", { class: "message", "aria-label": "Try it" }, h("h2", {}, "Try it"),
-      h("p", { class: "quiet" }, "This operation is at the authorization server's address, which lets no page of another origin read its responses. ",
-        h("a", { href: address(["sign-ins"]) }, "Sign-ins"), " traces what browsers and clients send there."));
-  }
   return h("section", { class: "message", "aria-label": "Try it" }, h("h2", {}, "Try it"),
     h("p", { class: "quiet" }, "The request is sent in this world; its page says why it was answered so."), editor(drafted(operation)));
 }
 
-function drafted({ method, path, parameters, body, document }) {
+function drafted({ method, path, parameters, body, document, site }) {
   const text = (it) => String(exampleOf(it, document) ?? "");
   const filled = path.replace(/\{([^}]+)\}/g, (whole, name) => {
     const parameter = parameters.find((it) => it.in === "path" && it.name === name);
@@ -57,12 +54,13 @@ function drafted({ method, path, parameters, body, document }) {
   const pairs = parameters.filter((it) => it.in === "query" && it.required).map((it) => [it.name, text(it)]);
   const query = pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : "";
   const headers = Object.fromEntries(parameters.filter((it) => it.in === "header" && it.required).map((it) => [it.name, text(it)]));
-  const [type, media] = Object.entries(body?.content ?? {}).find(([name]) => name.includes("json")) ?? [];
+  const [type, media] = Object.entries(body?.content ?? {}).find(([name]) => name.includes("json") || name === FORM) ?? [];
   const request = { method, url: filled + query, absoluteUrl: `${location.origin}${ROOT}${filled}${query}`, headers };
   if (type) {
     headers["Content-Type"] = type;
-    request.body = JSON.stringify(exampleOf(media, document), null, 2);
+    const example = exampleOf(media, document);
+    request.body = type === FORM ? String(new URLSearchParams(example)) : JSON.stringify(example, null, 2);
     request.bodyAsBase64 = "text"; // the editor sends the text
   }
-  return { request, person: null, identity: "anonymous", explanation: {} };
+  return { site, request, person: null, identity: "anonymous", explanation: {} };
 }

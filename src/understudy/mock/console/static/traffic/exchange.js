@@ -14,7 +14,7 @@ import { address } from "../router.js";
 import { FORMATS, sendable } from "../snippets.js";
 import { editor } from "./editor.js";
 import { saveCapsule } from "../worlds/capsule.js";
-import { isSendable, sendAgain } from "./sending.js";
+import { sendAgain } from "./sending.js";
 import { remediesView } from "./remedies.js";
 import { why } from "./why.js";
 
@@ -75,10 +75,8 @@ function actions(exchange) {
     showDone(`Copied as ${name}.`);
   }]);
   return h("div", { class: "actions", role: "group", "aria-label": "Actions" },
-    isSendable(exchange)
-      ? [h("button", { type: "button", class: "small", onclick: () => attempt(() => sendAgain(exchange)) }, "Send again"),
-        h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send")]
-      : h("span", { class: "quiet" }, "This was sent to the authorization server, which no other page may call; copy it."),
+    h("button", { type: "button", class: "small", onclick: () => attempt(() => sendAgain(exchange)) }, "Send again"),
+    h("a", { class: "button small", href: address(["traffic", id, "edit"]) }, "Edit and send"),
     menu("Copy as", formats),
     operation && menu("Make this a fault", PRESETS.map(({ label, about: effect, fault }) => [`${label}: ${effect}`,
       () => attempt(() => makeFault({ ...fault, operation }))])),

@@ -7,7 +7,7 @@ import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { hasMd5, misread } from "./hashes.js";
-import { isSendable, sendAgain } from "./sending.js";
+import { sendAgain } from "./sending.js";
 
 /**
  * @typedef {object} Remedy
@@ -28,7 +28,7 @@ export function remediesView(exchange) {
     const remedies = await remediesOf(exchange);
     host.hidden = remedies.length === 0;
     host.append(...remedies.map(({ text, label, apply }) => h("div", { class: "remedy" }, h("p", {}, text),
-      isSendable(exchange) && h("button", { type: "button", class: "primary small", onclick: () => attempt(apply) }, label))));
+      h("button", { type: "button", class: "primary small", onclick: () => attempt(apply) }, label))));
   });
   return host;
 }

@@ -13,11 +13,6 @@ const BROWSERS = /^(?:cookie|origin|referer|date|dnt|expect|via|user-agent|x-moc
 const MARK = "X-Mock-Console";
 const LOOKED_AT = 20;
 
-/** Tells whether this page can send a request again: it is of the server that serves the page. */
-export function isSendable(exchange) {
-  return URL.canParse(exchange.request.absoluteUrl) && new URL(exchange.request.absoluteUrl).port === location.port;
-}
-
 /**
  * @typedef {object} Changes What is to be sent otherwise.
  * @property {string} [method]
@@ -30,10 +25,23 @@ export function isSendable(exchange) {
 /**
  * Sends a request again, and shows it once it is in the journal.
  *
+ * A browser keeps the responses of another address from this page, so the mock itself sends what
+ * goes to the authorization server's.
+ *
  * @param {any} exchange
  * @param {Changes} [changes]
  */
 export async function sendAgain(exchange, changes = {}) {
+  if (isHere(exchange)) await sendHere(exchange, changes);
+  else await sendThere(exchange, changes);
+}
+
+function isHere({ site, request }) {
+  if (site) return site === "resource";
+  return !URL.canParse(request.absoluteUrl) || new URL(request.absoluteUrl).port === location.port;
+}
+
+async function sendHere(exchange, changes) {
   const request = { ...sendable(exchange), ...changes };
   const mark = crypto.randomUUID?.() ?? String(Math.random());
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !BROWSERS.test(name)));
@@ -46,6 +54,17 @@ export async function sendAgain(exchange, changes = {}) {
     redirect: "manual",
   }).catch(() => null); // a fault may cut the connection off: the journal has what happened
   await showSent(mark);
+}
+
+async function sendThere(exchange, { method, url, headers, text, base64 }) {
+  const isNew = exchange.id === undefined;
+  const masked = headers && Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace("$TOKEN", "***")]));
+  const { request } = await admin("POST", "/send", {
+    ...(isNew ? { site: exchange.site } : { like: exchange.id }),
+    method, url, headers: masked, body: text, base64,
+  });
+  if (request === null) throw new Error("The request was sent, and is not in the journal; was it one too many?");
+  go(["traffic", request], route().query);
 }
 
 /** Puts a token where the journal has a masked one, or that of another person. */

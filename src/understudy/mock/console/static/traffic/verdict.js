@@ -14,6 +14,8 @@ export function verdict(row) {
   if (row.notes.some((note) => BROKEN.test(note))) return { tone: "bad", text: "breaks the document" };
   if (row.fault) return { tone: "warn", text: `fault ${row.fault}` };
   if (row.preference) return { tone: "warn", text: `asked: ${row.preference}` };
+  const [first, ...others] = row.switches;
+  if (first) return { tone: "warn", text: others.length > 0 ? `${first} +${others.length}` : first };
   if (!row.wasMatched) return { tone: "bad", text: "no such operation" };
   if (status === 429) return { tone: "warn", text: "over the limit" };
   if (status >= 400) return { tone: "warn", text: "refused" };

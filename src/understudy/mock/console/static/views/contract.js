@@ -5,7 +5,9 @@
 
 import { admin } from "../api.js";
 import { matrix, operationDetail } from "../contract/matrix.js";
+import { evidence } from "../contract/evidence.js";
 import { reportPanel } from "../contract/report.js";
+import { ruleDetail } from "../contract/rule.js";
 import { copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
@@ -17,13 +19,17 @@ export function mount(host) {
   const share = h("p", { class: "share", role: "status" });
   const table = h("div", { class: "wide message", tabindex: 0, "aria-label": "Operations by identity", role: "region" });
   const detail = h("section", { class: "message", "aria-label": "The chosen operation", hidden: true });
-  const report = reportPanel(() => show());
+  const known = evidence();
+  const report = reportPanel(known, (id) => rules.find((rule) => rule.id === id), () => show());
   let exercised = null;
   let rules = [];
-  let selected = null;
+  let choices = [];
+  let operation = null;
+  let rule = null;
 
   const load = () => attempt(async () => {
-    [exercised, rules] = [await admin("GET", "/exercised"), rules.length > 0 ? rules : await admin("GET", "/rules")];
+    if (rules.length === 0) [rules] = await Promise.all([admin("GET", "/rules"), known.load()]);
+    [exercised, choices] = await Promise.all([admin("GET", "/exercised"), admin("GET", "/choices")]);
     show();
   });
 
@@ -32,10 +38,19 @@ export function mount(host) {
     const { share: part, exercised: count, declared, operations } = exercised;
     fill(share, h("meter", { min: 0, max: 1, value: part, "aria-label": "Share of the contract that was exercised" }),
       ` ${Math.round(part * 100)} % of the contract exercised: ${count} of ${declared} statuses and identities`);
-    fill(table, matrix(operations, rules, report.verdicts(), selected));
-    const chosen = operations.find(({ operation }) => operation === selected);
-    detail.hidden = !chosen;
-    if (chosen) fill(detail, operationDetail(chosen, rules, report.verdicts(), () => go(["contract"])));
+    fill(table, matrix(operations, rules, known.of, operation));
+    report.show();
+    const content = chosen(operations);
+    detail.hidden = !content;
+    if (content) fill(detail, content);
+  }
+
+  function chosen(operations) {
+    const close = () => go(["contract"]);
+    const chosenRule = rules.find(({ id }) => id === rule);
+    if (chosenRule) return ruleDetail(chosenRule, known.of(rule), operations, choices.find((it) => it.rule === rule), close);
+    const chosenOperation = operations.find((it) => it.operation === operation);
+    return chosenOperation && operationDetail(chosenOperation, rules, known.of, close);
   }
 
   fill(host, h("h1", {}, "Contract"),
@@ -47,8 +62,10 @@ export function mount(host) {
   load();
   const end = afterTraffic(load);
   return {
-    follow: ([operation]) => {
-      selected = operation ?? null;
+    follow: ([name], query) => {
+      operation = name ?? null;
+      rule = query.get("rule");
+      detail.setAttribute("aria-label", rule ? "The chosen rule" : "The chosen operation");
       show();
       if (!detail.hidden) detail.scrollIntoView({ block: "nearest" });
     },

@@ -4,7 +4,7 @@
  */
 
 import { fill, h } from "../dom.js";
-import { listen } from "../store.js";
+import { afterTraffic, listen } from "../store.js";
 import { capsulePanel } from "../worlds/capsule.js";
 import { clockPanel } from "../worlds/clock.js";
 import { historyPanel } from "../worlds/history.js";
@@ -25,6 +25,7 @@ export function mount(host) {
   const ends = [
     listen("clock", () => panels.clock.load()),
     listen("changes", later),
+    afterTraffic(() => panels.clock.loadNext()),
     listen("worlds", () => panels.worlds.load()),
   ];
   const ticking = setInterval(() => panels.clock.tick(), 1000);

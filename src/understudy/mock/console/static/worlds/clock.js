@@ -7,12 +7,13 @@ import { admin } from "../api.js";
 import { fill, h } from "../dom.js";
 import { moment, span } from "../format.js";
 import { attempt } from "../notices.js";
-import { shownWorld } from "../resource.js";
 
 const JUMPS = [["+10 min", 600], ["+1 h", 3600], ["+1 d", 86_400], ["+2 weeks", 1_209_600]];
 const RATES = [["1", "as fast as the machine's"], ["60", "a minute a second"], ["3600", "an hour a second"], ["86400", "a day a second"]];
 
-/** @returns {{node: HTMLElement, load: () => void, tick: () => void}} */
+const SHOWN = 12;
+
+/** @returns {{node: HTMLElement, load: () => void, loadNext: () => void, tick: () => void}} */
 export function clockPanel() {
   const shown = h("time", { class: "clock" });
   const state = h("span", { class: "badge quiet" });
@@ -59,13 +60,9 @@ export function clockPanel() {
   }
 
   async function loadNext() {
-    const [limits, { tokens }] = (await attempt(() => Promise.all([admin("GET", "/limits"), shownWorld()]))) ?? [[], { tokens: [] }];
-    const events = [
-      ...limits.filter(({ reset: at }) => at).map(({ principal, reset: at }) => [at, `The hour of ${principal} ends`]),
-      ...tokens.filter(({ expires, state: valid }) => expires && valid === "valid").map(({ expires, person, token }) => [expires, `A token of ${person} expires: ${token}`]),
-    ].sort(([one], [other]) => Date.parse(one) - Date.parse(other));
-    fill(next, events.slice(0, 12).map(([at, text]) => h("li", { "data-at": at }, h("span", {}, text), h("span", { class: "quiet" }))));
-    if (events.length === 0) fill(next, h("li", { class: "quiet", "data-at": "9999-01-01" }, h("span", {}, "Nothing is due: no token expires, and no limit is in use."), h("span", { hidden: true })));
+    const events = (await attempt(() => admin("GET", `/clock/upcoming?limit=${SHOWN}`))) ?? [];
+    fill(next, events.map((event) => h("li", { "data-at": event.at }, h("span", {}, sentence(event)), h("span", { class: "quiet" }))));
+    if (events.length === 0) fill(next, h("li", { class: "quiet", "data-at": "9999-01-01" }, h("span", {}, "Nothing is due: no code or token expires, and no limit is in use."), h("span", { hidden: true })));
     tick();
   }
 
@@ -78,5 +75,11 @@ export function clockPanel() {
     h("div", { class: "field" }, h("label", { for: "clock-rate" }, "Run"), rate),
     h("button", { class: "small" }, "Jump")),
     h("h3", {}, "What happens next"), next);
-  return { node, tick, load: () => attempt(async () => take(await admin("GET", "/clock"))) };
+  return { node, tick, load: () => attempt(async () => take(await admin("GET", "/clock"))), loadNext };
+}
+
+function sentence({ kind, of, client_id: client, token }) {
+  if (kind === "window") return `The hour of ${of} ends`;
+  const application = client ? ` for ${client}` : "";
+  return kind === "code" ? `A code of ${of}${application} expires` : `A token of ${of}${application} expires: ${token}`;
 }
