@@ -1,0 +1,125 @@
+"""Changes between two OpenAPI documents, and the clients that each of them breaks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Final, Literal
+
+Audience = Literal["senders", "readers"]
+"""The clients that a change breaks: those that send requests, or those that read responses."""
+
+SENDERS: Final[frozenset[Audience]] = frozenset({"senders"})
+READERS: Final[frozenset[Audience]] = frozenset({"readers"})
+EVERYBODY: Final = SENDERS | READERS
+NO_CLIENT: Final[frozenset[Audience]] = frozenset()
+
+STATEMENTS: Final = MappingProxyType(
+    {
+        "operation-added": "An operation is new.",
+        "operation-removed": "An operation is gone.",
+        "operation-deprecated": "An operation is deprecated.",
+        "parameter-added": "A parameter is new.",
+        "parameter-removed": "A parameter is gone.",
+        "parameter-moved": "A parameter is sent in another place.",
+        "parameter-required": "A parameter must be sent.",
+        "parameter-optional": "A parameter may be left out.",
+        "parameter-style": "The value of a parameter is written otherwise.",
+        "request-body-added": "An operation takes a body.",
+        "request-body-removed": "An operation takes no body.",
+        "request-body-required": "A body must be sent.",
+        "request-body-optional": "A body may be left out.",
+        "media-type-added": "A body may have one media type more.",
+        "media-type-removed": "A body no longer has a media type.",
+        "response-added": "A status is new.",
+        "response-removed": "A status is gone.",
+        "header-added": "A response header is new.",
+        "header-removed": "A response header is gone.",
+        "header-required": "A response header is always sent.",
+        "header-optional": "A response header may be left out.",
+        "security-narrowed": "A credential that was enough is not.",
+        "security-widened": "Another credential is enough.",
+        "member-added": "An object has one member more.",
+        "member-removed": "An object no longer has a member.",
+        "member-required": "A member must be there.",
+        "member-optional": "A member may be left out.",
+        "members-closed": "An object takes no other members.",
+        "members-opened": "An object takes other members.",
+        "type": "A value has other types.",
+        "null": "A value may be null, or no longer.",
+        "enum": "A value is one of others.",
+        "bound": "The least or the greatest value, length or number is another.",
+        "pattern": "A text has another pattern.",
+        "format": "A value has another format.",
+        "default": "A value that is left out means something else.",
+        "alternative-added": "A value has one alternative more.",
+        "alternative-removed": "A value has one alternative less.",
+        "discriminator": "Another member tells alternatives apart.",
+        "keyword": "A keyword of the schema is another.",
+    }
+)
+"""Each kind of change, and what it means in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One change between an older and a newer document.
+
+    Attributes:
+        kind: Its kind, one of ``STATEMENTS``.
+        operation: Method and path with ``{}`` for each parameter.
+        place: The part of the operation, such as ``query parameter size``, ``security`` or
+            ``response 200 application/json``; empty for the operation itself.
+        member: Path of the member in a body, such as ``emails[].address``; empty for the whole.
+        before: The older document's value; empty where it has none.
+        after: The newer document's value; empty where it has none.
+        breaks: The clients of the older document that the newer one breaks.
+        pointer: JSON pointer of the place, in the newer document unless it is gone there.
+    """
+
+    kind: str
+    operation: str
+    place: str
+    member: str
+    before: str
+    after: str
+    breaks: frozenset[Audience]
+    pointer: str
+
+    @property
+    def is_breaking(self) -> bool:
+        """True if the newer document breaks any client of the older one."""
+        return bool(self.breaks)
+
+    @property
+    def where(self) -> str:
+        """The operation, its part and the member."""
+        member = f"member {self.member}" if self.member else ""
+        return ": ".join(part for part in (self.operation, self.place, member) if part)
+
+    @property
+    def difference(self) -> str:
+        """Both values, or the statement of the kind where it has none."""
+        if self.before and self.after:
+            return f"{self.after}, was {self.before}"
+        if self.after:
+            return f"new: {self.after}"
+        if self.before:
+            return f"gone: {self.before}"
+        return STATEMENTS[self.kind].rstrip(".").lower()
+
+    @property
+    def summary(self) -> str:
+        """One line for lists and annotations."""
+        return f"{self.where}: {self.difference}"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that the same change has in every run, as baselines keep it."""
+        parts = (self.kind, self.operation, self.place, self.member, self.before, self.after)
+        return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def breaking(changes: Iterable[DocumentChange]) -> list[DocumentChange]:
+    """Returns the changes that break clients."""
+    return [change for change in changes if change.is_breaking]

@@ -1,0 +1,206 @@
+"""Compares the keywords of two schemas, one by one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from understudy.drift.documents.flat_schemas import TYPES, Direction, FlatSchema, types_text
+from understudy.drift.documents.value_ranges import changed_ranges
+
+_WIDER_FORMATS: Final = {("int32", "int64"), ("float", "double")}
+"""Pairs of formats of which the second has all values of the first."""
+
+_NULL: Final = frozenset({"null"})
+"""The type, and the only value of it, whose change is one of its own."""
+
+_TYPE_OF_BOUND: Final = {"Length": "string", "Items": "array", "Properties": "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """A change of one schema.
+
+    Attributes:
+        kind: Its kind, one of the document changes'.
+        member: Path of the member in the body; empty for the whole.
+        before: The older value; empty without one.
+        after: The newer value; empty without one.
+        narrows: True if a value that the older schema takes or describes, the newer does not.
+        widens: True if the newer schema takes a value that the older does not.
+        pointer: JSON pointer of the schema.
+    """
+
+    kind: str
+    member: str = ""
+    before: str = ""
+    after: str = ""
+    narrows: bool = False
+    widens: bool = False
+    pointer: str = ""
+
+    def below(self, path: str) -> "SchemaChange":
+        """Returns the change with the path of what contains it."""
+        member = f"{path}.{self.member}" if path and self.member else path or self.member
+        return replace(self, member=member)
+
+
+def keyword_changes(
+    old: FlatSchema, new: FlatSchema, direction: Direction
+) -> Iterator[SchemaChange]:
+    """Yields the changes of a value itself."""
+    yield from _types(old, new)
+    if not old.types & new.types:
+        return  # no other keyword is about a value of both
+    yield from _values(old, new)
+    yield from _bounds(old, new)
+    yield from _sets("pattern", old.patterns, new.patterns, new)
+    yield from _formats(old, new)
+    yield from _sets("keyword", old.keywords, new.keywords, new)
+    if old.default != new.default and direction == "request":
+        is_harmless = not old.default  # it meant nothing that a client could rely on
+        yield SchemaChange(
+            "default",
+            before=old.default,
+            after=new.default,
+            narrows=not is_harmless,
+            pointer=new.pointer,
+        )
+    if old.discriminator != new.discriminator:
+        yield SchemaChange(
+            "discriminator",
+            before=old.discriminator,
+            after=new.discriminator,
+            narrows=True,
+            widens=True,
+            pointer=new.pointer,
+        )
+
+
+def member_changes(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
+    """Yields the members that are new, gone, required or no longer required."""
+    if "object" not in old.types & new.types:
+        return
+    for name in (it for it in new.properties if it not in old.properties):
+        is_required = name in new.required
+        yield SchemaChange(
+            "member-added",
+            member=name,
+            after="required" if is_required else "optional",
+            narrows=is_required and name not in old.required,
+            widens=old.others is None,
+            pointer=new.pointer,
+        )
+    for name in (it for it in old.properties if it not in new.properties):
+        # Its meaning is lost where other members are taken too, and so is its type.
+        yield SchemaChange(
+            "member-removed", member=name, narrows=True, widens=True, pointer=old.pointer
+        )
+    kept = old.properties.keys() & new.properties.keys()
+    named = kept | (old.required ^ new.required) - old.properties.keys() - new.properties.keys()
+    for name in sorted(named & (new.required - old.required)):
+        yield SchemaChange("member-required", member=name, narrows=True, pointer=new.pointer)
+    for name in sorted(named & (old.required - new.required)):
+        yield SchemaChange("member-optional", member=name, widens=True, pointer=new.pointer)
+    if (old.others is None) != (new.others is None):
+        is_closed = new.others is None
+        kind = "members-closed" if is_closed else "members-opened"
+        yield SchemaChange(kind, narrows=is_closed, widens=not is_closed, pointer=new.pointer)
+
+
+def _types(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
+    before, after = old.types, new.types
+    if ("null" in before) != ("null" in after) and all(
+        _is_type_beside_null(types) for types in (before, after)
+    ):
+        widens = "null" in after
+        yield SchemaChange(
+            "null",
+            before="" if widens else "null",
+            after="null" if widens else "",
+            narrows=not widens,
+            widens=widens,
+            pointer=new.pointer,
+        )
+        before, after = before - _NULL, after - _NULL
+    is_listed = old.values is not None and new.values is not None
+    if before != after and not (is_listed and before & after):  # else the values say it
+        yield SchemaChange(
+            "type",
+            before=types_text(before),
+            after=types_text(after),
+            narrows=bool(before - after),
+            widens=bool(after - before),
+            pointer=new.pointer,
+        )
+
+
+def _is_type_beside_null(types: frozenset[str]) -> bool:
+    """Tells whether a schema has a type other than null, and not every type."""
+    return bool(types - _NULL) and types < TYPES
+
+
+def _values(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
+    if old.values == new.values:
+        return
+    before = None if old.values is None else old.values - _NULL
+    after = None if new.values is None else new.values - _NULL
+    if before == after:
+        return
+    yield SchemaChange(
+        "enum",
+        before=_listed(before, after),
+        after=_listed(after, before),
+        narrows=after is not None and (before is None or bool(before - after)),
+        widens=before is not None and (after is None or bool(after - before)),
+        pointer=new.pointer,
+    )
+
+
+def _listed(values: frozenset[str] | None, others: frozenset[str] | None) -> str:
+    """Returns the values that others lack."""
+    if values is None:
+        return "any value"
+    return ", ".join(sorted(values if others is None else values - others))
+
+
+def _bounds(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
+    shared = old.types & new.types
+    for name, is_narrower in changed_ranges(old.ranges, new.ranges):
+        kinds = {_TYPE_OF_BOUND.get(name[3:], "integer")}
+        if not kinds & shared:
+            continue
+        before, after = (str(one.ranges.get(name, "none")) for one in (old, new))
+        yield SchemaChange(
+            "bound",
+            before=f"{name} {before}",
+            after=f"{name} {after}",
+            narrows=is_narrower,
+            widens=not is_narrower,
+            pointer=new.pointer,
+        )
+
+
+def _formats(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
+    for change in _sets("format", old.formats, new.formats, new):
+        pair = change.before, change.after
+        if pair in _WIDER_FORMATS:
+            yield replace(change, narrows=False)
+        elif pair[::-1] in _WIDER_FORMATS:
+            yield replace(change, widens=False)
+        else:
+            yield change
+
+
+def _sets(
+    kind: str, old: frozenset[str], new: frozenset[str], schema: FlatSchema
+) -> Iterator[SchemaChange]:
+    """Yields the change of constraints that all hold: one more narrows, one less widens."""
+    if old != new:
+        yield SchemaChange(
+            kind,
+            before=", ".join(sorted(old - new)),
+            after=", ".join(sorted(new - old)),
+            narrows=bool(new - old),
+            widens=bool(old - new),
+            pointer=schema.pointer,
+        )
