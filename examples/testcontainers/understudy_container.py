@@ -1,7 +1,7 @@
 """The mock as a container that tests start and stop; needs the image (docs/how-to/containers.md).
 
-    with UnderstudyContainer() as mock:
-        client = MyClient(mock.base_url)
+with UnderstudyContainer() as mock:
+    client = MyClient(mock.base_url)
 """
 
 import socket

@@ -144,13 +144,13 @@ class PrintedCause(msgspec.Struct, frozen=True):
     """Differences with one cause.
 
     Attributes:
-        fault: A rule is broken at the deployment or at the other one, the contract is silent, or
-            no rule explains it.
+        fault: A rule is broken at the deployment or at the other one, their documents differ, the
+            contract is silent, or nothing explains it.
         rule: Name of the rule, or what differs.
         differences: The differences.
     """
 
-    fault: Literal["deployment", "other", "silent", "unexplained"]
+    fault: Literal["deployment", "other", "documents", "silent", "unexplained"]
     rule: str
     differences: list[PrintedDifference]
 

@@ -1,18 +1,47 @@
-"""Says whose fault a difference is, by what the judge found at both deployments."""
+"""Says whose fault a difference is, by the rules that the two deployments break with it.
 
-from collections.abc import Iterable, Mapping
+No text is compared: a rule is about a difference if the response keeps the rule once that aspect is
+as at the other deployment.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from understudy.drift.differences import Difference
-from understudy.verify.findings import Finding
-from understudy.verify.outcome import Outcome
+from understudy.drift.differences import Compared, Difference
+from understudy.drift.judging import BrokenRule, RunJudgement
+from understudy.drift.silences import silence_about
+from understudy.interface.rules import Rule
+from understudy.verify.findings import ANSWERS, DOCUMENT
 
-Fault = Literal["deployment", "other", "silent", "unexplained"]
-FAULTS: Final[tuple[Fault, ...]] = ("deployment", "other", "silent", "unexplained")
+Fault = Literal["deployment", "other", "documents", "silent", "unexplained"]
+FAULTS: Final[tuple[Fault, ...]] = ("deployment", "other", "documents", "silent", "unexplained")
 """Whose fault a difference can be, in the order of reports."""
 
-_Key = tuple[Fault, str, str]
+Readings = tuple[str, str]
+"""The behaviour of the deployment, and that of the other one, each in a few words."""
+
+BROKEN: Final = "broken"
+KEPT: Final = "kept"
+
+_LAST: Final = frozenset({ANSWERS.id, DOCUMENT.id})
+"""Rules that name less than any other: they come last where several are about a difference."""
+
+
+class DocumentEntry(NamedTuple):
+    """An entry of the comparison of two documents that explains a difference.
+
+    Attributes:
+        name: What reports call it.
+        statement: What differs, in one sentence.
+    """
+
+    name: str
+    statement: str
+
+
+ExplainedBy = Callable[[Difference], DocumentEntry | None]
+"""Returns the entry of the comparison of documents that explains a difference, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,99 +49,146 @@ class DriftCause:
     """The differences that have one cause.
 
     Attributes:
-        fault: The deployment breaks a rule (``deployment``), the other one does (``other``), the
-            contract leaves it open (``silent``), or no rule is about it (``unexplained``).
-        rule: Id of the rule; of what is unexplained the aspect with both values.
-        statement: The rule in one sentence; empty where there is none.
+        fault: The deployment breaks a rule (``deployment``), the other one does (``other``), their
+            documents differ there (``documents``), the contract leaves it open (``silent``), or
+            nothing in the contract is about it (``unexplained``).
+        rule: Id of the rule, or of the place where the interface is silent; of what is unexplained
+            the aspect with both values.
+        statement: The rule, or what the interface leaves open, in one sentence; empty without one.
         differences: The differences, in the order of the requests.
+        readings: What each of the two does, where the contract is silent.
     """
 
     fault: Fault
     rule: str
     statement: str
     differences: tuple[Difference, ...]
+    readings: Readings = ("", "")
 
 
-def causes(found: Iterable[Difference], ours: Outcome, theirs: Outcome) -> list[DriftCause]:
+class _Key(NamedTuple):
+    fault: Fault
+    rule: str
+    statement: str
+
+
+class Judgements(NamedTuple):
+    """The judgements of the three runs of a comparison."""
+
+    first: RunJudgement
+    second: RunJudgement
+    other: RunJudgement
+
+
+def causes(
+    found: Iterable[Difference],
+    rows: Iterable[Compared],
+    judgements: Judgements,
+    explained_by: ExplainedBy | None = None,
+) -> list[DriftCause]:
     """Returns differences by their causes, the deployment's faults first.
 
     Args:
-        found: The differences.
-        ours: The judgement of the deployment.
-        theirs: The judgement of the other deployment.
+        found: The differences of aspects.
+        rows: All requests that were compared.
+        judgements: How the exchanges of the three runs were judged.
+        explained_by: Finds what differs in the documents of the two; None without documents.
     """
-    judge = _Judgement(ours, theirs)
-    differences = tuple(found)
-    known = {_kind(each): key for each in differences if (key := judge.of(each)) is not None}
     groups: dict[_Key, list[Difference]] = {}
-    for difference in differences:
-        key = judge.of(difference) or known.get(_kind(difference)) or _unexplained(difference)
+    named: set[tuple[int, str]] = set()
+    for difference in found:
+        breaches = _breaches(difference, judgements)
+        named |= {(difference.exchange.number, it.rule.id) for _, it in breaches}
+        entry = explained_by(difference) if explained_by is not None else None
+        key = _key(difference, breaches, entry, judgements)
         groups.setdefault(key, []).append(difference)
-    keys = sorted(groups, key=lambda key: FAULTS.index(key[0]))
-    return [DriftCause(*key, tuple(groups[key])) for key in keys]
+    for key, difference in _unnamed(rows, judgements, named):
+        groups.setdefault(key, []).append(difference)
+    keys = sorted(groups, key=lambda key: FAULTS.index(key.fault))
+    return [_cause(key, groups[key], judgements) for key in keys]
 
 
-class _Judgement:
-    """The findings and notes at both deployments, by the exchange that decides them."""
-
-    def __init__(self, ours: Outcome, theirs: Outcome) -> None:
-        self._at_deployment: list[tuple[Fault, Mapping[int, list[Finding]]]] = [
-            ("deployment", _by_exchange(ours.findings)),
-            ("silent", _by_exchange(ours.notes)),
-        ]
-        self._at_other: list[tuple[Fault, Mapping[int, list[Finding]]]] = [
-            ("other", _by_exchange(theirs.findings)),
-            ("silent", _by_exchange(theirs.notes)),
-        ]
-
-    def of(self, difference: Difference) -> _Key | None:
-        """Returns the rule that a difference is about; None where its exchanges break none."""
-        own, other = difference.exchange.number, difference.other.number
-        found = [
-            (fault, finding)
-            for sides, number in ((self._at_deployment, own), (self._at_other, other))
-            for fault, by_exchange in sides
-            for finding in by_exchange.get(number, ())
-            if _is_about(finding, difference)
-        ]
-        if not found:
-            return None
-        fault, finding = min(found, key=lambda each: FAULTS.index(each[0]))
-        return fault, finding.rule.id, finding.rule.statement.strip()
+def _cause(key: _Key, differences: Sequence[Difference], judgements: Judgements) -> DriftCause:
+    readings = _readings(key, differences[0], judgements) if key.fault == "silent" else ("", "")
+    return DriftCause(*key, tuple(differences), readings)
 
 
-def _kind(difference: Difference) -> tuple[str, ...]:
-    """Returns what repeated differences share: findings are kept once for all their exchanges."""
-    operation = difference.exchange.operation
-    return operation, difference.aspect, difference.ours, difference.theirs
+def _breaches(difference: Difference, of: Judgements) -> list[tuple[Fault, BrokenRule]]:
+    """Returns the rules that a difference is about, by whose fault it is."""
+    own = of.first.about(difference, difference.exchange.number, of.other)
+    other = of.other.about(difference, difference.other.number, of.first)
+    sides: tuple[tuple[Fault, Sequence[BrokenRule]], ...] = (("deployment", own), ("other", other))
+    breaches = [("silent" if it.is_open else fault, it) for fault, side in sides for it in side]
+    return sorted(breaches, key=lambda each: (FAULTS.index(each[0]), each[1].rule.id in _LAST))
 
 
-def _unexplained(difference: Difference) -> _Key:
-    return "unexplained", f"{difference.aspect}: {difference.ours}, not {difference.theirs}", ""
+def _key(
+    difference: Difference,
+    breaches: Sequence[tuple[Fault, BrokenRule]],
+    entry: DocumentEntry | None,
+    of: Judgements,
+) -> _Key:
+    by_rule = [_of_rule(fault, it.rule) for fault, it in breaches]
+    if by_rule and by_rule[0].fault != "silent":
+        return by_rule[0]
+    if entry is not None:
+        return _Key("documents", *entry)
+    if by_rule:
+        return by_rule[0]
+    switch = _switch_of(difference, of)
+    if switch is not None:
+        return _of_rule("silent", switch)
+    silence = silence_about(difference)
+    if silence is not None:
+        return _Key("silent", silence.id, silence.statement)
+    what = f"{difference.aspect}: {difference.ours}, not {difference.theirs}"
+    return _Key("unexplained", what, "")
 
 
-def _is_about(finding: Finding, difference: Difference) -> bool:
-    """Tells whether a finding can be about a difference: then it has its words.
+def _of_rule(fault: Fault, rule: Rule) -> _Key:
+    return _Key(fault, rule.id, rule.statement.strip())
 
-    Those are the name of a header or a member, a value of a status or an error code, and none of
-    what else decides a response.
+
+def _unnamed(
+    rows: Iterable[Compared], of: Judgements, named: set[tuple[int, str]]
+) -> Iterator[tuple[_Key, Difference]]:
+    """Yields the rules that one side broke in every run, and the other kept, with no aspect of it.
+
+    Assumptions are left out: a deployment that goes on otherwise each time always breaks some.
     """
-    kind, _, name = difference.aspect.partition(" ")
-    if kind in {"header", "member"}:
-        words = [name.rpartition(".")[2].removesuffix("[]")]
-    elif difference.aspect == "error code":
-        words = [difference.ours, difference.theirs]
-    elif difference.aspect == "status":
-        words = ["status", difference.ours, difference.theirs]
-    else:
-        return not finding.rule.id.startswith("rate-limit")
-    text = f"{finding.rule.statement} {finding.expected} {finding.actual}".lower()
-    return any(word.lower() in text for word in words)
+    for row in rows:
+        own, again, other = (
+            {name: breach for name, breach in broken.items() if not breach.is_open}
+            for broken in (
+                of.first.broken.get(row.first.number, {}),
+                of.second.broken.get(row.second.number, {}),
+                of.other.broken.get(row.other.number, {}),
+            )
+        )
+        for name in dict.fromkeys((*own, *other)):
+            is_noise = (name in own) != (name in again)
+            is_same = (name in own) == (name in other)
+            if is_noise or is_same or (row.first.number, name) in named:
+                continue
+            fault: Fault = "deployment" if name in own else "other"
+            breach = own[name] if name in own else other[name]
+            words = (BROKEN, KEPT) if name in own else (KEPT, BROKEN)
+            difference = Difference(f"rule {name}", *words, row.first, row.other)
+            yield _of_rule(fault, breach.rule), difference
 
 
-def _by_exchange(findings: Iterable[Finding]) -> dict[int, list[Finding]]:
-    """Returns the findings that each exchange decides."""
-    decided: dict[int, list[Finding]] = {}
-    for finding in findings:
-        decided.setdefault(finding.exchange.number, []).append(finding)
-    return decided
+def _switch_of(difference: Difference, of: Judgements) -> Rule | None:
+    """Returns the rule of a switch of which the two exchanges show different options."""
+    own = of.first.options.get(difference.exchange.number, {})
+    other = of.other.options.get(difference.other.number, {})
+    names = [name for name in own if name in other and own[name] != other[name]]
+    return of.first.rules[names[0]] if names else None
+
+
+def _readings(key: _Key, difference: Difference, of: Judgements) -> Readings:
+    """Returns the two readings of what the contract leaves open: options, or what was seen."""
+    own = of.first.options.get(difference.exchange.number, {}).get(key.rule)
+    other = of.other.options.get(difference.other.number, {}).get(key.rule)
+    name = difference.aspect.removeprefix("rule ")
+    seen = (f"{name} {difference.ours}", f"{name} {difference.theirs}")
+    return own or seen[0], other or seen[1]

@@ -6,12 +6,13 @@ from itertools import chain
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
-from understudy.drift.causes import DriftCause, causes
+from understudy.drift.causes import DriftCause, ExplainedBy, Judgements, causes
 from understudy.drift.differences import Difference, compared, differences
+from understudy.drift.judging import Side, judgement
+from understudy.drift.observing import Observation, observed
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
-from understudy.verify.runner import carry_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +45,48 @@ class Drift:
         return self.first, self.second, self.other
 
 
-def compare(deployment: Deployment, other: Deployment, options: RunOptions) -> Drift:
+def compare(
+    deployment: Deployment,
+    other: Deployment,
+    options: RunOptions,
+    explained_by: ExplainedBy | None = None,
+) -> Drift:
     """Compares two deployments, and undoes what was changed at both.
 
     Args:
         deployment: The deployment, which gets the requests twice.
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
+        explained_by: Finds what differs in the documents of the two; None without documents.
 
     Raises:
         StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
     """
-    first, second = carry_out(deployment, options), carry_out(deployment, options)
-    theirs = carry_out(other, options)
+    first, second = observed(deployment, options), observed(deployment, options)
+    theirs = observed(other, options)
     history = History(deployment.target)
     for exchange in first.exchanges:
         history.add(exchange)
-    requests = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
-    found = chain.from_iterable(map(differences, requests))
+    rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
+    found = list(chain.from_iterable(map(differences, rows)))
     return Drift(
-        causes=tuple(causes(found, first, theirs)),
-        requests=len(requests),
-        first=first,
-        second=second,
-        other=theirs,
+        causes=tuple(causes(found, rows, _judgements(found, first, second, theirs), explained_by)),
+        requests=len(rows),
+        first=first.outcome,
+        second=second.outcome,
+        other=theirs.outcome,
         history=history,
+    )
+
+
+def _judgements(
+    found: Sequence[Difference], first: Observation, second: Observation, theirs: Observation
+) -> Judgements:
+    """Returns how the exchanges of the three runs are judged, with the aspects that differ."""
+    return Judgements(
+        judgement(first, [Side(each, each.exchange, each.other) for each in found]),
+        judgement(second, ()),
+        judgement(theirs, [Side(each, each.other, each.exchange) for each in found]),
     )
 
 

@@ -10,6 +10,9 @@ from understudy.verify.gateway import BOOKKEEPING
 
 ABSENT = "absent"
 
+DifferenceKey = tuple[int, int, str]
+"""The numbers of the two exchanges of a difference, and its aspect."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -28,6 +31,11 @@ class Difference:
     theirs: str
     exchange: Exchange
     other: Exchange
+
+    @property
+    def key(self) -> DifferenceKey:
+        """The key of the difference among those of a comparison."""
+        return self.exchange.number, self.other.number, self.aspect
 
 
 class Compared(NamedTuple):

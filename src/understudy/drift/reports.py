@@ -15,6 +15,7 @@ from understudy.verify.reproducing import commands
 TITLES: Final[Mapping[Fault, str]] = {
     "deployment": "The deployment breaks a rule",
     "other": "The other one breaks a rule",
+    "documents": "Their documents differ",
     "silent": "The contract is silent, and they chose otherwise",
     "unexplained": "No rule is about it",
 }

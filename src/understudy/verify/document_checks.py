@@ -57,6 +57,7 @@ class DocumentValidator:
         self._document = document
         self._base_url = base_url.rstrip("/")
         self._errors: dict[object, DocumentErrors] = {}
+        self._own_errors: dict[object, str] = {}
 
     @cached_property
     def _oracle(self) -> Any:
@@ -65,20 +66,29 @@ class DocumentValidator:
 
     def judge(self, exchange: Exchange, operation: Operation) -> DocumentErrors:
         """Returns the errors that both find in a response."""
-        if exchange.request.method == "HEAD" or not operation.responses:  # nothing is declared
+        if _is_undeclared(exchange, operation):
             return DocumentErrors("", "")
         key = _key_of(exchange)
         if key not in self._errors:
             self._errors[key] = DocumentErrors(
-                self._error(exchange, operation), self._openapi_core_error(exchange)
+                self.error(exchange, operation), self._openapi_core_error(exchange)
             )
         return self._errors[key]
+
+    def error(self, exchange: Exchange, operation: Operation) -> str:
+        """Returns the error that understudy's own validator finds; openapi-core takes ten times as long."""
+        if _is_undeclared(exchange, operation):
+            return ""
+        key = _key_of(exchange)
+        if key not in self._own_errors:
+            self._own_errors[key] = self._error(exchange, operation)
+        return self._own_errors[key]
 
     def declares(self, exchange: Exchange, operation: Operation) -> bool:
         """Tells whether the document allows a response and names the members of its body."""
         response = operation.response(exchange.status)
         media = _media_of(exchange, response) if response else None
-        if media is None or media.schema is None or self.judge(exchange, operation).validator:
+        if media is None or media.schema is None or self.error(exchange, operation):
             return False
         return self._names_members(media.schema)
 
@@ -140,6 +150,11 @@ class DocumentValidator:
         except Exception as error:
             return f"{type(error).__name__}: {_text(error)}"[:300]
         return ""
+
+
+def _is_undeclared(exchange: Exchange, operation: Operation) -> bool:
+    """Tells whether the document says nothing of a response."""
+    return exchange.request.method == "HEAD" or not operation.responses
 
 
 def _media_of(exchange: Exchange, response: DeclaredResponse) -> MediaType | None:

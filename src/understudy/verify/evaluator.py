@@ -178,7 +178,7 @@ class Evaluator:
 
     def _note(self, rule: Rule, result: CheckResult, exchange: Exchange) -> list[Finding]:
         record = self.records.setdefault(rule.id, RuleRecord())
-        is_open = self._is_open(rule, result, exchange)
+        is_open = self.is_open(rule, result, exchange)
         record.checks += 1
         record.binding += not is_open
         if len(record.exchanges) < SHOWN:
@@ -222,7 +222,7 @@ class Evaluator:
             return "inferred from the document, and this deployment differs"
         return "assumed by understudy, and this deployment differs"
 
-    def _is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
+    def is_open(self, rule: Rule, result: CheckResult, exchange: Exchange) -> bool:
         """Tells whether the target need not meet a result: it is assumed, or the target accepts it."""
         target = self.history.target
         if rule.status == "inferred" and rule.id in target.accept_as_stated:

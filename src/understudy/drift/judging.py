@@ -1,0 +1,165 @@
+"""Finds the rules that the exchanges of a run break, and those that a difference is about.
+
+An evaluator keeps one finding for many exchanges. Here each exchange is judged by itself, beside
+those before it, and again with an aspect of the other deployment's response.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from understudy.deployments.exchange import Exchange
+from understudy.drift.differences import Difference, DifferenceKey
+from understudy.drift.observing import Observation
+from understudy.drift.substituting import with_aspect
+from understudy.interface.rules import Rule
+from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results, expect
+from understudy.verify.evaluator import Evaluator
+from understudy.verify.findings import DOCUMENT, Finding
+from understudy.verify.history import History
+from understudy.verify.readings.contradictions import contradictions
+from understudy.verify.readings.switch_readings import options_shown
+
+
+class BrokenRule(NamedTuple):
+    """A rule that an exchange breaks.
+
+    Attributes:
+        rule: The rule.
+        is_open: True if the contract leaves it open, and understudy assumed.
+        actual: The behaviour of the deployment.
+    """
+
+    rule: Rule
+    is_open: bool
+    actual: str
+
+
+Breaches = Mapping[str, BrokenRule]
+"""Id of a rule to how an exchange breaks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunJudgement:
+    """The rules of one side of the exchanges that differ.
+
+    Attributes:
+        broken: The rules that the exchange breaks, by its number.
+        cured: The rules that it no longer breaks with the other's aspect, by the difference.
+        caused: The rules that it breaks only with the other's aspect, by the difference.
+        options: The options of switches that the exchange shows, by its number.
+        rules: Every rule, by its id.
+    """
+
+    broken: Mapping[int, Breaches]
+    cured: Mapping[DifferenceKey, Breaches]
+    caused: Mapping[DifferenceKey, Breaches]
+    options: Mapping[int, Mapping[str, str]]
+    rules: Mapping[str, Rule]
+
+    def about(
+        self, difference: Difference, number: int, other: "RunJudgement"
+    ) -> Sequence[BrokenRule]:
+        """Returns the rules that this side breaks by the aspect in which it differs.
+
+        Args:
+            difference: The difference.
+            number: The number of this side's exchange.
+            other: The judgement of the other side.
+        """
+        key = difference.key
+        names = {*self.cured.get(key, {}), *other.caused.get(key, {})}
+        return [it for name, it in self.broken.get(number, {}).items() if name in names]
+
+
+NO_JUDGEMENT = RunJudgement({}, {}, {}, {}, {})
+"""The judgement of a run that ended before anything could be judged."""
+
+
+class Side(NamedTuple):
+    """A difference as one side of it is judged.
+
+    Attributes:
+        difference: The difference.
+        own: The exchange of this side.
+        other: The exchange of the other side.
+    """
+
+    difference: Difference
+    own: Exchange
+    other: Exchange
+
+
+def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
+    """Returns how one side of the differences of a comparison breaks rules.
+
+    Args:
+        observation: The run of that side.
+        sides: The differences, each with the side's exchange and that of the other side.
+    """
+    evaluator = observation.evaluator
+    if evaluator is None:
+        return NO_JUDGEMENT
+    by_exchange: dict[int, list[Side]] = {}
+    for side in sides:
+        by_exchange.setdefault(side.own.number, []).append(side)
+    broken: dict[int, Breaches] = {}
+    cured: dict[DifferenceKey, Breaches] = {}
+    caused: dict[DifferenceKey, Breaches] = {}
+    options: dict[int, Mapping[str, str]] = {}
+    elsewhere = _by_exchange(observation.findings)
+    history = evaluator.history.emptied()
+    for exchange in observation.exchanges:
+        before = breaches(evaluator, exchange, history)
+        broken[exchange.number] = {**elsewhere.get(exchange.number, {}), **before}
+        for side in by_exchange.get(exchange.number, ()):
+            options[exchange.number] = dict(options_shown(exchange, history))
+            changed = with_aspect(exchange, side.difference.aspect, side.other)
+            after = breaches(evaluator, changed, history)
+            cured[side.difference.key] = {
+                name: before[name] for name in before if name not in after
+            }
+            caused[side.difference.key] = {
+                name: after[name] for name in after if name not in before
+            }
+        history.add(exchange)
+    return RunJudgement(broken, cured, caused, options, evaluator.rules)
+
+
+def _by_exchange(findings: Iterable[Finding]) -> dict[int, dict[str, BrokenRule]]:
+    """Returns the rules that a run found broken, by exchange: those of sequences have no check."""
+    by_exchange: dict[int, dict[str, BrokenRule]] = {}
+    for finding in findings:
+        breach = BrokenRule(finding.rule, finding.is_note, finding.actual)
+        by_exchange.setdefault(finding.exchange.number, {})[finding.rule.id] = breach
+    return by_exchange
+
+
+def breaches(evaluator: Evaluator, exchange: Exchange, history: History) -> Breaches:
+    """Returns the rules that an exchange breaks, after those before it."""
+    found: dict[str, BrokenRule] = {}
+    for rule, result in _results(evaluator, exchange, history):
+        if result.holds or (rule.id in found and not found[rule.id].is_open):
+            continue
+        is_open = evaluator.is_open(rule, result, exchange)
+        found[rule.id] = BrokenRule(rule, is_open, result.actual)
+    return found
+
+
+def _results(
+    evaluator: Evaluator, exchange: Exchange, history: History
+) -> Iterator[tuple[Rule, CheckResult]]:
+    rules = evaluator.rules
+    for checked in check_results(exchange, history, rules.keys()):
+        if not isinstance(checked, (Unmet, InternalError)) and checked[0] in rules:
+            yield rules[checked[0]], checked[1]
+    for name, result in contradictions(exchange, history, evaluator.facts):
+        if name in rules:
+            yield rules[name], result
+    operation, judge = (
+        evaluator.routes.operation(exchange.operation),
+        evaluator.documents.get(exchange.site),
+    )
+    if operation is not None and judge is not None and DOCUMENT.id in rules:
+        error = judge.error(exchange, operation)
+        yield DOCUMENT, expect(not error, "a response that the document allows", error)

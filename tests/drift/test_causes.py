@@ -1,0 +1,48 @@
+"""A cause is named by the rules that an aspect decides, and never by the words of a message."""
+
+from tests.verify.exchanges import exchange_of
+
+from understudy.drift.causes import DocumentEntry, Judgements, causes
+from understudy.drift.differences import Difference
+from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, RunJudgement
+from understudy.verify.catalogue import catalogue
+
+QR_CODE = exchange_of("/qr-code/ada", operation="GET /qr-code/{}")
+DIFFERENCE = Difference("media type", "image/webp", "image/png", QR_CODE, QR_CODE)
+STATED = catalogue()["qr-default-size"]
+ASSUMED = catalogue()["qr-unknown-hash"]
+
+
+def judged(*breaches, about=True):
+    """Returns a judgement of one exchange, whose breaches end with the aspect or do not."""
+    broken = {breach.rule.id: breach for breach in breaches}
+    cured = {DIFFERENCE.key: broken if about else {}}
+    return RunJudgement({QR_CODE.number: broken}, cured, {}, {}, catalogue())
+
+
+def cause(first, other=NO_JUDGEMENT, entry=None):
+    (only,) = causes([DIFFERENCE], [], Judgements(first, first, other), lambda _: entry)
+    return only.fault, only.rule
+
+
+def test_a_rule_is_the_cause_where_the_other_response_would_keep_it():
+    breach = BrokenRule(STATED, False, "")
+    assert cause(judged(breach)) == ("deployment", STATED.id)
+    assert cause(NO_JUDGEMENT, judged(breach)) == ("other", STATED.id)
+    assert cause(judged(BrokenRule(ASSUMED, True, ""))) == ("silent", ASSUMED.id)
+
+
+def test_a_stated_rule_comes_before_what_is_left_open():
+    both = judged(BrokenRule(ASSUMED, True, ""), BrokenRule(STATED, False, ""))
+    assert cause(both) == ("deployment", STATED.id)
+
+
+def test_a_rule_that_stays_broken_is_no_cause():
+    unexplained = ("unexplained", "media type: image/webp, not image/png")
+    assert cause(judged(BrokenRule(STATED, False, ""), about=False)) == unexplained
+
+
+def test_a_difference_of_the_documents_explains_what_no_stated_rule_does():
+    entry = DocumentEntry("getQrCode image/webp", "Their documents name other media types.")
+    assert cause(judged(BrokenRule(ASSUMED, True, "")), entry=entry) == ("documents", entry.name)
+    assert cause(judged(BrokenRule(STATED, False, "")), entry=entry) == ("deployment", STATED.id)
