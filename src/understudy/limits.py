@@ -77,6 +77,14 @@ ARCHIVE_ENTRIES: Final = Limit("archive-entries", 5_000, "entries of an archive"
 ARCHIVE_BYTES: Final = Limit("archive-bytes", 128 * 1024 * 1024, "bytes of an archive", 413)
 IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413)
 
+# traffic that `record` passes on
+PROXIED_CONNECTIONS: Final = Limit("proxied-connections", 64, "connections to a deployment")
+"""Requests beyond it wait for one to be free."""
+JUDGED_BYTES: Final = Limit("judged-bytes", 128 * 1024 * 1024, "bytes that exchanges are judged by")
+"""The judge forgets what passed before beyond it, and goes on."""
+RECORDED_BYTES: Final = Limit("recorded-bytes", 256 * 1024 * 1024, "bytes of a recording")
+"""Exchanges beyond it are passed on and judged, and not recorded."""
+
 # searches in the journal
 PATTERN_CHARACTERS: Final = Limit("pattern-characters", 1000, "characters of a regular expression")
 PATTERN_BYTES: Final = Limit("pattern-bytes", 64 * 1024, "bytes of a compiled regular expression")

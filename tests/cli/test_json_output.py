@@ -22,7 +22,7 @@ from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 
 ONE_A_LINE = {"generate", "journal"}
-PRINTS_NO_DATA = {"exec", "mcp", "open", "schema", "serve"}
+PRINTS_NO_DATA = {"exec", "mcp", "open", "record", "schema", "serve"}
 
 
 @pytest.fixture(scope="module")

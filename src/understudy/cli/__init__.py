@@ -24,6 +24,7 @@ from understudy.cli.learn import learn
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
 from understudy.cli.open_ import open_
+from understudy.cli.record import record
 from understudy.cli.rules import rules
 from understudy.cli.schema import schema
 from understudy.cli.serve import serve
@@ -77,7 +78,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, learn, drift, generate, infer, lint, rules, fixtures),
+    *(serve, verify, learn, drift, record, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:

@@ -9,13 +9,16 @@ from understudy.cli.option_types import URL
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_ADDRESSES = (
+_URLS = (
     click.option(
         "--base-url", type=URL, help="Base URL of the resource API, instead of the file's."
     ),
     click.option(
         "--auth-url", type=URL, help="Base URL of the authorization server, instead of the file's."
     ),
+)
+
+_MODE = (
     click.option(
         "--mode",
         type=click.Choice(["observe", "own", "full"]),
@@ -37,9 +40,16 @@ _LIMITS = (
 )
 
 
+def url_options(command: Command) -> Command:
+    """Adds the options that replace the addresses of the target file to a command."""
+    for option in reversed(_URLS):
+        command = option(command)
+    return command
+
+
 def address_options(command: Command) -> Command:
     """Adds the options that replace keys of the target file to a command."""
-    for option in reversed(_ADDRESSES):
+    for option in reversed((*_URLS, *_MODE)):
         command = option(command)
     return command
 

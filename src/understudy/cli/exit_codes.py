@@ -43,6 +43,11 @@ USES: Final = {
         ExitCode.INTERNAL: "a part of the run failed",
     },
     "lint": {ExitCode.FINDINGS: "the document has what `--fail-on` names"},
+    "record": {
+        ExitCode.FINDINGS: "there are findings",
+        ExitCode.INCOMPLETE: "exchanges passed that were too large to judge",
+        ExitCode.INTERNAL: "a part of the proxy or of the judge failed",
+    },
     "verify": {
         ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",
         ExitCode.INCOMPLETE: "the run was stopped; or, with `--fail-on not-checked` (the default in CI),"

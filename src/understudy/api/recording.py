@@ -1,0 +1,115 @@
+"""Puts a recording proxy before a deployment: what ``understudy record`` runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.ledger import Ledger
+from understudy.openapi.loader import Document
+from understudy.record.overlaps import Overlaps
+from understudy.record.proxy import Proxy
+from understudy.record.servers import ProxiedAddresses, ProxiedServer
+from understudy.record.traffic_judge import TrafficJudge
+from understudy.record.upstream import Upstream
+from understudy.verify.findings import Finding
+from understudy.verify.published import read_published
+from understudy.verify.run import gateway_of, routes_of
+from understudy.verify.shapes import bundled
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingOptions:
+    """The options of a recording.
+
+    Attributes:
+        port: The proxy's port for the resource API.
+        auth_port: The proxy's port for the authorization server; the same for a single port.
+        is_blocking: True to withhold responses that break a rule.
+    """
+
+    port: int
+    auth_port: int
+    is_blocking: bool = False
+
+
+class Recording:
+    """A proxy before a deployment, from its start to its report.
+
+    Args:
+        deployment: The deployment.
+        options: What the caller says.
+        announce: Called with every finding when it is first made.
+        upstream: Sends to the deployment; over sockets by default.
+
+    Attributes:
+        applications: The ASGI application of each port.
+        judge: Judges what passes.
+        proxied_urls: The base URLs that an app is given: ``base_url`` and ``auth_url``.
+
+    Raises:
+        StartupError: A document cannot be read, or the target is not as it must be.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        options: RecordingOptions,
+        announce: Callable[[Finding], None],
+        upstream: Upstream | None = None,
+    ) -> None:
+        self._upstream = upstream or Upstream()
+        document = _document(deployment)
+        servers = _servers(deployment, options)
+        self.judge = TrafficJudge(
+            deployment,
+            document,
+            routes_of(deployment.target, document),
+            is_blocking=options.is_blocking,
+            announce=announce,
+        )
+        names = {"resource": "base_url", "authorization": "auth_url"}
+        self.proxied_urls = {
+            names[server.site]: server.proxied_origin("127.0.0.1") + server.path
+            for server in servers
+        }
+        addresses, overlaps = ProxiedAddresses(servers), Overlaps()
+        self.applications: Mapping[int, Proxy] = {
+            port: Proxy(
+                [server for server in servers if server.port == port],
+                addresses,
+                self._upstream,
+                overlaps,
+                self.judge,
+            )
+            for port in dict.fromkeys(server.port for server in servers)
+        }
+
+    async def aclose(self) -> None:
+        """Ends the connections to the deployment."""
+        await self._upstream.aclose()
+
+    def finish(self) -> None:
+        """Judges what has passed to its end."""
+        self.judge.close()
+
+
+def _servers(deployment: Deployment, options: RecordingOptions) -> list[ProxiedServer]:
+    target = deployment.target
+    servers = [ProxiedServer("resource", target.base_url.rstrip("/"), options.port)]
+    if target.auth_url is not None:
+        url = target.auth_url.rstrip("/")
+        servers.append(ProxiedServer("authorization", url, options.auth_port))
+    return servers
+
+
+def _document(deployment: Deployment) -> Document:
+    """Returns the document in force; sends GET /openapi where it is the published one.
+
+    Raises:
+        StartupError: It cannot be read.
+    """
+    document = deployment.document or bundled("service.yaml")
+    if not deployment.is_published:
+        return document
+    ledger = Ledger(deployment.ledger, deployment.time.now())
+    return read_published(gateway_of(deployment, document, ledger))

@@ -1,0 +1,175 @@
+"""Runs ``understudy record`` with typed options: sockets, live lines, what is written, exit code."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import orjson
+
+from understudy.api.opening import open_deployment
+from understudy.api.options import DeploymentOptions
+from understudy.api.recording import Recording, RecordingOptions
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.writing import expect_writable
+from understudy.deployments.exchange import Identity
+from understudy.errors import StartupError
+from understudy.mock.engine import server
+from understudy.verify.findings import Finding
+
+HOST: Final = "127.0.0.1"
+"""The address that the proxy listens on: it passes on whatever a client sends."""
+
+_TALKATIVE: Final = ("httpcore", "httpx", "uvicorn.error", "python_multipart")
+"""Loggers that can be made to write headers, or the texts of errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """The options of the command line.
+
+    Attributes:
+        where: The deployment.
+        port: Port for the resource API.
+        auth_port: Port for the authorization server.
+        is_single_port: True to stand for both servers at one port.
+        is_blocking: True to respond 502 with the finding.
+        ready_file: File to write the addresses to.
+        is_quiet: True for no live lines.
+    """
+
+    where: DeploymentOptions
+    port: int = 8080
+    auth_port: int = 8081
+    is_single_port: bool = False
+    is_blocking: bool = False
+    ready_file: Path | None = None
+    is_quiet: bool = False
+
+
+def typed(options: Mapping[str, Any]) -> RecordOptions:
+    """Returns what click parsed as values with types; the mapping ends here."""
+    return RecordOptions(
+        where=DeploymentOptions(
+            target_file=options["target"],
+            base_url=options["base_url"],
+            auth_url=options["auth_url"],
+        ),
+        port=options["port"],
+        auth_port=options["auth_port"],
+        is_single_port=options["single_port"],
+        is_blocking=options["is_blocking"],
+        ready_file=options["ready_file"],
+        is_quiet=options["quiet"],
+    )
+
+
+def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
+    """Stands before a deployment until Ctrl-C or SIGTERM, and returns the exit code.
+
+    Args:
+        options: The options of the command line.
+        environment: Where ``env:NAME`` of a target file is looked up.
+
+    Raises:
+        StartupError: A file or an option is not as it must be, or a port is in use.
+    """
+    if options.where.is_mock:
+        msg = "Name the deployment to stand before: --target FILE or --base-url URL."
+        raise StartupError(msg)
+    if options.ready_file is not None:
+        expect_writable(options.ready_file, "--ready-file")
+    _keep_silent()
+    with closing(open_deployment(options.where, environment)) as deployment:
+        resource = server.bind(HOST, options.port, "--port")
+        authorization = resource
+        if not options.is_single_port and deployment.target.auth_url is not None:
+            authorization = server.bind(HOST, options.auth_port, "--auth-port")
+        recording = Recording(
+            deployment,
+            RecordingOptions(
+                port=resource.getsockname()[1],
+                auth_port=authorization.getsockname()[1],
+                is_blocking=options.is_blocking,
+            ),
+            _announce if not options.is_quiet else _ignore,
+        )
+        listeners = {each.getsockname()[1]: each for each in (resource, authorization)}
+
+        def ready(_stop: Callable[[], None]) -> None:
+            _print_ready(options, recording.proxied_urls)
+
+        async def serve() -> None:
+            applications = {listeners[port]: app for port, app in recording.applications.items()}
+            try:
+                await server.serve(applications, ready=ready)
+            finally:
+                await recording.aclose()
+
+        asyncio.run(serve())
+        recording.finish()
+    return _report(recording)
+
+
+def line_of(finding: Finding) -> str:
+    """Returns one line on a finding, with no value of the exchange: people's data stay out of logs."""
+    exchange = finding.exchange
+    operation = exchange.operation or exchange.request.method
+    identity = name_of(exchange.identity)
+    return (
+        f"{operation} as {identity}: {exchange.status}  {finding.rule.id}: {finding.rule.statement}"
+    )
+
+
+def name_of(identity: Identity) -> str:
+    """Returns the name of an identity, without the hash of a token that only traffic shows."""
+    return "a token" if identity.kind == "unknown" else identity.name
+
+
+def _keep_silent() -> None:
+    """Keeps loggers of libraries from writing what passes."""
+    for name in _TALKATIVE:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.CRITICAL + 1)
+
+
+def _announce(finding: Finding) -> None:
+    click.secho(line_of(finding), fg="red")
+
+
+def _ignore(_finding: Finding) -> None:
+    """Prints nothing."""
+
+
+def _print_ready(options: RecordOptions, urls: Mapping[str, str]) -> None:
+    for name, url in urls.items():
+        click.echo(f"{name}  {url}")
+    click.echo("Point the app at these addresses; Ctrl-C ends the recording.")
+    if options.ready_file is not None:
+        draft = options.ready_file.with_name(f"{options.ready_file.name}.draft")
+        draft.write_bytes(orjson.dumps(urls) + b"\n")
+        draft.replace(options.ready_file)  # at once: a reader never sees half a line
+
+
+def _report(recording: Recording) -> ExitCode:
+    judge, counts = recording.judge, recording.judge.counts
+    findings = [each for each in judge.evaluator.findings if not each.is_note]
+    notes = len(judge.evaluator.findings) - len(findings)
+    for finding in findings:
+        click.secho(f"{line_of(finding)} ({finding.count} times)", fg="red")
+    click.secho(
+        f"{counts.judged} exchanges judged, {len(findings)} findings, {notes} notes; "
+        f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
+        bold=True,
+    )
+    for place, times in judge.proxy_failures.items():
+        click.secho(f"The proxy itself failed: {place} ({times} times)", fg="red", err=True)
+    if findings:
+        return ExitCode.FINDINGS
+    if judge.proxy_failures or judge.evaluator.internal_errors:
+        return ExitCode.INTERNAL
+    return ExitCode.INCOMPLETE if counts.too_large else ExitCode.DONE

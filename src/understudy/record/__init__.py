@@ -1,0 +1,1 @@
+"""Stands between an app and a deployment: passes requests on, judges and records what passes."""

@@ -1,0 +1,252 @@
+"""Passes requests on to a deployment as an ASGI application, and hands every exchange to a listener."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from traceback import walk_tb
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+from understudy.deployments.target import is_loopback
+from understudy.record.header_fields import (
+    Fields,
+    field,
+    lowered,
+    opened_to,
+    preflight_fields,
+    request_fields,
+    response_fields,
+)
+from understudy.record.messages import (
+    ClientConnection,
+    ClientGone,
+    ProxiedRequest,
+    ProxiedResponse,
+    Receive,
+    Send,
+    error_response,
+)
+from understudy.record.overlaps import ExchangeSpan, Overlaps
+from understudy.record.servers import ProxiedAddresses, ProxiedServer
+from understudy.record.upstream import NoUpstreamResponse, Upstream, parts_of
+
+REWRITTEN: Final = frozenset({"application/json", "text/html"})
+"""Media types of bodies in which addresses are rewritten, so that links and forms stay here."""
+
+CHANGES: Final = frozenset({"POST", "PATCH", "PUT", "DELETE"})
+BODILESS: Final = frozenset({204, 304})
+"""Statuses of responses that never have a body (RFC 9110, 6.4.1)."""
+
+REFUSED_METHODS: Final = frozenset({"CONNECT", "TRACE"})
+
+
+class ExchangeListener(Protocol):
+    """Takes what passes the proxy."""
+
+    is_blocking: bool
+    """True if a response that breaks a rule is to be withheld."""
+
+    async def passed(
+        self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
+    ) -> str | None:
+        """Takes a whole exchange before its response ends; returns what is wrong, where it waits."""
+
+    def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
+        """Takes a request that got no response."""
+
+    def failed(self, place: str) -> None:
+        """Takes the place of an error of the proxy itself."""
+
+
+class Proxy:
+    """Passes on what a client sends to one port.
+
+    Args:
+        servers: The servers behind the port, of which the path decides.
+        addresses: Translates addresses of all servers.
+        upstream: Sends to the deployment.
+        overlaps: Knows what is under way, at every port.
+        listener: Takes what passes.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[ProxiedServer],
+        addresses: ProxiedAddresses,
+        upstream: Upstream,
+        overlaps: Overlaps,
+        listener: ExchangeListener,
+    ) -> None:
+        self._servers = servers
+        self._addresses = addresses
+        self._upstream = upstream
+        self._overlaps = overlaps
+        self._listener = listener
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Responds to a request.
+
+        An error is noted by its place alone: its text could have a token in it.
+        """
+        if scope["type"] != "http":
+            return
+        request, client = self._request(scope, receive), ClientConnection(send)
+        try:
+            await self._respond(request, client)
+        except ClientGone:
+            return
+        except Exception as error:  # its text must not reach the server's log
+            self._listener.failed(place_of(error))
+            if not client.is_started:
+                message = "The proxy itself failed; its terminal says where."
+                await self._refuse(request, client, 502, "proxy_failed", message)
+
+    def _request(self, scope: Mapping[str, Any], receive: Receive) -> ProxiedRequest:
+        path: bytes = scope["raw_path"]
+        query: bytes = scope["query_string"]
+        target = path + b"?" + query if query else path
+        host = urlsplit(f"//{field(scope['headers'], b'host')}").hostname or ""
+        return ProxiedRequest(
+            self._server_of(path.decode("latin-1")),
+            scope["method"],
+            target,
+            list(scope["headers"]),
+            f"[{host}]" if ":" in host else host,
+            receive,
+        )
+
+    def _server_of(self, path: str) -> ProxiedServer:
+        """Returns the server that a path belongs to; one port may stand for both."""
+        below = (each for each in self._servers if each.path and path.startswith(f"{each.path}/"))
+        return next(below, self._servers[-1])
+
+    async def _respond(self, request: ProxiedRequest, client: ClientConnection) -> None:
+        if not is_loopback(f"http://{request.host}"):
+            message = "The Host is not a loopback host name; call 127.0.0.1 or localhost."
+            await self._refuse(request, client, 403, "host_not_allowed", message)
+            return
+        if request.method in REFUSED_METHODS:
+            message = f"The proxy passes no {request.method}."
+            await self._refuse(request, client, 405, "method_not_allowed", message)
+            return
+        preflight = preflight_fields(request.fields) if request.method == "OPTIONS" else None
+        if preflight is not None and request.server.site == "resource":
+            await client.send_whole(204, preflight, b"")
+            return
+        is_change = request.method in CHANGES and request.server.site == "resource"
+        with self._overlaps.span(is_change=is_change) as span:
+            try:
+                await self._pass_on(request, client, span)
+            except NoUpstreamResponse as error:
+                self._listener.lost(request, error)
+                if not client.is_started:  # else the server ends the connection
+                    await self._refuse(request, client, error.status, error.code, f"{error}.")
+
+    async def _pass_on(
+        self, request: ProxiedRequest, client: ClientConnection, span: ExchangeSpan
+    ) -> None:
+        """Sends a request on, and its response back.
+
+        Raises:
+            NoUpstreamResponse: The deployment did not respond, or not to the end.
+            ClientGone: The client ended the connection.
+        """
+        fields = request_fields(request.fields, self._addresses, request.server, request.host)
+        received = await self._upstream.send(
+            request.server,
+            request.method,
+            request.target,
+            fields,
+            request.body() if request.has_body else None,
+        )
+        async with aclosing(received), request.watched() as expect_client:
+            response = ProxiedResponse(received.status_code, lowered(received.headers.raw))
+            parts = parts_of(received)
+            begun = b""
+            if self._is_held(request, response):
+                begun = await _held(parts, response)
+                if response.captured.is_whole:
+                    await self._send_held(request, response, client, span)
+                    return
+            fields = self._fields_for_client(request, response)
+            await client.start(response.status, fields)
+            await client.send(begun)
+            length = field(response.fields, b"content-length")
+            async for part in parts:
+                expect_client()
+                response.captured.add(part)
+                if str(response.captured.size) == length:  # the client sees the end in this part
+                    await self._listener.passed(request, response, span)
+                    await client.end(part)
+                    return
+                await client.send(part)
+            await self._listener.passed(request, response, span)
+            await client.end()
+
+    def _is_held(self, request: ProxiedRequest, response: ProxiedResponse) -> bool:
+        """Tells whether a response is sent once it is whole: to judge or to rewrite it first."""
+        if self._listener.is_blocking:
+            return True
+        if request.method == "HEAD" or response.status in BODILESS:
+            return False
+        media_type = field(response.fields, b"content-type").partition(";")[0].strip().lower()
+        return media_type in REWRITTEN and not field(response.fields, b"content-encoding")
+
+    async def _send_held(
+        self,
+        request: ProxiedRequest,
+        response: ProxiedResponse,
+        client: ClientConnection,
+        span: ExchangeSpan,
+    ) -> None:
+        """Sends a whole response, or the finding that withholds it."""
+        finding = await self._listener.passed(request, response, span)
+        if finding is not None:
+            await self._refuse(request, client, 502, "contract_broken", finding)
+            return
+        fields = self._fields_for_client(request, response)
+        body = response.captured.content
+        if body and not field(response.fields, b"content-encoding"):
+            body = self._addresses.body_for_client(body, request.host)
+            fields = [(name, value) for name, value in fields if name != b"content-length"]
+            fields.append((b"content-length", str(len(body)).encode()))
+        await client.send_whole(response.status, fields, body)
+
+    def _fields_for_client(self, request: ProxiedRequest, response: ProxiedResponse) -> Fields:
+        fields = response_fields(response.fields, self._addresses, request.host)
+        if request.server.site == "resource" and request.origin:
+            return opened_to(request.origin, fields)
+        return fields
+
+    async def _refuse(
+        self,
+        request: ProxiedRequest,
+        client: ClientConnection,
+        status: int,
+        code: str,
+        message: str,
+    ) -> None:
+        fields, body = error_response(request.server.site, code, message)
+        if request.server.site == "resource" and request.origin:
+            fields = opened_to(request.origin, fields)
+        await client.send_whole(status, fields, body)
+
+
+async def _held(parts: AsyncIterator[bytes], response: ProxiedResponse) -> bytes:
+    """Returns a body, up to the part with which it is too large to be held."""
+    held = bytearray()
+    async for part in parts:
+        held += part
+        response.captured.add(part)
+        if not response.captured.is_whole:
+            break
+    return bytes(held)
+
+
+def place_of(error: BaseException) -> str:
+    """Returns the type of an error and the line that raised it, without its text."""
+    frames = list(walk_tb(error.__traceback__))
+    frame, line = frames[-1]
+    own = [(each, number) for each, number in frames if "understudy" in each.f_code.co_filename]
+    frame, line = own[-1] if own else (frame, line)
+    return f"{type(error).__name__} in {Path(frame.f_code.co_filename).name}, line {line}"

@@ -1,0 +1,181 @@
+"""Judges each exchange that passes the proxy by the document and every rule; nothing is sent.
+
+The judge works in one thread of its own, so that requests pass while it works, and in the order in
+which exchanges end.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.exchange import Exchange, Request, Response
+from understudy.interface.operations import Routes
+from understudy.limits import JUDGED_BYTES
+from understudy.openapi.loader import Document
+from understudy.record.captures import decoded
+from understudy.record.header_fields import Fields, field
+from understudy.record.messages import ProxiedRequest, ProxiedResponse
+from understudy.record.overlaps import ExchangeSpan
+from understudy.record.upstream import NoUpstreamResponse
+from understudy.verify.evaluator import Evaluator
+from understudy.verify.findings import Finding
+from understudy.verify.run import evaluator_of, judged
+
+
+@dataclass(slots=True)
+class TrafficCounts:
+    """The numbers of exchanges that passed.
+
+    Attributes:
+        judged: Those that were judged.
+        too_large: Those that were not: a body is larger than the judge keeps, or cannot be decoded.
+        lost: Requests without a response.
+        blocked: Responses that were withheld from the client.
+    """
+
+    judged: int = 0
+    too_large: int = 0
+    lost: int = 0
+    blocked: int = 0
+
+
+class TrafficJudge:
+    """Judges what passes.
+
+    Args:
+        deployment: The deployment.
+        document: The document in force.
+        routes: Finds the operation of a request.
+        is_blocking: True to withhold responses that break a rule.
+        announce: Called with every finding when it is first made.
+        record: Called with every exchange before it is judged, with the evaluator.
+
+    Attributes:
+        evaluator: Judges the exchanges.
+        counts: How many there were.
+        proxy_failures: Place of an error of the proxy itself to the number of times.
+
+    Raises:
+        StartupError: The target accepts a rule that does not exist, or its facts cannot be read.
+    """
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        document: Document,
+        routes: Routes,
+        *,
+        is_blocking: bool,
+        announce: Callable[[Finding], None],
+        record: Callable[[Exchange, Evaluator], None] | None = None,
+    ) -> None:
+        self._deployment = deployment
+        self._routes = routes
+        self._announce = announce
+        self._record = record
+        self._thread = ThreadPoolExecutor(1, "understudy-judge")
+        self._judged_bytes = 0
+        self._number = 0
+        self.is_blocking = is_blocking
+        self.evaluator = evaluator_of(deployment.target, document, ())
+        self.counts = TrafficCounts()
+        self.proxy_failures: dict[str, int] = {}
+
+    async def passed(
+        self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
+    ) -> str | None:
+        """Takes a whole exchange; returns what is wrong with it if responses are withheld."""
+        at = self._deployment.time.now()
+        task = asyncio.get_running_loop().run_in_executor(
+            self._thread, self._judge, request, response, at, span.overlaps_change
+        )
+        return await task if self.is_blocking else None
+
+    def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
+        """Takes a request that got no response."""
+        at = self._deployment.time.now()
+        self._thread.submit(self._judge_lost, request, error, at)
+
+    def failed(self, place: str) -> None:
+        """Takes the place of an error of the proxy itself."""
+        self.proxy_failures[place] = self.proxy_failures.get(place, 0) + 1
+
+    def close(self) -> None:
+        """Waits until everything that passed is judged."""
+        self._thread.shutdown()
+
+    def _judge(
+        self,
+        request: ProxiedRequest,
+        response: ProxiedResponse,
+        at: datetime,
+        overlaps_change: bool,  # noqa: FBT001 - called by the executor, by position
+    ) -> str | None:
+        exchange = self._exchange(request, response, at)
+        if exchange is None:
+            self.counts.too_large += 1
+            return None
+        self.counts.judged += 1
+        self._judged_bytes += len(exchange.request.body) + len(exchange.response.body)
+        if overlaps_change or self._judged_bytes > JUDGED_BYTES.most:
+            self._forget()
+        if self._record is not None:
+            self._record(exchange, self.evaluator)
+        for finding in judged(self.evaluator, exchange):
+            if not finding.is_note:
+                self._announce(finding)
+        broken = self.evaluator.broken
+        if overlaps_change:
+            self._forget()
+        if not broken:
+            return None
+        rule, result = broken[0]
+        self.counts.blocked += self.is_blocking
+        return f"{rule}: expected {result.expected}; actual: {result.actual}"
+
+    def _judge_lost(self, request: ProxiedRequest, error: NoUpstreamResponse, at: datetime) -> None:
+        self.counts.lost += 1
+        exchange = self._exchange(request, ProxiedResponse(0, []), at)
+        for finding in self.evaluator.unanswered(exchange, str(error)) if exchange else ():
+            self._announce(finding)
+
+    def _forget(self) -> None:
+        """Forgets what passed before: no relation to it is judged."""
+        self.evaluator.history = self.evaluator.history.emptied()
+        self._judged_bytes = 0
+
+    def _exchange(
+        self, request: ProxiedRequest, response: ProxiedResponse, at: datetime
+    ) -> Exchange | None:
+        """Returns an exchange as checks judge it; None where a body was not kept or not decoded."""
+        if not (request.captured.is_whole and response.captured.is_whole):
+            return None
+        body = decoded(response.captured.content, field(response.fields, b"content-encoding"))
+        if body is None:
+            return None
+        sent = Request(
+            request.method, request.url, _texts(request.fields), request.captured.content
+        )
+        place = self._routes.find(sent.method, sent.url)
+        self._number += 1
+        exchange = Exchange(
+            number=self._number,
+            source="passed",
+            identity=self._deployment.target.identify(sent.token),
+            request=sent,
+            response=Response(response.status, _texts(response.fields), body),
+            at=at,
+            operation=place.operation,
+            site=place.site,
+            path=place.path,
+            values=place.values,
+        )
+        wording = self._deployment.wording
+        return exchange if wording is None else wording.recorded(exchange)
+
+
+def _texts(fields: Fields) -> tuple[tuple[str, str], ...]:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)

@@ -1,0 +1,96 @@
+"""Sends the requests that pass the proxy to the deployment, as they come, and streams its responses."""
+
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import suppress
+from typing import Final
+
+import httpx
+
+from understudy.limits import PROXIED_CONNECTIONS
+from understudy.record.header_fields import Fields
+from understudy.record.servers import ProxiedServer
+
+TIMEOUT: Final = httpx.Timeout(60.0, connect=10.0)
+"""Seconds of each read and write, and until a connection is made."""
+
+
+class NoUpstreamResponse(Exception):
+    """The deployment did not respond.
+
+    The text has no word of the request: it is printed.
+
+    Attributes:
+        status: The status code that says so to the client (RFC 9110, 15.6.3 and 15.6.5).
+        code: The word for programs beside it.
+    """
+
+    def __init__(self, error: httpx.HTTPError) -> None:
+        is_late = isinstance(error, httpx.TimeoutException)
+        self.status = 504 if is_late else 502
+        self.code = "gateway_timeout" if is_late else "bad_gateway"
+        reason = (
+            "did not respond in time" if is_late else "cannot be reached, or ended the connection"
+        )
+        super().__init__(f"the deployment {reason} ({type(error).__name__})")
+
+
+class Upstream:
+    """Holds the connections to a deployment.
+
+    Args:
+        transport: Sends the requests; one over sockets by default.
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        limits = httpx.Limits(max_connections=PROXIED_CONNECTIONS.most)
+        self._transport = transport or httpx.AsyncHTTPTransport(limits=limits)
+
+    async def send(
+        self,
+        server: ProxiedServer,
+        method: str,
+        target: bytes,
+        fields: Fields,
+        body: AsyncIterable[bytes] | bytes | None = None,
+    ) -> httpx.Response:
+        """Sends a request, and returns the response once its header is there.
+
+        Args:
+            server: The server that gets it.
+            method: The method.
+            target: Path and query, byte by byte as the client sent them.
+            fields: The header fields.
+            body: The body; None without one.
+
+        Raises:
+            NoUpstreamResponse: No response was received.
+        """
+        request = httpx.Request(
+            method,
+            server.origin,
+            headers=fields,
+            content=body,
+            extensions={"timeout": TIMEOUT.as_dict(), "target": target},
+        )
+        try:
+            return await self._transport.handle_async_request(request)
+        except httpx.HTTPError as error:
+            raise NoUpstreamResponse(error) from None  # its text may have the address
+
+    async def aclose(self) -> None:
+        """Closes every connection."""
+        with suppress(httpx.HTTPError):
+            await self._transport.aclose()
+
+
+async def parts_of(received: httpx.Response) -> AsyncIterator[bytes]:
+    """Yields the body of a response as it is received.
+
+    Raises:
+        NoUpstreamResponse: It ended too early.
+    """
+    try:
+        async for part in received.aiter_raw():
+            yield part
+    except httpx.HTTPError as error:
+        raise NoUpstreamResponse(error) from None

@@ -1,0 +1,115 @@
+"""``understudy record`` as its users start it: sockets, live lines, a signal at the end."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.cli.conftest import UNDERSTUDY
+from tests.patient import PATIENCE, get, request
+
+from understudy.cli import main
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
+
+ADA = {"Authorization": "Bearer ada-full"}
+
+
+@pytest.fixture(scope="module")
+def background() -> Iterator[Background]:
+    """A mock that plays the deployment."""
+    background = Background(Settings(log="off"))
+    yield background
+    background.stop()
+
+
+@pytest.fixture
+def target(background: Background, tmp_path: Path) -> Path:
+    path = tmp_path / "staging.toml"
+    path.write_text(f'base_url = "{background.url}/v3"\nauth_url = "{background.auth_url}"\n')
+    return path
+
+
+class Proxying:
+    """A proxy in a process of its own.
+
+    Attributes:
+        base_url: Base URL of the resource API.
+        output: What the process has printed, once it has ended.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], ready: Path) -> None:
+        self.process = process
+        deadline = time.monotonic() + PATIENCE
+        while not ready.exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)  # noqa: TID251 - waits for another process, not for a world's clock
+        self.base_url: str = json.loads(ready.read_text())["base_url"]
+        self.output = ""
+
+    def end(self, number: signal.Signals) -> int:
+        """Sends a signal, and returns the exit code."""
+        self.process.send_signal(number)
+        self.output = "".join(self.process.communicate(timeout=PATIENCE))
+        return self.process.returncode
+
+
+@contextmanager
+def proxying(target: Path, *options: str) -> Iterator[Proxying]:
+    ready = target.with_name("ready.json")
+    command = [str(UNDERSTUDY), "record", "--target", str(target), "--ready-file", str(ready)]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--auth-port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield Proxying(process, ready)
+        finally:
+            process.kill()
+
+
+def parts(count: int) -> Iterator[bytes]:
+    for _ in range(count):
+        yield b"x" * 65_536
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(
+    target: Path, number: signal.Signals
+) -> None:
+    with proxying(target) as proxy:
+        assert get(f"{proxy.base_url}/profiles/ada").json()["display_name"]
+        chunked = request("POST", f"{proxy.base_url}/me/avatars", headers=ADA, content=parts(20))
+        assert chunked.status_code == 415
+        waiting = {**ADA, "Expect": "100-continue", "Content-Type": "application/json"}
+        changed = request("PATCH", f"{proxy.base_url}/me/profile", headers=waiting, content=b"{}")
+        assert changed.status_code == 200
+        assert proxy.end(number) == 0, proxy.output
+    assert "3 exchanges judged, 0 findings" in proxy.output
+
+
+def test_a_recording_needs_a_deployment() -> None:
+    result = CliRunner().invoke(main, ["record"])
+    assert result.exit_code == 2
+    assert "--target FILE or --base-url URL" in result.output
+
+
+@pytest.mark.parametrize("option", ["--port", "--ready-file"])
+def test_what_cannot_be_used_is_said_in_one_line(
+    target: Path, background: Background, option: str
+) -> None:
+    values: dict[str, Callable[[], str]] = {
+        "--port": lambda: background.url.rpartition(":")[2],
+        "--ready-file": lambda: str(target / "ready.json"),
+    }
+    result = CliRunner().invoke(main, ["record", "--target", str(target), option, values[option]()])
+    assert result.exit_code == 2
+    assert option in result.output
