@@ -4,6 +4,9 @@ import hashlib
 import re
 from functools import lru_cache
 
+HASH_BYTES = 32
+"""Bytes of an e-mail hash, a SHA-256."""
+
 _HASH = re.compile(r"[0-9a-f]{64}")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 

@@ -179,6 +179,9 @@ PEOPLE: Collection[Person] = Collection("people", Person)
 SLUGS_BY_HASH: Collection[str] = Collection("slugs_by_hash", str)
 """SHA-256 of any of a person's addresses, lower-case hexadecimal, to the person's slug."""
 
+IMAGE_ID_BYTES = 16
+"""Bytes that an image_id writes as hexadecimal digits."""
+
 SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 """image_id of an avatar to the slug of the person whose account it is in."""
 
