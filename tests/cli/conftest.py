@@ -21,10 +21,12 @@ PATIENCE = 120
 class Running:
     """A mock in a process of its own."""
 
+    command: tuple[str, ...] = ("serve",)
+
     def __init__(self, directory: Path, *options: str, **environment: str) -> None:
         self.ready_file = directory / "ready.json"
         self.output = directory / "output.txt"
-        command = [str(UNDERSTUDY), "serve", "--ready-file", str(self.ready_file)]
+        command = [str(UNDERSTUDY), *self.command, "--ready-file", str(self.ready_file)]
         ports = ["--port", "0", "--auth-port", "0"]
         with self.output.open("w") as output:
             self.process = subprocess.Popen(

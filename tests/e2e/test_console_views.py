@@ -1,6 +1,7 @@
 """The console's other views in a real browser, and what nobody may do with it."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -140,16 +141,39 @@ def test_faults_readings_and_limits_are_switched(console: Console) -> None:
     assert ben.status_code == 429
 
 
-def test_a_capsule_is_saved_and_opened(console: Console, tmp_path) -> None:
+DROP = """([bytes, name]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([Uint8Array.from(bytes)], name));
+  document.body.dispatchEvent(
+    new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def test_a_capsule_is_saved_and_opened_by_dropping_it(console: Console) -> None:
     console.client.patch("/me/profile", headers=ADA, json={"location": "Elsewhere"})
+    recorded = console.admin("GET", "/requests/1")["response"]["bodyAsBase64"]
     console.open("#/traffic/1")
     with console.page.expect_download() as download:
         console.click(console.button("Save a capsule"))
-    download.value.save_as(tmp_path / "w.capsule")
+    assert download.value.suggested_filename.endswith("-before-1.capsule.zip")
+    capsule = Path(download.value.path()).read_bytes()
     console.admin("POST", "/reset")
     console.open("#/worlds")
-    console.page.get_by_label("Open a capsule here").set_input_files(tmp_path / "w.capsule")
+    console.page.evaluate(DROP, [list(capsule), "bug.capsule.zip"])
     expect(console.page.locator("#notices")).to_contain_text("The world stands before request 1")
+    console.click(console.button("Send again"))
+    expect(console.page.locator(".facts")).to_contain_text("#2")
+    assert console.admin("GET", "/requests/2")["response"]["bodyAsBase64"] == recorded
+    console.done_in(2)
+
+
+def test_a_capsule_of_another_world_says_where_to_open_it(console: Console, tmp_path) -> None:
+    other = console.admin("POST", "/worlds", {})
+    capsule = tmp_path / "other.capsule.zip"
+    capsule.write_bytes(patient.get(f"{other['admin_url']}/capsule").content)
+    console.open("#/worlds")
+    console.page.get_by_label("Open a capsule here").set_input_files(capsule)
+    expect(console.page.locator("#notices .bad")).to_contain_text("a world of the same name")
 
 
 def test_the_console_of_a_world_shows_nothing_of_another(console: Console, mock: Running) -> None:

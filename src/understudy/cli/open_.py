@@ -1,42 +1,70 @@
-"""``understudy open``: opens a capsule in a running mock."""
+"""``understudy open``: opens a capsule in a running mock, or starts one for it."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from understudy.cli.mock_options import client, mock_options
-from understudy.errors import StartupError
+from understudy.cli.mock_options import URL, mock_options
+from understudy.cli.option_types import PORT
 
 
 @click.command("open")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @mock_options
-def open_(file: Path, url: str, world: str | None, admin_token: str | None) -> None:
-    """Open a capsule in a running mock, before the same request.
+@click.option(
+    "--port",
+    type=PORT,
+    default=8080,
+    show_default=True,
+    help="Port of a mock that is started; 0 for a free one, and a mock of its own.",
+)
+@click.option(
+    "--auth-port",
+    type=PORT,
+    default=8081,
+    show_default=True,
+    help="Port of its authorization server; 0 for a free one.",
+)
+@click.option(
+    "--fixtures",
+    type=click.Path(path_type=Path),
+    help="Directory of the people that the capsule was made with, for a mock that is started.",
+)
+@click.option(
+    "--document",
+    type=click.Path(path_type=Path),
+    help="OpenAPI document that the capsule was made with, for a mock that is started.",
+)
+@click.option(
+    "--ready-file",
+    type=click.Path(path_type=Path),
+    help="File to write one line of JSON with the addresses to, once a started mock is ready.",
+)
+@click.pass_context
+def open_(
+    context: click.Context,
+    /,
+    file: Path,
+    url: str,
+    world: str | None,
+    admin_token: str | None,
+    **started: Any,
+) -> None:
+    """Open a capsule in a running mock, or in a new one.
 
-    The mock must have the fixtures and the document that the capsule was made with. The clock is
-    frozen at the moment of the capsule, so that the same requests get the same responses.
+    Without --mock, a mock that responds at --port is used; where none does, one is started, and runs
+    until Ctrl-C. It must have the fixtures and the document that the capsule was made with. The
+    clock is frozen at the moment of the capsule, so that the same requests get the same responses.
     """
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        msg = f"{file} cannot be read: {error.strerror}. Save one with GET /__admin/capsule."
-        raise StartupError(msg) from error
-    headers = {"Content-Type": "application/zip"}
-    mock = client(url, world, admin_token)
-    opened = mock.call("POST", "/capsule", content=content, headers=headers)
-    for line in lines(opened):
+    from understudy.cli.opening import is_running, open_in_new, open_in_running, read_capsule
+
+    capsule = read_capsule(file)
+    default = click.core.ParameterSource.DEFAULT
+    if context.get_parameter_source("url") is default:
+        url = f"{URL.rpartition(':')[0]}:{started['port']}"
+        if not started["port"] or not is_running(url):
+            open_in_new(capsule, world, started)
+            return
+    for line in open_in_running(capsule, url, world, admin_token):
         click.echo(line)
-
-
-def lines(opened: Any) -> list[str]:
-    """Returns what was opened, and what can be done next."""
-    number = opened["request"]
-    place = f"before request {number}" if number else f"after request {opened['requests']}"
-    where = "" if opened["world"] == "default" else f" --world {opened['world']}"
-    return [
-        f"The world {opened['world']} stands {place}; its clock is frozen at {opened['now']}.",
-        f"understudy journal{where} lists the {opened['requests']} requests of the capsule"
-        + (f", and understudy explain {number}{where} explains that one." if number else "."),
-    ]

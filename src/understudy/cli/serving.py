@@ -5,7 +5,7 @@ import gc
 import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import click
 import orjson
+from starlette.types import ASGIApp
 
 from understudy.cli.banner import banner
 from understudy.cli.certificates import Certificate, certificate
@@ -33,19 +34,22 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})
 """The addresses that mean every network interface."""
 
 
-def run(settings: Settings) -> None:
+Preparation = Callable[[ASGIApp, str], Sequence[str]]
+"""Puts a mock into a state before its resource API serves at an address; returns what to tell."""
+
+
+def run(settings: Settings, prepare: Preparation | None = None) -> None:
     """Runs the mock until it is stopped.
+
+    Args:
+        settings: Its settings.
+        prepare: Called before the mock serves; None: it begins with its fixtures.
 
     Raises:
         StartupError: A setting, a document or a fixture is not as it must be.
     """
     _expect_files(settings)
-    if settings.port == settings.auth_port != 0 and not settings.single_port:
-        msg = (
-            f"--port and --auth-port are both {settings.port}; give them two ports, "
-            "or add --single-port."
-        )
-        raise StartupError(msg)
+    _expect_two_ports(settings)
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
     resource = server.bind(settings.host, settings.port, "--port")
     authorization = resource
@@ -59,6 +63,7 @@ def run(settings: Settings) -> None:
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
     mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
+    told = prepare(mock.resource, site_url) if prepare else ()
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
     if tls and tls.authority:
@@ -68,7 +73,8 @@ def run(settings: Settings) -> None:
         _settle_memory()
         # JSON lines are read by a program, which finds nothing else on standard output.
         is_json = settings.log == "json"
-        click.echo(banner(mock, site_url, auth_url, settings.admin_token), err=is_json)
+        screen = banner(mock, site_url, auth_url, settings.admin_token)
+        click.echo("\n".join((screen, *told)), err=is_json)
         if draft is not None and settings.ready_file is not None:
             draft.write_bytes(orjson.dumps(addresses) + b"\n")
             draft.replace(settings.ready_file)  # at once: a reader never sees half a line
@@ -80,6 +86,20 @@ def run(settings: Settings) -> None:
         certificate=tls and (tls.chain, tls.key),
     )
     _run(serving)
+
+
+def _expect_two_ports(settings: Settings) -> None:
+    """Refuses one port for two servers.
+
+    Raises:
+        StartupError: Both ports are the same.
+    """
+    if settings.port == settings.auth_port != 0 and not settings.single_port:
+        msg = (
+            f"--port and --auth-port are both {settings.port}; give them two ports, "
+            "or add --single-port."
+        )
+        raise StartupError(msg)
 
 
 def _mock(settings: Settings, record: RequestListener | None, addresses: Addresses) -> Mock:

@@ -12,6 +12,7 @@ import { showDone, showError } from "./notices.js";
 import { address, route } from "./router.js";
 import { get, listen } from "./store.js";
 import { VIEWS } from "./views/index.js";
+import { takeDroppedCapsules } from "./worlds/capsule.js";
 
 const STATES = {
   connecting: ["quiet", "connecting"],
@@ -101,6 +102,7 @@ function onKey(event) {
 async function start() {
   addEventListener("hashchange", () => show().catch(showError));
   addEventListener("keydown", onKey);
+  takeDroppedCapsules();
   listen("connection", showStatus);
   listen("world", showStatus);
   listen("calls", showCalls);

@@ -7,6 +7,7 @@ import { adminResponse } from "../api.js";
 import { h } from "../dom.js";
 import { counted, moment } from "../format.js";
 import { attempt, showDone } from "../notices.js";
+import { go } from "../router.js";
 import { get } from "../store.js";
 
 /**
@@ -16,35 +17,47 @@ import { get } from "../store.js";
  */
 export async function saveCapsule(request) {
   const response = await adminResponse("GET", request ? `/capsule?request=${request}` : "/capsule");
-  const name = `${get().world}${request ? `-before-${request}` : ""}.capsule`;
+  const name = `${get().world}${request ? `-before-${request}` : ""}.capsule.zip`;
   const link = h("a", { href: URL.createObjectURL(await response.blob()), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
-/** @returns {{node: HTMLElement, load: () => void}} */
-export function capsulePanel() {
-  const file = h("input", { id: "capsule-file", type: "file", onchange: () => open(file.files[0]) });
-  const open = (chosen) => chosen && attempt(async () => {
-    const response = await adminResponse("POST", "/capsule", new Blob([chosen], { type: "application/zip" }));
+/**
+ * Opens a capsule in the world that this console shows.
+ *
+ * @param {File | undefined} file
+ */
+export function openCapsule(file) {
+  return file && attempt(async () => {
+    const response = await adminResponse("POST", "/capsule", new Blob([file], { type: "application/zip" }));
     const { request, requests, now } = await response.json();
     const place = request ? `before request ${request}` : "at its end";
     showDone(`The world stands ${place}, at ${moment(now)}, with ${counted(requests, "request")} in its journal.`);
+    if (request) go(["traffic", request]);
   });
+}
+
+/** Opens a capsule that is dropped anywhere in the page, which a browser would leave for the file. */
+export function takeDroppedCapsules() {
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    openCapsule(event.dataTransfer.files[0]);
+  });
+}
+
+/** @returns {{node: HTMLElement, load: () => void}} */
+export function capsulePanel() {
+  const file = h("input", { id: "capsule-file", type: "file", accept: ".zip", onchange: () => openCapsule(file.files[0]) });
   const node = h("section", { class: "message", "aria-label": "Capsule",
-    ondragover: (event) => {
-      event.preventDefault();
-      node.classList.add("dropping");
-    },
+    ondragover: () => node.classList.add("dropping"),
     ondragleave: () => node.classList.remove("dropping"),
-    ondrop: (event) => {
-      event.preventDefault();
-      node.classList.remove("dropping");
-      open(event.dataTransfer.files[0]);
-    } },
+    ondrop: () => node.classList.remove("dropping") },
   h("h2", {}, "Capsule"),
   h("p", { class: "quiet" }, "The world in one file, without secrets: attach it to a bug report. The request it stands before can be sent again on another machine, and gets the same response."),
   h("p", {}, h("button", { type: "button", class: "small", onclick: () => attempt(() => saveCapsule()) }, "Save the world as it is now")),
-  h("div", { class: "field" }, h("label", { for: "capsule-file" }, "Open a capsule here, or drop it; it replaces the state of this world"), file));
+  h("div", { class: "field" }, h("label", { for: "capsule-file" }, "Open a capsule here, or drop it anywhere in this page; it replaces the state of this world"), file));
   return { node, load: () => {} };
 }

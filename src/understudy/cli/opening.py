@@ -1,0 +1,139 @@
+"""Opens capsules for ``understudy open``: in a running mock by its admin API, or in a new one."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from starlette.types import ASGIApp
+
+from understudy.api.asgi_exchange import exchanged
+from understudy.cli.mock_options import client
+from understudy.cli.serving import Preparation, run
+from understudy.errors import Problem, StartupError
+from understudy.mock.admin.capsule_files import unpack
+from understudy.mock.settings import Settings
+
+_ZIP = {"Content-Type": "application/zip"}
+_DEFAULT = "default"
+
+
+class CapsuleFile(NamedTuple):
+    """The file of a capsule.
+
+    Attributes:
+        content: Its bytes.
+        world: The name of the world that it was made of.
+    """
+
+    content: bytes
+    world: str
+
+
+def read_capsule(path: Path) -> CapsuleFile:
+    """Reads the file of a capsule.
+
+    Raises:
+        StartupError: It cannot be read, or is no capsule.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}. Save one with GET /__admin/capsule."
+        raise StartupError(msg) from error
+    try:
+        return CapsuleFile(content, unpack(content).world)
+    except Problem as problem:
+        msg = f"{path}: {problem.message}"
+        raise StartupError(msg) from problem
+
+
+def is_running(url: str) -> bool:
+    """Tells whether something responds at an address."""
+    try:
+        httpx.get(f"{url}/__admin/health", trust_env=False)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def open_in_running(
+    capsule: CapsuleFile, url: str, world: str | None, admin_token: str | None
+) -> list[str]:
+    """Opens a capsule in a running mock, and returns what to tell the user.
+
+    Args:
+        capsule: The capsule.
+        url: Address of the mock.
+        world: The world to open it in; None for the one of its name, made if it is not there.
+        admin_token: The token that other machines need.
+
+    Raises:
+        StartupError: No mock responds, or it refuses the capsule.
+    """
+    if world is None and capsule.world != _DEFAULT and "/__world/" not in url:
+        world = capsule.world
+        everything = client(url, None, admin_token)
+        try:
+            everything.call("GET", f"/worlds/{world}")
+        except StartupError:
+            everything.call("POST", "/worlds", json={"name": world})
+    mock = client(url, world, admin_token)
+    opened = mock.call("POST", "/capsule", content=capsule.content, headers=_ZIP)
+    return lines(opened, mock.url)
+
+
+def open_in_new(capsule: CapsuleFile, world: str | None, options: Mapping[str, Any]) -> None:
+    """Starts a mock that begins as a capsule, and runs it until it is stopped.
+
+    Args:
+        capsule: The capsule.
+        world: The world to open it in; None for the one of its name.
+        options: Settings of the mock.
+
+    Raises:
+        StartupError: The mock cannot be started, or refuses the capsule.
+    """
+    run(Settings(**options), prepare=_opening(capsule, world or capsule.world))
+
+
+def _opening(capsule: CapsuleFile, world: str) -> Preparation:
+    def prepare(site: ASGIApp, site_url: str) -> list[str]:
+        async def call(path: str, **options: Any) -> Any:
+            request = httpx.Request("POST", f"{site_url}{path}", **options)
+            response = await exchanged(site, request)
+            response.read()
+            if response.is_error:
+                raise StartupError(response.json()["detail"])
+            return response.json()
+
+        async def opened() -> list[str]:
+            prefix = "" if world == _DEFAULT else f"/__world/{world}"
+            if prefix:
+                await call("/__admin/worlds", json={"name": world})
+            path = f"{prefix}/__admin/capsule"
+            about = await call(path, content=capsule.content, headers=_ZIP)
+            return lines(about, site_url + prefix)
+
+        return asyncio.run(opened())
+
+    return prepare
+
+
+def lines(opened: Any, url: str) -> list[str]:
+    """Returns what was opened, and what can be done next.
+
+    Args:
+        opened: The response of ``POST /capsule``.
+        url: Address of the world.
+    """
+    number = opened["request"]
+    place = f"before request {number}" if number else f"after request {opened['requests']}"
+    where = "" if opened["world"] == _DEFAULT else f" --world {opened['world']}"
+    return [
+        f"The world {opened['world']} stands {place}; its clock is frozen at {opened['now']}.",
+        f"understudy journal{where} lists the {opened['requests']} requests of the capsule"
+        + (f", and understudy explain {number}{where} explains that one." if number else "."),
+        f"Console: {url}/__console#/traffic" + (f"/{number}" if number else ""),
+    ]
