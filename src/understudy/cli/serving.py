@@ -35,7 +35,7 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})
 
 
 Preparation = Callable[[ASGIApp, str], Sequence[str]]
-"""Puts a mock into a state before its resource API serves at an address; returns what to tell."""
+"""Puts a mock into a state before its resource API serves at an address; returns lines for the user."""
 
 
 def run(settings: Settings, prepare: Preparation | None = None) -> None:
@@ -63,7 +63,7 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
     mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
-    told = prepare(mock.resource, site_url) if prepare else ()
+    prepared = prepare(mock.resource, site_url) if prepare else ()
 
     addresses = {"base_url": site_url + mock.base_path, "auth_url": auth_url}
     if tls and tls.authority:
@@ -74,7 +74,7 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
         # JSON lines are read by a program, which finds nothing else on standard output.
         is_json = settings.log == "json"
         screen = banner(mock, site_url, auth_url, settings.admin_token)
-        click.echo("\n".join((screen, *told)), err=is_json)
+        click.echo("\n".join((screen, *prepared)), err=is_json)
         if draft is not None and settings.ready_file is not None:
             draft.write_bytes(orjson.dumps(addresses) + b"\n")
             draft.replace(settings.ready_file)  # at once: a reader never sees half a line
