@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import pytest
 
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.verifying import exit_code
+from understudy.cli.reporting import exit_code
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import Run

@@ -23,6 +23,7 @@ from understudy.cli.journal import journal
 from understudy.cli.learn import learn
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
+from understudy.cli.merge import merge
 from understudy.cli.open_ import open_
 from understudy.cli.record import record
 from understudy.cli.rules import rules
@@ -78,7 +79,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, learn, drift, record, generate, infer, lint, rules, fixtures),
+    *(serve, verify, merge, learn, drift, record, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
 )
 for command in COMMANDS:

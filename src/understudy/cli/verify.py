@@ -3,7 +3,6 @@
 import gc
 import os
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,46 +12,18 @@ from understudy.cli import completion
 from understudy.cli.deployment_options import address_options, limit_options
 from understudy.cli.document_options import overlay_option
 from understudy.cli.option_types import rule_ids
+from understudy.cli.report_options import (
+    baseline_option,
+    fail_on_option,
+    printing_options,
+    report_option,
+)
 
 COLLECTED_AFTER = 20_000
 """Objects that are allocated between two collections of garbage."""
 
 TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
 """The environment variable that names the directory for Hypothesis's tables of characters."""
-
-FAIL_ON = ("findings", "not-checked", "notes", "nothing")
-
-
-def _reports(
-    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
-) -> tuple[tuple[str, Path], ...]:
-    """Parses the values of ``--report``.
-
-    Raises:
-        BadParameter: A value is not a known format with a file.
-    """
-    if not texts:
-        return ()
-    from understudy.verify.reports import FORMATS
-
-    return tuple(_report(text, FORMATS) for text in texts)
-
-
-def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
-    from understudy.errors import nearest
-
-    name, _, path = text.partition("=")
-    if name == "github" and not path:
-        return name, Path()
-    if name not in formats:
-        known = (*formats, "github")
-        hint = nearest(name, list(known)) or f"; formats are {', '.join(known)}"
-        msg = f"there is no report format {name!r}{hint}"
-        raise click.BadParameter(msg)
-    if not path:
-        msg = f"{text!r} names no file; write {name}=FILE"
-        raise click.BadParameter(msg)
-    return name, Path(path)
 
 
 def _keep_tables() -> None:
@@ -93,37 +64,25 @@ def _keep_tables() -> None:
     metavar="ID,…",
     help="Judge only these rules; `understudy rules` lists them.",
 )
-@click.option(
-    "--report",
-    "reports",
-    multiple=True,
-    callback=_reports,
-    metavar="FORMAT=FILE",
-    help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`, without a"
-    " file: annotations and the job summary. Repeatable.",
-)
+@report_option
 @click.option("--seed", default=0, help="Seed for generated cases.")
 @limit_options
 @click.option(
     "--workers", type=click.IntRange(1, 16), default=1, help="Threads for generated cases."
 )
 @click.option(
-    "--fail-on",
-    multiple=True,
-    type=click.Choice(FAIL_ON),
-    help="What sets the exit code; repeatable.  [default: findings, and in CI not-checked]",
+    "--shard",
+    metavar="I/N",
+    help="Judge part I of N, each on another machine; `understudy merge` joins the reports.",
 )
+@fail_on_option
 @click.option(
     "--facts",
     type=click.Path(path_type=Path),
     metavar="FACTS.yaml",
     help="Judge by what `understudy learn` wrote of the deployment, instead of assuming it.",
 )
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    help="File of known findings, each accepted until a date.",
-)
+@baseline_option
 @click.option(
     "--cases",
     type=click.IntRange(0),
@@ -150,11 +109,8 @@ def _keep_tables() -> None:
 @click.option(
     "--schema", "is_schema", is_flag=True, help="Print the JSON Schema of target files, and stop."
 )
-@click.option("--json", is_flag=True, help="Print the JSON report, and the text to standard error.")
+@printing_options
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-@click.option(
-    "--verbose", is_flag=True, help="Print consequences, notes and unchecked rules in full."
-)
 def verify(**options: Any) -> None:
     """Judge a deployment by the contract.
 
@@ -187,7 +143,7 @@ def verify(**options: Any) -> None:
         ask_for_target(options["target"] or Path("target.toml"))
         return
     typed = verifying.typed(options)
-    if options["is_plan"] and typed.is_json:
+    if options["is_plan"] and typed.reporting.is_json:
         msg = "--json prints the report of a run, and --plan sends nothing; leave one out."
         raise click.UsageError(msg)
     if options["is_plan"]:

@@ -35,6 +35,7 @@ class Deployment:
         journal: File that a cleanup after a kill reads; None if nothing survives this process.
         target_file: The file that the target was read from; None without one.
         ledger: File that keeps the count of the hour's requests over runs; None to count in memory.
+        shared_ledger: URL of the store that keeps this count for runs of several machines.
     """
 
     target: Target
@@ -46,6 +47,7 @@ class Deployment:
     journal: Path | None = None
     ledger: Path | None = None
     target_file: Path | None = None
+    shared_ledger: str | None = None
 
     @property
     def document_file(self) -> Path | None:

@@ -73,6 +73,9 @@ class Outcome:
         target_file: The target file; None without one.
         remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
+        shard: The part of the work that the run did, such as ``2/4``; empty for all of it.
+        shards: The names of all shards that together do the whole work.
+        contract: A digest of the documents and rules that the run judged by.
     """
 
     target: str
@@ -94,6 +97,9 @@ class Outcome:
     differences: tuple[str, ...] = ()
     document_file: Path | None = None
     target_file: Path | None = None
+    shard: str = ""
+    shards: tuple[str, ...] = ()
+    contract: str = ""
 
     def count(self, status: Status) -> int:
         """Returns the number of rules with this status."""

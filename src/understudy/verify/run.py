@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 from understudy.deployments.deployment import Deployment
@@ -31,6 +32,7 @@ from understudy.verify.history import History
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
+from understudy.verify.shards import Division, Shard
 from understudy.verify.undo import Undo
 
 GIVE_UP = 5
@@ -51,6 +53,7 @@ class RunOptions:
         undisturbed: Returns a context in which undoing is not interrupted.
         needs_interface: True to refuse the document of another service, of which no rule could
             judge anything; False where generated cases of any service are sent.
+        shard: The part of the work that this run does; None for all of it.
     """
 
     rules: tuple[str, ...] = ()
@@ -61,6 +64,7 @@ class RunOptions:
     is_preflighted: bool = False
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
     needs_interface: bool = True
+    shard: Shard | None = None
 
 
 class RuleBroken(Exception):
@@ -89,6 +93,7 @@ class Run:
         document: The resource API's document in force.
         undo: Undoes the run's changes.
         resources: What is inferred from the document of another service; nothing from this interface's.
+        division: The work that this run leaves to other shards; none in a run of its own.
         reasons: Rule id to the reason why no probe of it could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
@@ -104,12 +109,22 @@ class Run:
     document: Document
     undo: Undo
     resources: ResourceModel = field(default_factory=ResourceModel)
+    division: Division = field(default_factory=Division)
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
     not_run: list[str] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     lost: int = 0
     broken: RuleBroken | None = None
+
+    @property
+    def contract(self) -> str:
+        """A digest of the documents and rules that the run judges by."""
+        documents = [self.document.raw, bundled("authorization.yaml").raw]
+        rules = [(rule.id, rule.statement) for rule in self.evaluator.rules.values()]
+        target = self.deployment.target
+        parts = [documents, rules, target.accept, target.accept_as_stated]
+        return sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
     def has_interface(self) -> bool:

@@ -4,7 +4,7 @@ A refusal of the gateway ends a probe, and is the reason why its rules are not c
 the run, and the outcome holds what was done until then.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -15,19 +15,19 @@ from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal, Unr
 from understudy.deployments.wording import as_on_the_wire
 from understudy.errors import StartupError
 from understudy.interface.operations import UPDATE_PROFILE
-from understudy.openapi.loader import Document
-from understudy.verify.catalogue import rules_of
+from understudy.verify.candidates import candidates, needs_of
 from understudy.verify.events import Found, PhaseStarted
 from understudy.verify.inferred.phase import judge_inferred_state
-from understudy.verify.needs import lacking
-from understudy.verify.ordering import in_order, order_of_parts
+from understudy.verify.ordering import order_of_parts
 from understudy.verify.outcome import Outcome
 from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
-from understudy.verify.probing import PROBES, Probe
+from understudy.verify.probing import Probe
 from understudy.verify.readings.experiments import carry_out_experiments
 from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
+from understudy.verify.shard_works import FACTS, division_of
+from understudy.verify.shards import Division
 from understudy.verify.unjudged import UNJUDGED
 
 _OVER = object()
@@ -49,6 +49,7 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
 
 def _carried_out(deployment: Deployment, options: RunOptions) -> Outcome:
     run = start(deployment, options)
+    run.division = _division(run)
     not_restored: list[str] = []
     if options.is_preflighted and run.has_interface:
         _try_target(run)
@@ -97,29 +98,15 @@ def run_phases(run: Run) -> Outcome:
     return _outcome(run, started, stopped)
 
 
-def chosen(
-    deployment: Deployment, document: Document, rules: Sequence[str] = ()
-) -> list[tuple[Probe, str | None]]:
-    """Returns the probes of the rules to judge, each with the reason why it cannot run or None.
-
-    They are in the order in which they begin; those that cannot run come last. There are none for
-    another service.
-
-    Raises:
-        StartupError: There is no such rule, or it is not of the service.
-    """
-    candidates = _candidates(deployment, rules_of(document, rules))
-    ready = in_order([probe for probe, reason in candidates if reason is None])
-    excluded = [(probe, reason) for probe, reason in candidates if reason is not None]
-    return [*((probe, None) for probe in ready), *excluded]
+def _candidates_of(run: Run) -> list[tuple[Probe, str | None]]:
+    return candidates(run.deployment, run.evaluator.rules, run.division)
 
 
-def _candidates(deployment: Deployment, wanted: Collection[str]) -> list[tuple[Probe, str | None]]:
-    return [
-        (probe, lacking(probe.needs, deployment.target, deployment.time))
-        for probe in PROBES
-        if any(rule in wanted for rule in probe.rules)
-    ]
+def _division(run: Run) -> Division:
+    """Returns the work of each shard, if the run is one of several."""
+    phases = [name for name, _ in run.options.phases]
+    target, rules = run.deployment.target, run.evaluator.rules
+    return division_of(run.options.shard, target, run.document, run.resources, rules, phases)
 
 
 def _never_responded(run: Run) -> bool:
@@ -133,13 +120,7 @@ def _try_target(run: Run) -> None:
     Raises:
         StartupError: The deployment refused one.
     """
-    candidates = _candidates(run.deployment, run.evaluator.rules)
-    preflight(ProbeClient(run.gateway, "preflight"), needs_of(candidates))
-
-
-def needs_of(candidates: Iterable[tuple[Probe, str | None]]) -> set[str]:
-    """Returns what the probes need that can run."""
-    return {need for probe, reason in candidates if reason is None for need in probe.needs}
+    preflight(ProbeClient(run.gateway, "preflight"), needs_of(_candidates_of(run)))
 
 
 def report_unrestored(run: Run) -> None:
@@ -170,7 +151,7 @@ def _remaining(run: Run) -> Iterator[str]:
 def _probes(run: Run) -> None:
     """Sends every probe that does not use up a limit."""
     ready: list[Probe] = []
-    for probe, reason in _candidates(run.deployment, run.evaluator.rules):
+    for probe, reason in _candidates_of(run):
         if reason is not None:
             run.reasons |= dict.fromkeys(probe.rules, reason)
             continue
@@ -183,6 +164,8 @@ def _probes(run: Run) -> None:
 def _experiments(run: Run) -> None:
     """Sends the experiments of what was learnt and no probe sends, so that a change is seen."""
     wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
+    if not run.division.has(FACTS.name):
+        return
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted)
 
 
@@ -195,7 +178,7 @@ _FIRST: Final[Sequence[tuple[str, Phase]]] = (
 
 def _exhausting(run: Run) -> None:
     """Sends the probes that use up a limit, once nothing is left to undo by the same limit."""
-    candidates = _candidates(run.deployment, run.evaluator.rules)
+    candidates = _candidates_of(run)
     ready = [probe for probe, reason in candidates if reason is None and _is_exhausting(probe)]
     if not ready:
         return
@@ -280,4 +263,7 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         not_restored=(),
         exchanges=tuple(map(as_on_the_wire, run.exchanges)),
         not_run=tuple(run.not_run),
+        shard=str(run.division.shard or ""),
+        shards=run.division.needed,
+        contract=run.contract,
     )

@@ -1,15 +1,18 @@
 """Makes the report for programs; ``report.schema.json`` describes each version of it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
 
+import understudy
 from understudy.verify.findings import Finding, shown
 from understudy.verify.outcome import Coverage, Outcome
+from understudy.verify.reports.exchange_records import exchange_record
 from understudy.verify.reproducing import commands, snippet
 
-VERSION = 2
+VERSION = 3
 
 
 def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -21,7 +24,11 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
     """Returns the report's content."""
     return {
         "version": VERSION,
+        "understudy": understudy.__version__,
+        "contract": outcome.contract,
         "target": outcome.target,
+        "shard": outcome.shard,
+        "shards": list(outcome.shards),
         "seed": outcome.seed,
         "started": outcome.started.isoformat(),
         "seconds": round(outcome.took.total_seconds(), 3),
@@ -37,6 +44,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
                 "reason": rule_outcome.reason,
                 "checks": rule_outcome.checks,
                 "exchanges": list(rule_outcome.exchanges),
+                "could_be": rule_outcome.could_be,
             }
             for rule_outcome in outcome.rules
         ],
@@ -50,6 +58,9 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
             "counted_in_the_hour": dict(outcome.counted),
             "not_run": list(outcome.not_run),
         },
+        "variables": sorted(set(secrets.values())),
+        "document_file": _path(outcome.document_file),
+        "target_file": _path(outcome.target_file),
     }
 
 
@@ -68,7 +79,14 @@ def described(finding: Finding, secrets: Mapping[str, str]) -> dict[str, Any]:
             "curl": commands(finding, secrets),
             "python": snippet(finding, secrets),
         },
+        "attempts": finding.attempts,
+        "needs_time": finding.needs_time,
+        "exchanges": [exchange_record(exchange, secrets) for exchange in finding.steps],
     }
+
+
+def _path(file: Path | None) -> str | None:
+    return None if file is None else file.as_posix()
 
 
 def _coverage(coverage: Coverage) -> list[dict[str, Any]]:

@@ -1,0 +1,83 @@
+"""Options that ``verify`` and ``merge`` share: which reports are written, and what fails."""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FAIL_ON = ("findings", "not-checked", "notes", "nothing")
+
+
+def _reports(
+    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[tuple[str, Path], ...]:
+    """Parses the values of ``--report``.
+
+    Raises:
+        BadParameter: A value is not a known format with a file.
+    """
+    if not texts:
+        return ()
+    from understudy.verify.reports import FORMATS
+
+    return tuple(_report(text, FORMATS) for text in texts)
+
+
+def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
+    from understudy.errors import nearest
+
+    name, _, path = text.partition("=")
+    if name == "github" and not path:
+        return name, Path()
+    if name not in formats:
+        known = (*formats, "github")
+        hint = nearest(name, list(known)) or f"; formats are {', '.join(known)}"
+        msg = f"there is no report format {name!r}{hint}"
+        raise click.BadParameter(msg)
+    if not path:
+        msg = f"{text!r} names no file; write {name}=FILE"
+        raise click.BadParameter(msg)
+    return name, Path(path)
+
+
+report_option: Final = click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    callback=_reports,
+    metavar="FORMAT=FILE",
+    help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`, without a"
+    " file: annotations and the job summary. Repeatable.",
+)
+
+fail_on_option: Final = click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAIL_ON),
+    help="What sets the exit code; repeatable.  [default: findings, and in CI not-checked]",
+)
+
+baseline_option: Final = click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of known findings, each accepted until a date.",
+)
+
+_PRINTING: Final = (
+    click.option(
+        "--json", is_flag=True, help="Print the JSON report, and the text to standard error."
+    ),
+    click.option(
+        "--verbose", is_flag=True, help="Print consequences, notes and unchecked rules in full."
+    ),
+)
+
+
+def printing_options(command: Command) -> Command:
+    """Adds the options that say how much is printed to a command."""
+    for option in reversed(_PRINTING):
+        command = option(command)
+    return command

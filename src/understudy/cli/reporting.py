@@ -1,0 +1,140 @@
+"""Reports the outcome of ``understudy verify`` and ``understudy merge``: texts, files, exit code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.writing import expect_writable, unwritable
+from understudy.deployments.clock import machine_time
+from understudy.verify.baseline import Accepted, load_baseline, unaccepted
+from understudy.verify.outcome import Outcome
+from understudy.verify.reports import FORMATS
+from understudy.verify.reports.github import annotations
+from understudy.verify.reports.markdown import markdown
+from understudy.verify.reports.terminal import print_outcome
+
+GITHUB = "github"
+"""The report that needs no file: GitHub reads it from the log, and from its own summary file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """The reports of an outcome, and what its exit code depends on.
+
+    Attributes:
+        reports: Format and file of each report.
+        is_github: True to print annotations, and to write the job summary where there is one.
+        fail_on: What makes the exit code other than 0; the environment's default if empty.
+        baseline: File of accepted findings.
+        is_verbose: True to print consequences and unchecked rules in full.
+        is_json: True to print the JSON report, and the text to standard error.
+    """
+
+    reports: tuple[tuple[str, Path], ...] = ()
+    is_github: bool = False
+    fail_on: frozenset[str] = frozenset()
+    baseline: Path | None = None
+    is_verbose: bool = False
+    is_json: bool = False
+
+
+def reporting_of(options: Mapping[str, Any]) -> Reporting:
+    """Returns what click parsed of the options for reports."""
+    return Reporting(
+        reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
+        is_github=any(name == GITHUB for name, _ in options["reports"]),
+        fail_on=frozenset(options["fail_on"]),
+        baseline=options["baseline"],
+        is_verbose=options["verbose"],
+        is_json=options["json"],
+    )
+
+
+def prepared(reporting: Reporting) -> Sequence[Accepted]:
+    """Returns the accepted findings, and makes sure that every report can be written.
+
+    Raises:
+        StartupError: A file cannot be read or written.
+    """
+    for name, path in reporting.reports:
+        expect_writable(path, f"--report {name}={path}")
+    return load_baseline(reporting.baseline) if reporting.baseline else ()
+
+
+def console_of(reporting: Reporting) -> Console:
+    """Returns where the text is printed: standard error, if the JSON report is printed too."""
+    return Console(highlight=False, stderr=reporting.is_json)
+
+
+def reported(
+    reporting: Reporting,
+    outcome: Outcome,
+    secrets: Mapping[str, str],
+    accepted: Sequence[Accepted],
+    environment: Mapping[str, str],
+) -> int:
+    """Prints and writes the outcome, and returns the exit code.
+
+    Args:
+        reporting: What is printed and written.
+        outcome: The outcome.
+        secrets: Each secret, and the variable that replaces it.
+        accepted: Findings that are accepted.
+        environment: It says for what CI the reports are.
+
+    Raises:
+        StartupError: A report cannot be written.
+    """
+    console = console_of(reporting)
+    print_outcome(console, outcome, secrets, is_verbose=reporting.is_verbose)
+    if reporting.is_json:
+        click.echo(FORMATS["json"](outcome, secrets))
+    for name, path in reporting.reports:
+        _write(path, name, FORMATS[name](outcome, secrets))
+    if reporting.is_github or environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
+    if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):
+        _append(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
+    fail_on = reporting.fail_on or default_fail_on(environment)
+    today = machine_time().date()
+    return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
+
+
+def default_fail_on(environment: Mapping[str, str]) -> frozenset[str]:
+    """Returns what makes the exit code other than 0 if no option says so."""
+    return frozenset({"findings", "not-checked"} if environment.get("CI") else {"findings"})
+
+
+def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
+    """Returns 0, 1 for findings, 4 for internal errors, or 3 for rules that were left unchecked."""
+    if "nothing" in wanted:
+        return 0
+    is_bad = ("findings" in wanted and findings) or ("notes" in wanted and outcome.notes)
+    if is_bad or outcome.not_restored:
+        return ExitCode.FINDINGS
+    if outcome.internal_errors:
+        return ExitCode.INTERNAL
+    is_open = any(rule.status == "not_checked" and rule.could_be for rule in outcome.rules)
+    if outcome.stopped or ("not-checked" in wanted and is_open):
+        return ExitCode.INCOMPLETE
+    return 0
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(path, "GITHUB_STEP_SUMMARY", error) from error
+
+
+def _write(path: Path, name: str, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise unwritable(path, f"--report {name}={path}", error) from error
