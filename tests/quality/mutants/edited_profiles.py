@@ -31,7 +31,7 @@ def is_update(request):
     return at(request, "PATCH", OWN) and set(members_of(request)) <= set(EDITABLE)
 
 
-def _texts(request, send, edit):
+def with_texts(request, send, edit):
     """Sends an update with other texts than it asks for."""
     if not is_update(request):
         return send(request)
@@ -42,62 +42,62 @@ def _texts(request, send, edit):
 
 @mutant(SEVEN, PARTIAL)
 def characters_beyond_the_basic_plane_are_dropped(request, send):
-    return _texts(request, send, lambda t: "".join(c for c in t if ord(c) < 0x10000))
+    return with_texts(request, send, lambda t: "".join(c for c in t if ord(c) < 0x10000))
 
 
 @mutant(SEVEN, PARTIAL)
 def characters_beyond_latin_become_question_marks(request, send):
-    return _texts(request, send, lambda t: t.encode("latin-1", "replace").decode("latin-1"))
+    return with_texts(request, send, lambda t: t.encode("latin-1", "replace").decode("latin-1"))
 
 
 @mutant(SEVEN, PARTIAL)
 def texts_are_escaped_for_html_when_stored(request, send):
-    return _texts(request, send, lambda t: html.escape(t, quote=False))
+    return with_texts(request, send, lambda t: html.escape(t, quote=False))
 
 
 @mutant(SEVEN, PARTIAL)
 def quotation_marks_are_escaped_when_stored(request, send):
-    return _texts(request, send, lambda t: t.replace('"', "&quot;"))
+    return with_texts(request, send, lambda t: t.replace('"', "&quot;"))
 
 
 @mutant(SEVEN, PARTIAL)
 def what_looks_like_a_tag_is_stripped(request, send):
-    return _texts(request, send, lambda t: re.sub(r"<[^>]*>", "", t))
+    return with_texts(request, send, lambda t: re.sub(r"<[^>]*>", "", t))
 
 
 @mutant(SEVEN, PARTIAL)
 def apostrophes_are_doubled_for_the_database(request, send):
-    return _texts(request, send, lambda t: t.replace("'", "''"))
+    return with_texts(request, send, lambda t: t.replace("'", "''"))
 
 
 @mutant(SEVEN, PARTIAL)
 def percent_encoding_in_texts_is_decoded(request, send):
-    return _texts(request, send, lambda t: t.replace("%41", "A"))
+    return with_texts(request, send, lambda t: t.replace("%41", "A"))
 
 
 @mutant(SEVEN, PARTIAL)
 def backslashes_are_taken_for_escapes(request, send):
-    return _texts(request, send, lambda t: t.replace("\\", ""))
+    return with_texts(request, send, lambda t: t.replace("\\", ""))
 
 
 @mutant(SEVEN, PARTIAL)
 def texts_are_cut_after_64_characters(request, send):
-    return _texts(request, send, lambda t: t[:64])
+    return with_texts(request, send, lambda t: t[:64])
 
 
 @mutant(SEVEN, PARTIAL)
 def texts_are_cut_after_255_bytes(request, send):
-    return _texts(request, send, lambda t: t.encode()[:255].decode(errors="ignore"))
+    return with_texts(request, send, lambda t: t.encode()[:255].decode(errors="ignore"))
 
 
 @mutant(SEVEN, PARTIAL)
 def letters_are_decomposed(request, send):
-    return _texts(request, send, lambda t: t.replace("è", "e\u0300"))
+    return with_texts(request, send, lambda t: t.replace("è", "e\u0300"))
 
 
 @mutant(SEVEN, "profile-patch-empty-unsets")
 def zero_counts_as_empty(request, send):
-    return _texts(request, send, lambda t: "" if t == "0" else t)
+    return with_texts(request, send, lambda t: "" if t == "0" else t)
 
 
 def _stale(name, rules, is_meant):

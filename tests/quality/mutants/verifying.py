@@ -22,7 +22,9 @@ from tests.quality.mutants import (
     own_profile,
     profiles,
     qr_codes,
+    relations,
     sequences,
+    texts,
     tokens,
     uploads,
 )
@@ -59,6 +61,8 @@ MODULES = (
     callers,
     flows,
     sequences,
+    relations,
+    texts,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -34,7 +34,7 @@ from understudy.verify.pictures import an_avatar, avatars
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.rules.profile_parts import expect_fit
-from understudy.verify.value_texts import as_json
+from understudy.verify.value_texts import as_json, as_pairs, differing_pairs
 
 
 def is_list(exchange: Exchange, _history: History) -> bool:
@@ -115,6 +115,39 @@ def list_is_of_the_account(exchange: Exchange, history: History) -> CheckResult:
     return expect(
         not (foreign or gone or lacking or twice), "all of the account's", actual, *causes
     )
+
+
+def mention_before(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the newest response that mentions one of the same avatars, with no write since."""
+    images = set(ids_in(exchange))
+    for before in history.near(*AVATARS):
+        if not history.still_since(before):
+            return None
+        if images & set(ids_in(before)):
+            return before
+    return None
+
+
+def was_mentioned_before(exchange: Exchange, history: History) -> bool:
+    """Tells whether another response mentions one of the avatars, with no write since."""
+    return mention_before(exchange, history) is not None
+
+
+@check("avatar-urls-resolve", on=[LIST_AVATARS], when=[holds_avatars, was_mentioned_before])
+def avatar_has_one_address(exchange: Exchange, history: History) -> CheckResult:
+    """An avatar has the same address in every response, apart from a signature in its query."""
+    before = proven(mention_before(exchange, history))
+    one, other = _addresses(before), _addresses(exchange)
+    differing = differing_pairs(one, other, sorted(one.keys() & other.keys()))
+    return expect(not differing, "one address for each avatar", as_pairs(differing), before)
+
+
+def _addresses(exchange: Exchange) -> dict[str, str]:
+    """Returns the address of each avatar by its id, without a query."""
+    return {
+        str(avatar.get("image_id")): str(avatar.get("image_url")).partition("?")[0]
+        for avatar in avatars_in(exchange)
+    }
 
 
 @check("avatar-selected-for-email", on=[LIST_AVATARS], when=[holds_avatars, names_address])

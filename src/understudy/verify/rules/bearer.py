@@ -192,12 +192,13 @@ def reads_without_auth(client: ProbeClient) -> Parts:
     """Reads with a token that has every scope but ``auth``."""
     yield client.get("/me/profile", "no_auth")
     yield client.get("/me/avatars", "no_auth")
+    yield client.get("/me/associated-email", "no_auth", {"email_hash": made_up_hash(1)})
 
 
 @probe("scope-per-operation", needs=("no_auth", "writes"))
 def changes_without_auth(client: ProbeClient) -> Parts:
-    """Changes the profile with a token that has every scope but ``auth``."""
-    yield client.send("PATCH", "/me/profile", "no_auth", json={"location": "nowhere"})
+    """Tries every change with a token that has every scope but ``auth``."""
+    yield from _every_change(client, "no_auth")
 
 
 @probe("scope-per-operation", needs=("reader",))
@@ -213,12 +214,21 @@ def changes_without_scope(client: ProbeClient) -> Parts:
     yield from _every_change(client, "reader")
 
 
+@probe("scope-per-operation", needs=("owner", "reader", "writes"))
+def update_without_scope(client: ProbeClient) -> None:
+    """Tries an update with a token that may only read, and looks for what it changed."""
+    client.recall("/me/profile", "owner")
+    client.send("PATCH", "/me/profile", "reader", json={"job_title": "nowhere"})
+    client.get("/me/profile", "owner")
+
+
 @probe("scope-per-operation", needs=("owner", "reader", "writes", "uploads", "hashes"))
 def avatar_changes_without_scope(client: ProbeClient) -> Parts:
     """Tries to change an avatar that exists with a token of its owner that may only read."""
     path = f"/me/avatars/{an_avatar(client)}"
     body = {"email_hash": client.known.own_hashes[-1]}
     yield client.send("POST", f"{path}/email", "reader", json=body)
+    yield client.send("PATCH", path, "reader", json={"rating": "PG"})
     yield upload(client, picture(), "reader", select_avatar="false")
     yield client.send("DELETE", path, "reader")
 

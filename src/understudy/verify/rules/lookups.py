@@ -26,12 +26,16 @@ from understudy.verify.history import MADE_UP, History, made_up_hash, profile_in
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.shapes import fault
+from understudy.verify.value_texts import as_pairs, differing_pairs
 
 OK = 200
 STATED: Final = frozenset({200, 404, 429, 500})  # interface, Endpoints
 ALSO: Final = frozenset({400, 401, 403})
 OF_HTTP: Final = frozenset({406, 414, 431})
 """Statuses that refuse a request which is wrong as HTTP."""
+
+_OF_PICTURES: Final = frozenset({"avatar_url", "avatar_alt_text", "header_image"})
+"""Members that may differ by the address looked up, or be signed for each response."""
 
 
 def _spelled(mail: str) -> str:
@@ -91,6 +95,19 @@ def was_found_by_other_name(exchange: Exchange, history: History) -> bool:
     return found_by_other_name(exchange, history) is not None
 
 
+def found_by_same_client(exchange: Exchange, history: History) -> Exchange | None:
+    """Returns the same client's lookup by another identifier, if nothing was written since."""
+    before = found_by_other_name(exchange, history)
+    if before is None or before.identity != exchange.identity or not history.still(before):
+        return None
+    return before
+
+
+def same_client_found_by_other_name(exchange: Exchange, history: History) -> bool:
+    """Tells whether the same client found the person by another identifier, with no write since."""
+    return found_by_same_client(exchange, history) is not None
+
+
 def is_part_of_a_name(exchange: Exchange, history: History) -> bool:
     """Tells whether the identifier is the beginning of the account's slug or of a hash of it."""
     known = history.known
@@ -146,6 +163,23 @@ def every_name_finds_one_person(exchange: Exchange, history: History) -> CheckRe
     before = proven(found_by_other_name(exchange, history))
     wanted = profile_in(before).get("hash")
     return expect_equal(profile_in(exchange).get("hash"), wanted, "hash", before)
+
+
+@check(
+    "profile-by-hash-or-slug",
+    on=[LOOKUP],
+    when=[*_BY_KNOWN_NAME, holds_profile, same_client_found_by_other_name],
+)
+def every_name_finds_one_profile(exchange: Exchange, history: History) -> CheckResult:
+    """A client is given the same profile by each hash and by the slug, apart from the picture.
+
+    Each e-mail address may have an avatar of its own.
+    """
+    before = proven(found_by_same_client(exchange, history))
+    one, other = profile_in(before), profile_in(exchange)
+    names = sorted({*one, *other} - _OF_PICTURES)
+    differing = as_pairs(differing_pairs(one, other, names), before.value, exchange.value)
+    return expect(not differing, "one profile by every name", differing, before)
 
 
 @check("profile-hash-is-primary", on=PROFILES, when=[holds_profile, hashes_are_known])

@@ -172,8 +172,8 @@ def edits_of_each_member(client: ProbeClient) -> Parts:
     update(client, **dict.fromkeys(EDITABLE, ""))
     client.get("/me/profile", "owner")
     yield client.get(f"/profiles/{client.known.slug}")
-    for place, name in enumerate(EDITABLE[2:]):
-        yield update(client, **{name: f"Understudy {place}"})
+    for name, text in zip(EDITABLE[2:], LITERALS, strict=True):
+        yield update(client, **{name: text})
     update(client, **{EDITABLE[0]: "Understudies"})
     yield client.get(f"/profiles/{client.known.slug}")
     yield update(client, **{EDITABLE[1]: ""})
@@ -191,15 +191,18 @@ def edit_of_two_members(client: ProbeClient) -> None:
 
 
 EDGES: Final = {
-    "display_name": 'Zoë 🎭 "Under" & <b>study</b>',
-    "description": "Première partie, deuxième partie. " * 12,
+    "display_name": 'Zoë 👩‍🚀 "Under" & <b>study</b>',
+    "description": "Première  partie,\nhttps://example.com/?a=1&b=2 'deuxième' partie. " * 24,
     "pronunciation": "ʌn-də-stʌdi",
     "pronouns": "0",
     "location": "東京, Αθήνα, القاهرة",
     "job_title": "R&D <lead>, d'O''Brien \\ 100%41",
     "company": "A+B=C; #D, a name that goes on beyond a column of sixty-four letters",
 }
-"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, length."""
+"""Texts with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, zero, spaces, length."""
+
+LITERALS: Final = ("null", "false", "None", "[]", "-1")
+"""Texts that a loose conversion takes for something else than a text."""
 
 
 @probe("profile-patch-seven-fields", needs=("owner", "writes", "slug"))

@@ -1,7 +1,8 @@
 """Judges the parts of a profile: accounts, links, languages, wallets (interface, Resources)."""
 
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import PROFILES
@@ -9,6 +10,13 @@ from understudy.verify.checks import CheckResult, Condition, check, expect, name
 from understudy.verify.conditions import profile_has
 from understudy.verify.history import History, profile_in
 from understudy.verify.shapes import fault
+from understudy.verify.value_texts import as_json
+
+_ZONE: Final = re.compile(
+    r"[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+){1,2}|[A-Z][A-Za-z-]+|[A-Z]{3}\d[A-Z]{3}|GMT[+-]?0",
+    re.ASCII,
+)
+"""Names of the IANA database: an area and a place, or one of its old names, such as UTC."""
 
 
 def items_of(holder: Any, name: str) -> list[Any]:
@@ -72,6 +80,26 @@ def interests_are_whole(exchange: Exchange, _history: History) -> CheckResult:
 def languages_are_whole(exchange: Exchange, _history: History) -> CheckResult:
     """A language has its four members, each of its type."""
     return expect_fit(items_of(profile_in(exchange), "languages"), "Language")
+
+
+@check("language-positions", on=PROFILES, when=[lists("languages")])
+def languages_have_places(exchange: Exchange, _history: History) -> CheckResult:
+    """One language at most is the primary one, and no two have the same position."""
+    items = items_of(profile_in(exchange), "languages")
+    languages = [each for each in items if isinstance(each, dict)]
+    primary = sum(each.get("is_primary") is True for each in languages)
+    positions = [each["order"] for each in languages if isinstance(each.get("order"), int)]
+    is_right = primary <= 1 and len(set(positions)) == len(positions)
+    actual = f"{primary} primary languages, positions {as_json(positions)}"
+    return expect(is_right, "one primary language at most, each in its own position", actual)
+
+
+@check("timezone-name", on=PROFILES, when=[profile_has("timezone")], is_shape=True)
+def timezone_is_named_in_iana_style(exchange: Exchange, _history: History) -> CheckResult:
+    """A time zone is named as the IANA database does, and not as an offset from UTC."""
+    name = profile_in(exchange)["timezone"]
+    is_named = isinstance(name, str) and _ZONE.fullmatch(name)
+    return expect(is_named, "a name such as Europe/Lisbon or UTC", name)
 
 
 @check("gallery-image-members", on=PROFILES, when=[lists("gallery")], is_shape=True)

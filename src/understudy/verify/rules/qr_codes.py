@@ -232,7 +232,7 @@ def code_by_hash(client: ProbeClient) -> None:
 @probe("qr-utm-parameters", needs=("slug",))
 def code_with_campaign(client: ProbeClient) -> None:
     """Draws a code that carries a campaign and a medium."""
-    draw(client, size=fitting(client, 480), utm_medium="print & web", utm_campaign="spring fair")
+    draw(client, size=fitting(client, 480), utm_medium="print & web", utm_campaign="Spring Fair +2")
 
 
 @probe("qr-size-bounds", "error-shape", "qr-size-exact", needs=("slug",))

@@ -179,7 +179,7 @@ def codes_of_every_appearance(client: ProbeClient) -> Parts:
     """Draws the same code in squares and in dots, and with each icon."""
     client.recall(f"/profiles/{client.known.slug}", is_lasting=True)
     size, logo = fitting(client, LARGE), _logo(client)
-    for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", logo)):
+    for version, icon in (("1", "none"), ("3", "none"), ("1", "user"), ("1", logo), ("3", "user")):
         yield draw(client, size=size, version=version, type=icon, utm_campaign="autumn")
 
 

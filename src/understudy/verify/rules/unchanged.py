@@ -16,7 +16,8 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
-from understudy.verify.causes import latest_attempts, writes_since
+from understudy.interface.scopes import MANAGE_PROFILE
+from understudy.verify.causes import attempts_since, latest_attempts, writes_since
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import holds_profile
 from understudy.verify.history import History, profile_in
@@ -82,6 +83,16 @@ def only_other_updated_since(exchange: Exchange, history: History) -> bool:
     return bool(writers) and account_of(exchange, history) not in writers
 
 
+def only_refused_without_scope_since(exchange: Exchange, history: History) -> bool:
+    """Tells whether a token without the scope to edit was refused since, and nothing was accepted."""
+    attempts = list(attempts_since(proven(view_before(exchange, history)), history))
+    account = account_of(exchange, history)
+    return all(attempt.response.is_refusal for attempt in attempts) and any(
+        attempt.identity.account == account and not attempt.identity.may(MANAGE_PROFILE)
+        for attempt in attempts
+    )
+
+
 def _differing(exchange: Exchange, history: History) -> Pairs:
     """Returns the members that differ from the view before, each with both values."""
     before, now = profile_in(proven(view_before(exchange, history))), profile_in(exchange)
@@ -115,6 +126,19 @@ def update_keeps_profile_of_other(exchange: Exchange, history: History) -> Check
     before = proven(view_before(exchange, history))
     steps = (before, *latest_attempts(before, history))
     return expect(not changed, "the other account's profile as before", changed, *steps)
+
+
+@check(
+    "scope-per-operation",
+    on=PROFILES,
+    when=[holds_profile, was_viewed_before, only_refused_without_scope_since],
+)
+def update_without_scope_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
+    """An update that was refused for want of a scope changes nothing."""
+    before = proven(view_before(exchange, history))
+    changed = as_pairs(_differing(exchange, history))
+    steps = (before, *latest_attempts(before, history))
+    return expect(not changed, "the profile as before the refusal", changed, *steps)
 
 
 @probe(

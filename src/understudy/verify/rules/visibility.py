@@ -265,6 +265,7 @@ def _names(profile: Mapping[str, Any]) -> set[str]:
     *("hidden-accounts-left-out", "profile-lookup-statuses", "json-bodies"),
     *("rate-limit-headers", "rate-limit-anonymous", "last-edit-utc", "registration-date-shapes"),
     *("contact-info-strings", "link-members", "interest-members", "language-members"),
+    *("timezone-name", "language-positions"),
     *("gallery-image-members", "payments-members", "crypto-wallet-members"),
     *("rate-limit-authenticated", "number-verified-accounts-counts-hidden"),
     needs=("slug",),
