@@ -52,11 +52,13 @@ class Lifetimes:
         self._lifetimes[name] = lifetime
         heappush(self._due, _Due(lifetime.end, next(self._numbers), name, lifetime))
 
+    def __contains__(self, name: str) -> bool:
+        """Tells whether a world ends by itself; most do not, and need no look at the time."""
+        return name in self._lifetimes
+
     def touch(self, name: str, now: datetime) -> None:
-        """Puts off the end of a world, as a request for it has come."""
-        lifetime = self._lifetimes.get(name)
-        if lifetime is not None:
-            lifetime.touched = now
+        """Puts off the end of a world that ends by itself, as a request for it has come."""
+        self._lifetimes[name].touched = now
 
     def end(self, name: str) -> None:
         """Ends the lifetime of a world."""

@@ -92,7 +92,8 @@ class Worlds:
             world = self.get(name)
         except NotFound as absent:
             raise MockRefusal(404, "No such world", absent.message) from absent
-        self._lifetimes.touch(name, machine_time())
+        if name in self._lifetimes:
+            self._lifetimes.touch(name, machine_time())
         return world
 
     def get(self, name: str) -> World:
@@ -101,7 +102,7 @@ class Worlds:
         Raises:
             NotFound: It does not exist.
         """
-        if self._lifetimes.is_over(name, machine_time()):
+        if name in self._lifetimes and self._lifetimes.is_over(name, machine_time()):
             self._end(self._worlds[name])
         world = self._worlds.get(name)
         if world is None:

@@ -89,6 +89,7 @@ class World:
         store: Persists every change; None: the world is in memory only.
         is_ended: Whether it was deleted; a request that was begun before changes nothing any more.
         history: How to undo the last changes.
+        prefix: The prefix of every path of this world; empty for the default one.
     """
 
     name: str
@@ -103,11 +104,13 @@ class World:
     store: "WorldStore | None" = None
     is_ended: bool = False
     history: WorldHistory = field(default_factory=WorldHistory)
+    prefix: str = field(init=False)
     _overlay: dict[str, dict[str, Any]] = field(default_factory=dict)
     _weights: dict[str, Weight] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begins the history with the settings as they are."""
+        """Begins the history with the settings as they are, and writes the prefix once."""
+        self.prefix = "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
         self.history.begin(self.identifiers.count, self.settings)
 
     @property
@@ -119,11 +122,6 @@ class World:
             "limits": dict(self.limits),
             "faults": dict(self.faults),
         }
-
-    @property
-    def prefix(self) -> str:
-        """The prefix of every path of this world; empty for the default one."""
-        return "" if self.name == DEFAULT else f"{PREFIX}{self.name}"
 
     @property
     def mark(self) -> str:
