@@ -1,5 +1,7 @@
 """Edge cases that a served mock offers: listed, sent to itself, and exported."""
 
+import io
+import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -60,12 +62,24 @@ def test_cases_are_exported_without_secrets(driver: Driver, form: str) -> None:
     assert "ada-full" not in answer.text
 
 
+def test_a_format_of_a_directory_is_exported_as_an_archive(driver: Driver) -> None:
+    url = "/__admin/edge-cases/export?operation=getOwnProfile&format=bruno&count=3"
+    answer = driver.get(url)
+    assert answer.headers["content-type"] == "application/zip"
+    assert 'filename="getOwnProfile.zip"' in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        names = archive.namelist()
+        texts = [archive.read(name).decode() for name in names]
+    assert "bruno.json" in names
+    assert len([name for name in names if name.endswith(".bru") and "/" in name]) >= 4
+    assert "ada-full" not in "".join(texts)
+
+
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("/edge-cases?operation=getProfil", "getProfile"),
-        ("/edge-cases/export?operation=getProfile&format=bruno", "cannot be one file"),
-        ("/edge-cases/export?operation=getProfile&format=none", "cannot be one file"),
+        ("/edge-cases/export?operation=getProfile&format=none", "there are curl, http, har"),
     ],
 )
 def test_what_does_not_exist_is_refused(driver: Driver, path: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.e2e.console import Console
 
 ADA = {"Authorization": "Bearer ada-full"}
@@ -28,6 +28,23 @@ def test_a_first_visit_sends_its_three_requests(console: Console) -> None:
     assert {it["response"]["status"] for it in console.admin("GET", "/requests")["requests"]} == {
         200
     }
+
+
+def test_a_greeting_that_is_late_does_not_cover_the_first_request(console: Console) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.page.route("**/__admin/exercised", hold)
+    with console.page.expect_request("**/__admin/exercised"):
+        console.open()
+    console.client.get("/profiles/ada")
+    expect(console.rows()).to_have_count(1)
+    with console.page.expect_request_finished():
+        held[0].continue_()
+    console.page.evaluate("new Promise((done) => setTimeout(done, 0))")
+    expect(console.page.locator(".welcome")).to_have_count(0)
 
 
 def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(console: Console) -> None:
@@ -137,7 +154,7 @@ def test_ten_thousand_rows_are_a_few_dozen_elements(console: Console) -> None:
     console.open()
     console.page.evaluate(
         """async (many) => {
-          const store = await import(document.querySelector("script").src.replace("main.js", "store.js"));
+          const store = await import(document.querySelector("script[src$='main.js']").src.replace("main.js", "store.js"));
           const row = store.get().rows[0];
           const added = Array.from({length: many}, (_, n) => ({...row, id: n + 2, operation: `op${n % 7}`}));
           store.addRows(added, many + 1, 0);

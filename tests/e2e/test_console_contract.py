@@ -162,10 +162,12 @@ def test_edge_cases_are_sent_with_their_verdict(console: Console) -> None:
 def test_edge_cases_are_exported(console: Console) -> None:
     console.open("#/reference/getProfile")
     console.button("Show edge cases").click()
-    with console.page.expect_download() as saved:
-        console.button("Export").click()
-    assert saved.value.suggested_filename == "getProfile.curl"
-    assert "curl" in Path(saved.value.path()).read_text()
+    for form, name in (("curl", "getProfile.sh"), ("bruno", "getProfile.zip")):
+        console.page.get_by_label("Format").select_option(form)
+        with console.page.expect_download() as saved:
+            console.button("Export").click()
+        assert saved.value.suggested_filename == name
+        assert Path(saved.value.path()).stat().st_size > 0
 
 
 def test_a_sign_in_is_drawn_with_advice_and_where_it_stopped(console: Console) -> None:

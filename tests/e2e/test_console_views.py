@@ -258,3 +258,19 @@ def test_a_name_that_leads_to_this_machine_gets_no_console(page: Page, mock: Run
     response = page.goto(f"http://rebound.localhost:{port}/__console")
     assert response is not None
     assert response.status == 403
+
+
+def test_a_theme_is_chosen_and_remembered(console: Console) -> None:
+    console.page.emulate_media(color_scheme="light")
+    console.open()
+    scheme = "getComputedStyle(document.documentElement).colorScheme"
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = console.page.evaluate(ground)
+    console.button("Theme: system").click()
+    console.click(console.button("Theme: light"))
+    console.page.reload()
+    expect(console.button("Theme: dark")).to_be_visible()
+    assert console.page.evaluate(scheme) == "dark"
+    assert console.page.evaluate(ground) != light
+    console.button("Theme: dark").click()
+    assert console.page.evaluate(ground) == light

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import NotFound, StartupError
+from understudy.mock.admin.edge_cases import ExportedCases
 
 _KEPT = 8
 """Lists of cases that are kept for sending their cases one by one."""
@@ -71,26 +72,28 @@ class MockEdgeCases:
 
     def exported(
         self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
-    ) -> bytes:
+    ) -> ExportedCases:
         """Returns cases as a file of a tool; secrets are variables.
 
         Raises:
-            StartupError: There is no such operation or format, or the format needs a directory.
+            StartupError: There is no such operation or format.
         """
         from understudy.generate.formats.export import ExportSettings, OutputPiece
         from understudy.generate.formats.export_formats import FORMATS
 
         chosen = FORMATS.get(form)
-        if chosen is None or not chosen.suffix:
-            known = ", ".join(name for name, it in FORMATS.items() if it.suffix)
-            msg = f"format: {form!r} cannot be one file; there are {known}."
+        if chosen is None:
+            msg = f"format: there is no {form!r}; there are {', '.join(FORMATS)}."
             raise StartupError(msg)
         made = self._made(operation, options["count"], options["seed"])
         settings = ExportSettings(
             base_urls={"resource": urls["resource"], "authorization": urls["authorization"]}
         )
-        pieces = chosen.write(made, settings)
-        return b"".join(it.content for it in pieces if isinstance(it, OutputPiece) and not it.name)
+        pieces = [it for it in chosen.write(made, settings) if isinstance(it, OutputPiece)]
+        if not chosen.suffix:
+            return ExportedCases(_zipped({it.name: it.content for it in pieces}), ".zip")
+        content = b"".join(it.content for it in pieces if not it.name)
+        return ExportedCases(content, chosen.suffix)
 
     def _made(self, operation: str, count: int, seed: int) -> list[Any]:
         from understudy.generate.library import edge_cases
@@ -131,6 +134,20 @@ class MockEdgeCases:
 
 class _Unsendable(Exception):
     """A request that cannot be sent."""
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """Returns files as a zip archive; the same files always give the same bytes."""
+    import io
+    import zipfile
+
+    from understudy.mock.fixtures.archive import archive_entry
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(archive_entry(name), content)
+    return packed.getvalue()
 
 
 def _obtained(response: Any, member: str) -> str:

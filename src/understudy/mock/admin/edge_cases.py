@@ -5,11 +5,23 @@ The mock knows no generator: whoever starts it hands one in, so that a mock alon
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from understudy.errors import BadRequest, NotFound, StartupError
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
+
+
+class ExportedCases(NamedTuple):
+    """Cases as a file of a tool.
+
+    Attributes:
+        content: The bytes of the file.
+        suffix: What its name ends with, such as ``.har``; ``.zip`` where the tool reads a directory.
+    """
+
+    content: bytes
+    suffix: str
 
 
 class EdgeCaseSource(Protocol):
@@ -32,7 +44,7 @@ class EdgeCaseSource(Protocol):
 
     def exported(
         self, operation: str, form: str, options: Mapping[str, int], urls: Mapping[str, str]
-    ) -> bytes:
+    ) -> ExportedCases:
         """Returns cases as a file of a tool.
 
         Raises:
@@ -110,10 +122,13 @@ class EdgeCasesAdmin:
         }
         options = {"count": count, "seed": seed}
         try:
-            content = await asyncio.to_thread(source.exported, operation, format_, options, urls)
+            exported = await asyncio.to_thread(source.exported, operation, format_, options, urls)
         except StartupError as error:
             raise BadRequest(str(error)) from error
-        return HandlerResponse(content, media_type="text/plain")
+        name = f'attachment; filename="{operation}{exported.suffix}"'
+        media_type = "application/zip" if exported.suffix == ".zip" else "text/plain"
+        headers = (("content-disposition", name),)
+        return HandlerResponse(exported.content, media_type=media_type, headers=headers)
 
     def _expected(self) -> EdgeCaseSource:
         source = self._source()

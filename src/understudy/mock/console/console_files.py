@@ -20,7 +20,8 @@ from understudy.mock.engine.response_sending import encode, send_wire
 _STATIC: Final = Path(__file__).parent / "static"
 
 _OF_PAGES: Final = tuple(
-    Path(__file__).parents[1] / "pages" / "static" / name for name in ("icon.svg", "palette.css")
+    Path(__file__).parents[1] / "pages" / "static" / name
+    for name in ("icon.svg", "palette.css", "controls.css")
 )
 """Files that the console shares with the other pages, whose requests are journalled."""
 

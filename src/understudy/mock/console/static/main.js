@@ -11,6 +11,7 @@ import { follow } from "./live.js";
 import { showDone, showError } from "./notices.js";
 import { address, route } from "./router.js";
 import { get, listen } from "./store.js";
+import { themeButton } from "./theme.js";
 import { VIEWS } from "./views/index.js";
 import { takeDroppedCapsules } from "./worlds/capsule.js";
 
@@ -103,6 +104,7 @@ async function start() {
   addEventListener("hashchange", () => show().catch(showError));
   addEventListener("keydown", onKey);
   takeDroppedCapsules();
+  fill(document.getElementById("theme"), themeButton());
   listen("connection", showStatus);
   listen("world", showStatus);
   listen("calls", showCalls);

@@ -8,7 +8,7 @@ import { counted, tone } from "../format.js";
 import { address } from "../router.js";
 import { ruleEntry } from "./rule.js";
 
-const IDENTITIES = ["anonymous", "api_key", "oauth"];
+const IDENTITIES = { anonymous: "Anonymous", api_key: "API key", oauth: "Access token" };
 
 /**
  * Returns the table of operations and identities.
@@ -20,12 +20,12 @@ const IDENTITIES = ["anonymous", "api_key", "oauth"];
  */
 export function matrix(operations, rules, known, selected) {
   return h("table", { class: "matrix" },
-    h("thead", {}, h("tr", {}, ["Operation", ...IDENTITIES, "Never exercised", "Rules"].map((name) => h("th", { scope: "col" }, name)))),
+    h("thead", {}, h("tr", {}, ["Operation", ...Object.values(IDENTITIES), "Never exercised", "Rules"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, operations.map((it) => row(it, rulesOf(it, rules), known, selected))));
 }
 
 function row(it, rules, known, selected) {
-  const identities = IDENTITIES.map((identity) => {
+  const identities = Object.keys(IDENTITIES).map((identity) => {
     if (!(`as ${identity}` in it.parts)) return h("td", { class: "quiet" }, "·");
     const seen = it.seen.filter((part) => part.identity === identity);
     return h("td", {}, seen.length === 0 ? h("span", { class: "quiet" }, "never") : seen.map((part) => chip(it.operation, part)));

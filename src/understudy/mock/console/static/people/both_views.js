@@ -37,5 +37,14 @@ function table(label, everybody, token, rows) {
 }
 
 function value(content) {
-  return content === undefined ? h("span", { class: "quiet" }, "not there") : h("code", {}, JSON.stringify(content));
+  if (content === undefined) return h("span", { class: "quiet" }, "not there");
+  if (content === "") return h("span", { class: "quiet" }, "empty");
+  if (typeof content === "string") return h("bdi", {}, content);
+  if (!Array.isArray(content)) return h("code", {}, JSON.stringify(content));
+  return [h("b", {}, content.length), content.length > 0 && `: ${content.map(named).join(", ")}`];
+}
+
+/** Returns what an item of a list is called. */
+function named(item) {
+  return item?.service_label ?? item?.label ?? item?.name ?? item?.alt_text ?? item?.url ?? JSON.stringify(item);
 }

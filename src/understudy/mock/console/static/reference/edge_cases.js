@@ -9,7 +9,7 @@ import { attempt, showDone } from "../notices.js";
 import { address } from "../router.js";
 
 const COUNT = 20;
-const FORMATS = ["curl", "http", "har", "postman", "k6", "pytest", "jsonl", "csv"];
+const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv"];
 const TONES = { passed: "good", failed: "bad", "not sent": "warn" };
 
 /** @param {string} operation operationId. @returns {HTMLElement} */
@@ -39,7 +39,8 @@ export function edgeCases(operation) {
     const wanted = query();
     wanted.set("format", form.value);
     const response = await adminResponse("GET", `/edge-cases/export?${wanted}`);
-    const link = h("a", { href: URL.createObjectURL(await response.blob()), download: `${operation}.${form.value}` });
+    const [, name] = response.headers.get("Content-Disposition").match(/filename="(.*)"/);
+    const link = h("a", { href: URL.createObjectURL(await response.blob()), download: name });
     link.click();
     URL.revokeObjectURL(link.href);
   }

@@ -11,11 +11,14 @@ import { picture } from "../picture.js";
 import { resource, shownWorld } from "../resource.js";
 import { curl } from "../snippets.js";
 
-/** @param {HTMLElement} host */
-export async function welcome(host) {
+/**
+ * @param {HTMLElement} host
+ * @param {() => boolean} isWanted Tells whether there is still no request once all is known.
+ */
+export async function welcome(host, isWanted) {
   fill(host, h("p", {}, "No request yet."));
   const [world, report] = (await attempt(() => Promise.all([shownWorld(), admin("GET", "/exercised")]))) ?? [];
-  if (!world) return;
+  if (!world || !isWanted()) return;
   const isOwnService = report.operations.some(({ operation }) => operation === "getProfile");
   const person = isOwnService && (world.people.find(({ slug }) => world.tokens.some((token) => token.person === slug)) ?? world.people[0]);
   const requests = person ? firstRequests(world, person) : [];

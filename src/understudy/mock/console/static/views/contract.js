@@ -26,6 +26,7 @@ export function mount(host) {
   let choices = [];
   let operation = null;
   let rule = null;
+  let isNew = false;
 
   const load = () => attempt(async () => {
     if (rules.length === 0) [rules] = await Promise.all([admin("GET", "/rules"), known.load()]);
@@ -43,6 +44,8 @@ export function mount(host) {
     const content = chosen(operations);
     detail.hidden = !content;
     if (content) fill(detail, content);
+    if (content && isNew) detail.scrollIntoView({ block: "start" });
+    isNew = false;
   }
 
   function chosen(operations) {
@@ -66,8 +69,8 @@ export function mount(host) {
       operation = name ?? null;
       rule = query.get("rule");
       detail.setAttribute("aria-label", rule ? "The chosen rule" : "The chosen operation");
+      isNew = true;
       show();
-      if (!detail.hidden) detail.scrollIntoView({ block: "nearest" });
     },
     end,
   };

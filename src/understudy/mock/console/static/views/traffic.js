@@ -115,7 +115,7 @@ class Traffic {
     const isFirstVisit = rows.every(isPage) && skipped === 0 && connection === "live" && this.selected === null;
     this.host.classList.toggle("first-visit", isFirstVisit);
     if (isFirstVisit) {
-      if (!this.empty.firstChild) welcome(this.empty);
+      if (!this.empty.firstChild) welcome(this.empty, () => this.host.classList.contains("first-visit"));
       return;
     }
     const isFiltered = this.shown.length !== rows.length && rows.length > 0;
@@ -143,7 +143,7 @@ class Traffic {
       h("span", { role: "cell", class: "world-name" }, item.world),
       h("span", { role: "cell", class: "code" }, h("span", { class: `badge ${tone(status)}` }, status || "cut off")),
       h("span", { role: "cell", class: "ms" }, duration(item.timing.totalTime)),
-      h("span", { role: "cell", class: `verdict ${judged.tone}` }, judged.text));
+      h("span", { role: "cell", class: `verdict ${judged.tone}`, title: judged.text }, judged.text));
   }
 
   /** Arrow keys, or j and k, go through the requests; Escape closes the one that is open. */
