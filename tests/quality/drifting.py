@@ -76,7 +76,7 @@ def deployment(
 
 def drift(ours: Deployment, *rules: str) -> Drift:
     """Returns the differences between a deployment and the mock."""
-    return drifting.drift(ours, deployment(), RunOptions(rules=rules))
+    return drifting.drift(ours, drifting.mock_beside(ours), RunOptions(rules=rules))
 
 
 def caught(name: str, *rules: str) -> set[str]:

@@ -63,7 +63,7 @@ def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there(t
 
     def open_questions(*facts):
         ours = reference(choices)
-        result = compared(ours, mock_beside(ours.target, facts), RunOptions(rules=rules))
+        result = compared(ours, mock_beside(ours, facts), RunOptions(rules=rules))
         return {cause.rule for cause in result.causes} & set(rules)
 
     assert open_questions() == set(rules)

@@ -7,45 +7,91 @@ from pathlib import Path
 
 import msgspec
 
+from understudy.api.account_reading import AccountSeen, read_accounts
 from understudy.api.bundled_target import TARGET
-from understudy.api.in_process import mock_deployment
+from understudy.api.in_process import InProcess, mock_deployment
+from understudy.api.mirrored_mock import mirrored_baseline, mirrored_target
 from understudy.deployments.deployment import Deployment
+from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Target
+from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, compare
 from understudy.interface.facts import choices_of, load_facts
+from understudy.mock.app import Mock
+from understudy.mock.engine.records import Baseline
+from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.run import RunOptions
 
 
-def mock_beside(target: Target, facts: Sequence[Path] = ()) -> Deployment:
-    """Returns a new mock to compare a deployment with: people of its own in the same parts.
+def mock_beside(deployment: Deployment, facts: Sequence[Path] = ()) -> Deployment:
+    """Returns a new mock to compare a deployment with, which has the accounts that are read there.
+
+    Where nothing can be read, because the target names neither people nor credentials, the mock has
+    people of its own in the same parts.
 
     Args:
-        target: The deployment's, whose permissions count for the mock too.
+        deployment: The deployment; its permissions count for the mock too.
         facts: Facts files that the mock follows; of two for one question the last counts.
 
     Raises:
-        StartupError: A facts file cannot be read.
+        StartupError: A facts file cannot be read, or the deployment cannot be used.
     """
     rules = catalogue().values()
-    choices = [choices_of(load_facts(path, rules), rules) for path in facts]
-    # As another's deployment: an assumption that the two read otherwise is nobody's fault.
-    own = msgspec.structs.replace(
-        TARGET, is_mock=False, mode=target.writes, permit=target.permit, document=target.document
-    )
-    return mock_deployment(own, choices=dict(ChainMap(*reversed(choices))))
+    followed = [choices_of(load_facts(path, rules), rules) for path in facts]
+    choices = dict(ChainMap(*reversed(followed)))
+    target = deployment.target
+    accounts = _accounts(deployment)
+    if not accounts:
+        # As another's deployment: an assumption that the two read otherwise is nobody's fault.
+        own = msgspec.structs.replace(
+            TARGET,
+            is_mock=False,
+            mode=target.writes,
+            permit=target.permit,
+            document=target.document,
+        )
+        return mock_deployment(own, choices=choices)
+
+    def seeding(mock: Mock) -> tuple[Baseline, Target]:
+        mirrored = mirrored_target(target, accounts, TARGET.base_url)
+        return mirrored_baseline(mirrored, accounts, vocabulary_of(mock.world)), mirrored
+
+    return mock_deployment(target, choices=choices, seeding=seeding)
 
 
-def drift(deployment: Deployment, other: Deployment, options: RunOptions) -> Drift:
+def _accounts(deployment: Deployment) -> list[AccountSeen]:
+    """Returns the accounts of a deployment; none where the budget does not allow to read them."""
+    try:
+        return read_accounts(deployment)
+    except (BudgetSpent, OutOfTime):
+        return []
+
+
+def drift(
+    deployment: Deployment,
+    other: Deployment,
+    options: RunOptions,
+    explained_by: ExplainedBy | None = None,
+) -> Drift:
     """Compares two open deployments, undoes what was changed, and closes them.
 
     Args:
         deployment: The deployment, which gets the requests twice.
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
+        explained_by: Finds what differs in the documents of the two; None without documents.
 
     Raises:
         StartupError: A run cannot begin, or nothing responds.
     """
+    is_mock = isinstance(other.transport, InProcess)
+    own, others = deployment.target.known.slug, other.target.known.slug
     with closing(deployment), closing(other):
-        return compare(deployment, other, options)
+        return compare(
+            deployment,
+            other,
+            options,
+            explained_by,
+            are_people_alike=is_mock and own is not None and own == others,
+        )

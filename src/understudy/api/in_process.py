@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,12 +18,19 @@ from understudy.deployments.deployment import Deployment, named_document, wordin
 from understudy.deployments.target import Target
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
+from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.request_context import Addresses
 from understudy.mock.settings import Settings
 
+Seeding = Callable[[Mock], tuple[Baseline, Target]]
+"""Returns the fixtures of a new mock, and its target, which names the people among them."""
+
 
 def mock_deployment(
-    target: Target = TARGET, seed: int = 0, choices: Mapping[str, str] | None = None
+    target: Target = TARGET,
+    seed: int = 0,
+    choices: Mapping[str, str] | None = None,
+    seeding: Seeding | None = None,
 ) -> Deployment:
     """Returns a new mock in this process as a deployment.
 
@@ -31,6 +38,7 @@ def mock_deployment(
         target: What is known of the mock, and permitted; the mock serves its document, in its words.
         seed: Seed for the identifiers and responses of the mock.
         choices: Switch name to option, where it differs from the default.
+        seeding: Makes other fixtures than the bundled ones; None for those.
 
     Raises:
         StartupError: The target's document cannot be read.
@@ -46,8 +54,14 @@ def mock_deployment(
         # cases send invalid tokens
         tokens=None if document is None else "known",
         vocabulary=words,
+        # fixtures that were read at a deployment may not be as the document says
+        response_validation=None if seeding is None else "warn",
     )
     server = mock(settings)
+    if seeding is not None:
+        before = server.world.baseline
+        fixtures, target = seeding(server)
+        server.worlds.refit(before, {**before, **fixtures})
     target = msgspec.structs.replace(target, base_url=SITE + server.base_path)
     return Deployment(
         target=target,

@@ -90,7 +90,7 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
         expect_writable(options.markdown, "--markdown")
     ours = open_deployment(options.where, environment)
     theirs = (
-        mock_beside(ours.target, options.facts)
+        mock_beside(ours, options.facts)
         if options.against is None
         else open_deployment(replace(options.where, target_file=options.against), environment)
     )

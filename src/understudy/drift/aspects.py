@@ -15,6 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.interface.operations import PROFILES
+from understudy.verify.history import REDIRECTS
 
 Aspects = Mapping[str, str]
 """Name of an aspect, such as ``status`` or ``member rating``, to its value."""
@@ -38,15 +39,22 @@ _CODE: Final = re.compile(r"[\w.-]{1,60}")
 
 def aspects(exchange: Exchange) -> Aspects:
     """Returns the aspects of a response, first those that decide the others."""
-    response = exchange.response
     return {
         "status": str(exchange.status),
-        "media type": (response.media_type or "none") if response.body else "no body",
+        "media type": _media_type(exchange),
         **dict(_of_error(exchange)),
         **dict(_of_redirect(exchange)),
         **dict(_of_headers(exchange)),
         **dict(_of_body(exchange)),
     }
+
+
+def _media_type(exchange: Exchange) -> str:
+    """Returns the media type of a body; a redirect's is not read by anybody."""
+    response = exchange.response
+    if not response.body or exchange.status in REDIRECTS:
+        return "no body"
+    return response.media_type or "none"
 
 
 def is_personal(exchange: Exchange, aspect: str) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -50,6 +49,8 @@ def compare(
     other: Deployment,
     options: RunOptions,
     explained_by: ExplainedBy | None = None,
+    *,
+    are_people_alike: bool = False,
 ) -> Drift:
     """Compares two deployments, and undoes what was changed at both.
 
@@ -58,6 +59,7 @@ def compare(
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
+        are_people_alike: True if both have the same people.
 
     Raises:
         StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
@@ -68,7 +70,7 @@ def compare(
     for exchange in first.exchanges:
         history.add(exchange)
     rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
-    found = list(chain.from_iterable(map(differences, rows)))
+    found = [each for row in rows for each in differences(row, are_people_alike=are_people_alike)]
     return Drift(
         causes=tuple(causes(found, rows, _judgements(found, first, second, theirs), explained_by)),
         requests=len(rows),

@@ -68,8 +68,13 @@ def compared(
             yield Compared(one, two, three)
 
 
-def differences(exchanges: Compared) -> Iterator[Difference]:
-    """Yields the stable differences of one request: what differs from run to run is noise."""
+def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Iterator[Difference]:
+    """Yields the stable differences of one request: what differs from run to run is noise.
+
+    Args:
+        exchanges: The exchanges of the request.
+        are_people_alike: True if both have the same people: then their members count too.
+    """
     one, three = exchanges.first, exchanges.other
     ours, again, theirs = map(aspects, exchanges)
     for aspect in dict.fromkeys((*ours, *theirs)):
@@ -77,7 +82,7 @@ def differences(exchanges: Compared) -> Iterator[Difference]:
         is_noise = again.get(aspect, ABSENT) != values[0]
         if is_noise or values[0] == values[1]:
             continue
-        if ABSENT in values and is_personal(one, aspect):
+        if not are_people_alike and ABSENT in values and is_personal(one, aspect):
             continue
         yield Difference(aspect, *values, one, three)
         if aspect in DECISIVE:
@@ -87,10 +92,24 @@ def differences(exchanges: Compared) -> Iterator[Difference]:
 def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
     senders: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
-        if exchange.source not in BOOKKEEPING:
+        if exchange.source not in BOOKKEEPING and not _is_page(exchange):
             senders.setdefault(exchange.source, []).append(exchange)
     return senders
 
 
+def _is_page(exchange: Exchange) -> bool:
+    """Tells whether a person would see a page: how people sign in differs and is not described."""
+    is_of_browser = exchange.site == "authorization" and not exchange.operation
+    return is_of_browser and not _leads_to_client(exchange)
+
+
+def _leads_to_client(exchange: Exchange) -> bool:
+    """Tells whether a browser gets what a client waits for: a code, a token or an error."""
+    return not {"code", "access_token", "error"}.isdisjoint(exchange.redirect_parameters)
+
+
 def _place(exchange: Exchange) -> tuple[str, str, str]:
+    """Returns what two requests have in common that can be compared."""
+    if _leads_to_client(exchange) and not exchange.operation:
+        return "", "redirect to the client", ""
     return exchange.request.method, exchange.operation, exchange.identity.name

@@ -1,0 +1,252 @@
+"""Makes a mock in this process that has the accounts of a deployment, under the same names.
+
+Both then get the same requests, and differ by what they do and not by whom they know. The accounts
+are in memory only; pictures are generated, of the same size and kind.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from io import BytesIO
+from typing import Any, Final, get_args
+
+from msgspec.structs import replace
+from PIL import Image as Picture
+
+from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind
+from understudy.api.bundled_target import AUTHORIZATION
+from understudy.api.mirrored_profiles import mirrored_profile
+from understudy.deployments.target import Target, TargetApplication
+from understudy.interface.vocabulary import Vocabulary
+from understudy.mock.engine.records import Baseline
+from understudy.mock.fixtures.person_checks import DATE_TIME, is_date
+from understudy.mock.store.applications import APPLICATIONS, Application
+from understudy.mock.store.hashing import email_hash
+from understudy.mock.store.people import (
+    IMAGES,
+    PEOPLE,
+    SLUGS_BY_HASH,
+    SLUGS_BY_IMAGE_ID,
+    Avatar,
+    Email,
+    Image,
+    Person,
+    Rating,
+)
+from understudy.mock.store.people_lines import with_password
+from understudy.mock.store.tokens import TOKENS, Token
+
+USUAL: Final = "usual.png"
+"""The picture in place of those that were not fetched."""
+
+RATINGS: Final[tuple[Rating, ...]] = get_args(Rating)
+_LONG_AGO: Final = "2020-01-01T00:00:00Z"
+
+
+def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: str) -> Target:
+    """Returns the target of the mock that has a deployment's accounts.
+
+    Args:
+        target: The deployment's.
+        accounts: What was read there.
+        base_url: The mock's.
+    """
+    by_name = {account.name: account for account in accounts}
+    known = replace(
+        target.known,
+        emails=_emails(target, "own"),
+        hashes=(),
+        other_emails=_emails(target, "other"),
+        other_hashes=(),
+    )
+    own = by_name.get("own")
+    return replace(
+        target,
+        base_url=base_url,
+        auth_url=target.auth_url and AUTHORIZATION,
+        mode=target.writes,
+        is_mock=False,  # an assumption that the two read otherwise is nobody's fault
+        facts=None,
+        ledger=None,
+        application=_signed_in(target.application, own.slug if own else "own"),
+        other_application=_signed_in(target.other_application, "other-owner"),
+        two_step=_signed_in(target.two_step, "two-step-owner"),
+        known=known,
+    )
+
+
+def _signed_in(application: TargetApplication, slug: str) -> TargetApplication:
+    """Returns an application whose owner signs in at the mock, by its own short ways."""
+    return replace(
+        application,
+        username=application.username and slug,
+        approve=application.approve and f"mock_approve={slug}",
+        deny=application.deny and "mock_deny=1",
+    )
+
+
+def _emails(target: Target, name: str) -> tuple[str, ...]:
+    """Returns the e-mail addresses of an account; made up where the target gives their hashes."""
+    known = target.known
+    emails, hashes = {
+        "own": (known.emails, known.hashes),
+        "other": (known.other_emails, known.other_hashes),
+    }.get(name, ((), ()))
+    return emails or tuple(f"{name}-{place}@example.invalid" for place in range(len(hashes)))
+
+
+def mirrored_baseline(
+    target: Target, accounts: Sequence[AccountSeen], vocabulary: Vocabulary
+) -> Baseline:
+    """Returns the fixtures of a mock that has a deployment's accounts.
+
+    Args:
+        target: The mock's, as ``mirrored_target`` returns it.
+        accounts: What was read at the deployment.
+        vocabulary: The words of the mock.
+    """
+    images = {USUAL: generated(PictureKind())}
+    people: dict[str, Person] = {}
+    for account in accounts:
+        mirror = _Mirror(account, _emails(target, account.name))
+        images |= mirror.images
+        people.setdefault(account.slug, mirror.person(target))
+    people |= {it.slug: it for it in _owners(target) if it.slug not in people}
+    by_hash: dict[str, str] = {}
+    by_image: dict[str, str] = {}
+    for person in people.values():
+        for email in person.emails:
+            by_hash.setdefault(email_hash(email.email), person.slug)
+        for avatar in person.avatars:
+            by_image.setdefault(avatar.image_id, person.slug)
+    return {
+        PEOPLE.name: people,
+        SLUGS_BY_HASH.name: by_hash,
+        SLUGS_BY_IMAGE_ID.name: by_image,
+        IMAGES.name: images,
+        TOKENS.name: {it.token: it for it in _tokens(target, accounts, vocabulary)},
+        APPLICATIONS.name: {it.client_id: it for it in _applications(target)},
+    }
+
+
+def _owners(target: Target) -> Iterator[Person]:
+    """Yields the owners of the further applications."""
+    for application, slug in (
+        (target.application, "own"),
+        (target.other_application, "other-owner"),
+        (target.two_step, "two-step-owner"),
+    ):
+        yield Person(
+            slug=application.username or slug,
+            about="The owner of an application.",
+            emails=(Email(f"{slug}@example.invalid"),),
+            password=application.password or f"{slug}-password",
+            application_password=application.application_password,
+        )
+
+
+def _applications(target: Target) -> Iterator[Application]:
+    for application, slug in (
+        (target.application, "own"),
+        (target.other_application, "other-owner"),
+        (target.two_step, "two-step-owner"),
+    ):
+        if application.client_id is not None:
+            yield Application(
+                client_id=application.client_id,
+                client_secret=application.client_secret or "",
+                name=application.name or application.client_id,
+                owner=application.username or slug,
+                redirect_uris=(application.redirect_uri,) if application.redirect_uri else (),
+            )
+
+
+def _tokens(
+    target: Target, accounts: Sequence[AccountSeen], vocabulary: Vocabulary
+) -> Iterator[Token]:
+    """Yields the credentials of the target, with the scopes that were read or that it names."""
+    slugs = {account.name: account for account in accounts}
+    own = slugs.get("own")
+    for name, (identity, token) in target.identities().items():
+        account = slugs.get(identity.account or "own")
+        if account is None or name == "wrong":
+            continue
+        scopes = tuple(
+            vocabulary.words[it] for it in vocabulary.words if it in _scopes_of(identity)
+        )
+        is_read = name == "owner" and own is not None and own.scopes is not None
+        yield Token(
+            token=token,
+            person=account.slug,
+            kind="api_key" if identity.kind == "api_key" else "oauth",
+            scopes=(own.scopes or ()) if is_read and own is not None else scopes,
+            expires=_LONG_AGO if name == "expired" else None,
+        )
+
+
+def _scopes_of(identity: Any) -> frozenset[str]:
+    scopes: frozenset[str] | None = identity.scopes
+    return scopes or frozenset()
+
+
+@dataclass
+class _Mirror:
+    """Makes the fixture of one account; `images` has the pictures that were generated for it."""
+
+    account: AccountSeen
+    emails: Sequence[str]
+
+    @property
+    def images(self) -> dict[str, Image]:
+        """The generated pictures by their keys."""
+        kinds = {f"{self._image_id(it)}.picture": it.picture for it in self.account.avatars or ()}
+        kinds |= {self._key(place): kind for place, kind in self.account.pictures.items()}
+        return {key: generated(kind, key) for key, kind in kinds.items()}
+
+    def _key(self, place: str) -> str:
+        """Returns the key of a picture of the profile; the usual one if it was not fetched."""
+        return f"{self.account.slug}-{place}" if place in self.account.pictures else USUAL
+
+    def person(self, target: Target) -> Person:
+        """Returns the person."""
+        seen = self.account.avatars or ()
+        selected = {place: self._image_id(it) for it in seen for place in it.selected_for}
+        emails = self.emails or (f"{self.account.slug}@example.invalid",)
+        is_own = self.account.name == "own"
+        person = Person(
+            slug=self.account.slug,
+            about="An account of the deployment.",
+            emails=tuple(Email(it, selected.get(at)) for at, it in enumerate(emails)),
+            profile=mirrored_profile(self.account.profile, self._key),
+            avatars=tuple(self._avatar(it) for it in seen),
+            visibility=self.account.visibility,
+            contact_public=self.account.slug != target.known.hidden_contact_slug,
+            password=(target.application.password or "") if is_own else "",
+            application_password=target.application.application_password if is_own else None,
+        )
+        return with_password(person)
+
+    def _image_id(self, avatar: AvatarSeen) -> str:
+        """Returns an identifier as the mock's are: that of the deployment if it is one."""
+        text = str(avatar.members.get("image_id", self.account.slug))
+        is_digest = len(text) == 32 and not set(text) - set("0123456789abcdef")  # noqa: PLR2004 - of MD5
+        return text if is_digest else md5(text.encode(), usedforsecurity=False).hexdigest()
+
+    def _avatar(self, seen: AvatarSeen) -> Avatar:
+        date = seen.members.get("updated_date")
+        is_usual = isinstance(date, str) and is_date(date, DATE_TIME)
+        return Avatar(
+            image_id=self._image_id(seen),
+            image=f"{self._image_id(seen)}.picture",
+            updated_date=str(date) if is_usual else _LONG_AGO,
+            rating=next((it for it in RATINGS if it == seen.members.get("rating")), "G"),
+            alt_text=str(seen.members.get("alt_text") or ""),
+        )
+
+
+def generated(kind: PictureKind, text: str = "") -> Image:
+    """Returns a picture of a kind and size; another text gives another colour."""
+    colour = tuple(md5(text.encode(), usedforsecurity=False).digest()[:3])
+    content = BytesIO()
+    Picture.new("RGB", kind.size, colour).save(content, kind.form)
+    return Image(content.getvalue(), f"image/{kind.form.lower()}")

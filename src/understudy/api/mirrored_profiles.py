@@ -1,0 +1,71 @@
+"""Makes the profile of a fixture from a profile as a deployment responds with it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from understudy.api.account_reading import HEADER
+from understudy.mock.store.people import GalleryImage, HeaderImage, Profile, VerifiedAccount
+
+_HIDDEN: Final = VerifiedAccount("hidden", "Hidden", "https://example.com/hidden", is_hidden=True)
+_ELSEWHERE: Final = frozenset({"header_image", "gallery", "verified_accounts"})
+"""Members whose fixture has another form than the response."""
+
+
+def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> Profile:
+    """Returns a profile with every member that is as the interface has it; others are left out.
+
+    Args:
+        members: The profile as it was read.
+        key: Returns the key of the picture at a place of the profile.
+    """
+    profile = Profile(verified_accounts=tuple(_accounts(members)))
+    for name in Profile.__struct_fields__:
+        if name in members and name not in _ELSEWHERE:
+            profile = _with_member(profile, name, members[name])
+    header = members.get("header_image")
+    if isinstance(header, str):
+        style = header.rpartition(")")[2].strip()
+        header_image = HeaderImage(key(HEADER), style or "no-repeat")
+        profile = replace(profile, header_image=header_image)
+    gallery = members.get("gallery")
+    if isinstance(gallery, list):
+        pictures = [
+            _gallery_image(key(str(place)), item)
+            for place, item in enumerate(gallery)
+            if isinstance(item, dict)
+        ]
+        profile = replace(profile, gallery=tuple(pictures))
+    return profile
+
+
+def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
+    text = members.get("alt_text")
+    return GalleryImage(key, text) if isinstance(text, str) else GalleryImage(key)
+
+
+def _with_member(profile: Profile, name: str, value: Any) -> Profile:
+    """Returns a profile with one member set; as it was if the value is not of its type."""
+    whole = msgspec.to_builtins(profile)
+    try:
+        return msgspec.convert({**whole, name: value}, Profile)
+    except msgspec.ValidationError:
+        return profile
+
+
+def _accounts(members: Mapping[str, Any]) -> Iterator[VerifiedAccount]:
+    """Yields the verified accounts, and as many hidden ones as the profile only counts."""
+    listed = members.get("verified_accounts")
+    shown = [it for it in listed if isinstance(it, dict)] if isinstance(listed, list) else []
+    for item in shown:
+        yield VerifiedAccount(
+            service_type=str(item.get("service_type", "")),
+            service_label=str(item.get("service_label", "")),
+            url=str(item.get("url", "")),
+            is_hidden=item.get("is_hidden") is True,
+        )
+    count = members.get("number_verified_accounts")
+    if isinstance(count, int):
+        yield from [_HIDDEN] * max(0, min(count, 100) - len(shown))

@@ -1,0 +1,89 @@
+"""The mock of a comparison has the people of the deployment, under the same names."""
+
+from contextlib import closing
+from io import BytesIO
+
+import pytest
+from PIL import Image
+from tests.quality.learning import reference
+
+from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
+from understudy.api.drifting import mock_beside
+from understudy.api.mirrored_mock import generated, mirrored_baseline, mirrored_target
+from understudy.deployments.target import Known
+from understudy.interface.vocabulary import OWN_WORDS
+from understudy.mock.store.people import IMAGES, PEOPLE
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.run import RunOptions, start
+
+MEMBERS = ("display_name", "languages", "links", "payments", "number_verified_accounts")
+
+
+@pytest.fixture(scope="module")
+def deployment():
+    with closing(reference({})) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def mock(deployment):
+    with closing(mock_beside(deployment)) as opened:
+        yield opened
+
+
+def client_of(deployment):
+    return ProbeClient(start(deployment, RunOptions()).gateway, "test")
+
+
+@pytest.mark.parametrize("who", ["anonymous", "owner", "api_key"])
+def test_a_profile_has_the_same_members_and_texts_at_both(deployment, mock, who):
+    slug = deployment.target.known.slug
+    theirs, ours = (
+        client_of(each).get(f"/profiles/{slug}", who).json_object for each in (deployment, mock)
+    )
+    assert theirs.keys() == ours.keys()
+    assert [theirs.get(name) for name in MEMBERS] == [ours.get(name) for name in MEMBERS]
+
+
+def test_avatars_are_as_many_and_generated_in_the_size_of_the_deployment(deployment, mock):
+    theirs, ours = (client_of(each).get("/me/avatars", "owner").body for each in (deployment, mock))
+    assert [avatar["rating"] for avatar in theirs] == [avatar["rating"] for avatar in ours]
+    accounts = read_accounts(deployment)
+    target = mirrored_target(deployment.target, accounts, mock.target.base_url)
+    images = mirrored_baseline(target, accounts, OWN_WORDS)[IMAGES.name]
+    sizes = {Image.open(BytesIO(image.content)).size for image in images.values()}
+    assert {seen.picture.size for seen in accounts[0].avatars or ()} <= sizes
+
+
+def test_private_people_tokens_and_applications_are_there(deployment, mock):
+    client = client_of(mock)
+    private = deployment.target.known.private_slug
+    assert client.get(f"/profiles/{private}").response.is_refusal
+    assert client.get("/me/profile", "private").response.is_success
+    assert client.get("/me/profile", "expired").status == 401
+    assert client.get("/me/profile", "auth_only").status == 403
+
+
+def test_addresses_that_a_target_names_by_their_hashes_are_made_up(deployment):
+    target = deployment.target
+    by_hash = Known(slug="ada", hashes=("a" * 64, "b" * 64))
+    (account,) = [AccountSeen("own", "ada", {}, (AvatarSeen({}, PictureKind(), (1,)),))]
+    own = mirrored_target(
+        type(target)(base_url=target.base_url, known=by_hash), [account], "http://127.0.0.1:1/v3"
+    )
+    person = mirrored_baseline(own, [account], OWN_WORDS)[PEOPLE.name]["ada"]
+    assert own.known.hashes == ()
+    assert [it.email for it in person.emails] == list(own.known.emails)
+    assert [it.avatar is not None for it in person.emails] == [False, True]
+
+
+def test_values_of_another_type_are_left_out_and_not_served():
+    account = AccountSeen("own", "ada", {"display_name": 7, "timezone": [], "links": "none"})
+    target = mirrored_target(reference({}).target, [account], "http://127.0.0.1:1/v3")
+    profile = mirrored_baseline(target, [account], OWN_WORDS)[PEOPLE.name]["ada"].profile
+    assert (profile.display_name, bool(profile.timezone), bool(profile.links)) == ("", False, False)
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF"])
+def test_pictures_are_generated_in_the_kind_of_the_deployment(form):
+    assert generated(PictureKind(form, (3, 2))).media_type == f"image/{form.lower()}"
