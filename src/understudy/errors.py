@@ -47,6 +47,7 @@ _EXTRAS = {
     "mcp": "mcp",
     "pillow_heif": "heic",
     "openapi_core": "verify",
+    "redis": "fleet",
     "pytest": "pytest",
     "schemathesis": "verify",
     "trustme": "tls",

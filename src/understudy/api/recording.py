@@ -1,10 +1,10 @@
 """Puts a recording proxy before a deployment: what ``understudy record`` runs."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
-from understudy.deployments.deployment import Deployment
-from understudy.deployments.ledger import Ledger
+from understudy.deployments.deployment import Deployment, ledger_of
 from understudy.openapi.loader import Document
 from understudy.record.overlaps import Overlaps
 from understudy.record.proxy import Proxy
@@ -111,5 +111,5 @@ def _document(deployment: Deployment) -> Document:
     document = deployment.document or bundled("service.yaml")
     if not deployment.is_published:
         return document
-    ledger = Ledger(deployment.ledger, deployment.time.now())
-    return read_published(gateway_of(deployment, document, ledger))
+    with closing(ledger_of(deployment)) as ledger:
+        return read_published(gateway_of(deployment, document, ledger))

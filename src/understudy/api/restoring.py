@@ -7,7 +7,7 @@ from pathlib import Path
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
-from understudy.deployments.ledger import Ledger
+from understudy.deployments.deployment import ledger_of
 from understudy.errors import StartupError
 from understudy.verify.run import gateway_of
 from understudy.verify.run_lock import locked
@@ -42,7 +42,8 @@ def restore(journal: Path, target_file: Path, environment: Mapping[str, str]) ->
                 "name the target file of that run with --target."
             )
             raise StartupError(msg)
-        ledger = Ledger(deployment.ledger, deployment.time.now())
+        ledger = ledger_of(deployment)
         document = deployment.document or bundled("service.yaml")
         gateway = gateway_of(deployment, document, ledger)
-        return Undo(gateway, journal, state).restore()
+        with closing(ledger):
+            return Undo(gateway, journal, state).restore()

@@ -36,6 +36,7 @@ def sending(deployment: Deployment, report: Callable[[str], None]) -> Iterator[C
         finally:
             for line in run.undo.restore():
                 report(line)
+            run.gateway.ledger.close()
 
 
 def _source(run: Run) -> CaseSource:

@@ -12,10 +12,12 @@ import httpx
 
 from understudy.deployments.allowance import MOVABLE_PAUSE, POLITE_INTERVAL, Allowance
 from understudy.deployments.clock import ClockState, Time, machine_clock
+from understudy.deployments.ledger import Ledger, RequestLedger, is_store
 from understudy.deployments.mock_clock import MockClock
 from understudy.deployments.target import PUBLISHED, Target, is_loopback
 from understudy.deployments.transport import DeploymentTransport
 from understudy.deployments.wording import Wording
+from understudy.errors import missing_extra
 from understudy.interface.vocabulary import load_vocabulary
 from understudy.openapi.loader import Document, load
 
@@ -92,6 +94,7 @@ def deployment_of(
         document=named_document(target),
         journal=target_file and target_file.with_suffix(".journal"),
         ledger=_ledger(target, target_file, time),
+        shared_ledger=target.ledger if _is_in_store(target, time) else None,
         target_file=target_file,
     )
 
@@ -119,8 +122,27 @@ def wording_of(target: Target) -> Wording | None:
     return Wording(vocabulary, has_document=target.document is not None)
 
 
+def ledger_of(deployment: Deployment) -> RequestLedger:
+    """Opens the count of the hour's requests, which is closed at the end of the run.
+
+    Raises:
+        StartupError: The file cannot be used, or the store not reached.
+    """
+    if deployment.shared_ledger is None:
+        return Ledger(deployment.ledger, deployment.time.now())
+    try:
+        from understudy.deployments.shared_ledger import SharedLedger  # noqa: PLC0415 - of an extra
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from error
+    return SharedLedger(deployment.shared_ledger, deployment.target.base_url)
+
+
+def _is_in_store(target: Target, time: Time) -> bool:
+    return time.advance is None and target.ledger is not None and is_store(target.ledger)
+
+
 def _ledger(target: Target, target_file: Path | None, time: Time) -> Path | None:
-    if time.advance is not None:
+    if time.advance is not None or _is_in_store(target, time):
         return None  # hours of a clock that is moved are not those that a file keeps
     if target.ledger is not None:
         return Path(target.ledger)

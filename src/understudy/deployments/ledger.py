@@ -5,6 +5,7 @@ import os
 from collections import deque
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final, Protocol
 
 import orjson
 
@@ -13,12 +14,48 @@ from understudy.errors import StartupError
 HOUR = timedelta(hours=1)  # interface, Limits: "per hour"
 ANONYMOUS = "anonymous"
 
+STORE_SCHEMES: Final = {
+    "valkey": "redis",
+    "valkeys": "rediss",
+    "redis": "redis",
+    "rediss": "rediss",
+}
+"""The schemes of a store's URL, and what its client library calls them; those in -s use TLS."""
+
+
+def is_store(text: str) -> bool:
+    """Tells whether a ledger is the URL of a store, and not a file."""
+    scheme, separator, _ = text.partition("://")
+    return bool(separator) and scheme.lower() in STORE_SCHEMES
+
 
 def bucket_of(token: str | None) -> str:
     """Returns the key that a credential is counted under; never the credential itself."""
     if token is None:
         return ANONYMOUS
     return "token " + hashlib.sha256(token.encode()).hexdigest()[:16]
+
+
+class RequestLedger(Protocol):
+    """Counts the requests of the last hour for each credential."""
+
+    def used(self, bucket: str, now: datetime) -> int:
+        """Returns the number of requests of the last hour, those of other runs included."""
+
+    def take(self, bucket: str, now: datetime, limit: int, reserve: int) -> bool:
+        """Counts a request if the hour has more left than what is kept for undoing."""
+
+    def add(self, bucket: str, now: datetime, *, is_restoring: bool = False) -> None:
+        """Counts a request whatever is left."""
+
+    def frees(self, bucket: str) -> datetime | None:
+        """Returns when the oldest request of the hour is dropped from the count."""
+
+    def forget_from(self, now: datetime) -> None:
+        """Drops the entries later than the restored time."""
+
+    def close(self) -> None:
+        """Gives back what was kept for undoing."""
 
 
 class Ledger:
@@ -66,7 +103,21 @@ class Ledger:
         times = self._sent.get(bucket)
         return times[0] + HOUR if times else None
 
-    def add(self, bucket: str, now: datetime) -> None:
+    def take(self, bucket: str, now: datetime, limit: int, reserve: int) -> bool:
+        """Counts a request if the hour has more left than what is kept for undoing.
+
+        Args:
+            bucket: What it is counted under.
+            now: The current time.
+            limit: Requests per hour.
+            reserve: Requests that are kept for undoing changes.
+        """
+        if limit - self.used(bucket, now) <= reserve:
+            return False
+        self.add(bucket, now)
+        return True
+
+    def add(self, bucket: str, now: datetime, *, is_restoring: bool = False) -> None:  # noqa: ARG002 - a shared ledger needs it
         """Counts a request before it is sent, since a lost request counts too."""
         if self._path is None:
             self._sent.setdefault(bucket, deque()).append(now)
@@ -74,6 +125,9 @@ class Ledger:
         with self._path.open("ab") as file:
             file.write(_line(bucket, now))
         self._read_on()
+
+    def close(self) -> None:
+        """Does nothing: a file keeps no connection."""
 
     def _drop(self, bucket: str, now: datetime) -> None:
         times = self._sent.get(bucket, deque())

@@ -173,7 +173,8 @@ class Target(Table, frozen=True):
         two_step: An application whose owner uses two-step authentication.
         facts: Facts file that ``understudy learn`` wrote of the deployment, to judge by instead of
             assuming.
-        ledger: File that counts the requests of the hour across runs.
+        ledger: File that counts the requests of the hour across runs, or the URL of a store that counts
+            them for runs of several machines, such as ``valkey://host/0``.
     """
 
     base_url: str

@@ -61,6 +61,7 @@ def understudy_run(request: pytest.FixtureRequest) -> Iterator[Any]:
             deployment = stack.enter_context(closing(open_deployment(options, os.environ)))
             stack.enter_context(locked(deployment))
             run = start(deployment, RunOptions())
+            stack.enter_context(closing(run.gateway.ledger))
         except StartupError as error:
             pytest.fail(str(error), pytrace=False)
         yield run

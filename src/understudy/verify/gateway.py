@@ -15,7 +15,7 @@ import httpx
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
 from understudy.deployments.exchange import Exchange, Identity, Request, Response
-from understudy.deployments.ledger import Ledger
+from understudy.deployments.ledger import RequestLedger
 from understudy.deployments.permits import SAFE, Made
 from understudy.deployments.permits import fault as fault_of
 from understudy.deployments.receiving import received
@@ -90,7 +90,7 @@ class Gateway:
     routes: Routes
     transport: httpx.BaseTransport
     time: Time
-    ledger: Ledger
+    ledger: RequestLedger
     allowance: Allowance = field(default_factory=Allowance)
     wording: Wording | None = None
     listeners: list[OnExchange] = field(default_factory=list)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
 from understudy.deployments.exchange import Exchange, Identity, Request
-from understudy.deployments.ledger import ANONYMOUS, Ledger, bucket_of
+from understudy.deployments.ledger import ANONYMOUS, RequestLedger, bucket_of
 from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Budget
 from understudy.interface.operations import COUNTED, QR_CODE, Place
@@ -29,7 +29,9 @@ class RequestBudget:
         allowance: The requests and the time that the run may use.
     """
 
-    def __init__(self, hourly: Budget, time: Time, ledger: Ledger, allowance: Allowance) -> None:
+    def __init__(
+        self, hourly: Budget, time: Time, ledger: RequestLedger, allowance: Allowance
+    ) -> None:
         self.allowance = allowance
         self.ledger = ledger
         self.sent = 0
@@ -40,8 +42,7 @@ class RequestBudget:
 
     def left(self, token: str | None) -> int:
         """Returns the number of counted requests that a credential has left in the hour."""
-        limit = self._hourly.anonymous if token is None else self._hourly.token
-        return limit - self.ledger.used(bucket_of(token), self._time.now())
+        return self._limit(token) - self.ledger.used(bucket_of(token), self._time.now())
 
     def expect_left(self, reserved: int) -> None:
         """Makes sure that the run may send one more request, and undo its changes afterwards.
@@ -114,11 +115,24 @@ class RequestBudget:
                 self._pause(
                     limited, f"the deployment's limit for {_description(bucket)} is reached"
                 )
-            reserve = 0 if token is None else RESERVE
-            if not is_restoring and self.left(token) <= reserve:
-                frees = self.ledger.frees(bucket) or now + timedelta(hours=1)
-                self._pause(frees, f"the hour's budget for {_description(bucket)} is used up")
-        self.ledger.add(bucket, self._time.now())
+            if not is_restoring:
+                self._take(token, bucket)
+                return
+        self.ledger.add(bucket, self._time.now(), is_restoring=is_restoring)
+
+    def _take(self, token: str | None, bucket: str) -> None:
+        """Counts a request as soon as the hour has one left.
+
+        Raises:
+            BudgetSpent: That takes longer than the run may pause.
+        """
+        reserve = 0 if token is None else RESERVE
+        while not self.ledger.take(bucket, self._time.now(), self._limit(token), reserve):
+            frees = self.ledger.frees(bucket) or self._time.now() + timedelta(hours=1)
+            self._pause(frees, f"the hour's budget for {_description(bucket)} is used up")
+
+    def _limit(self, token: str | None) -> int:
+        return self._hourly.anonymous if token is None else self._hourly.token
 
     def _pause(self, until: datetime, reason: str) -> None:
         span = until - self._time.now()

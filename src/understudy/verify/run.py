@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from understudy.deployments.deployment import Deployment
+from understudy.deployments.deployment import Deployment, ledger_of
 from understudy.deployments.exchange import Exchange
-from understudy.deployments.ledger import Ledger
+from understudy.deployments.ledger import RequestLedger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
@@ -166,7 +166,7 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
         StartupError: A document, the ledger or a rule is invalid, or an earlier run left changes
             that cannot be undone.
     """
-    ledger = Ledger(deployment.ledger, deployment.time.now())
+    ledger = ledger_of(deployment)
     document = deployment.document or bundled("service.yaml")
     reading: Gateway | None = None
     if deployment.is_published:
@@ -221,7 +221,7 @@ def described(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error)[:300]}"
 
 
-def gateway_of(deployment: Deployment, document: Document, ledger: Ledger) -> Gateway:
+def gateway_of(deployment: Deployment, document: Document, ledger: RequestLedger) -> Gateway:
     """Returns the only way to send requests to a deployment, by the document in force."""
     routes = routes_of(deployment.target, document)
     transport, time = deployment.transport, deployment.time

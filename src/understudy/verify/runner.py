@@ -5,6 +5,7 @@ the run, and the outcome holds what was done until then.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -44,11 +45,12 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
             ledger, or the deployment does not respond.
     """
     with locked(deployment):
-        return _carried_out(deployment, options)
+        run = start(deployment, options)
+        with closing(run.gateway.ledger):
+            return _carried_out(run, options)
 
 
-def _carried_out(deployment: Deployment, options: RunOptions) -> Outcome:
-    run = start(deployment, options)
+def _carried_out(run: Run, options: RunOptions) -> Outcome:
     run.division = _division(run)
     not_restored: list[str] = []
     if options.is_preflighted and run.has_interface:

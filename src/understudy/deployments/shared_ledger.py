@@ -1,0 +1,183 @@
+"""Counts the requests of the last hour in a store that runs on several machines share.
+
+Each request is counted by one script, before it is sent: so the limit holds however many processes
+race for it, and a process that is killed has counted what it sent. What a run keeps for undoing its
+changes is a lease: the other runs leave it alone until the run uses it, ends, or was killed.
+"""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import redis
+
+from understudy.deployments.ledger import HOUR, STORE_SCHEMES
+from understudy.deployments.refusals import BudgetSpent
+from understudy.errors import StartupError
+
+PASSWORD_VARIABLE: Final = "UNDERSTUDY_STATE_PASSWORD"
+"""Environment variable of the store's password, for those who want it in no file."""
+
+AUTHORITY_VARIABLE: Final = "UNDERSTUDY_STATE_CA"
+"""Environment variable of the file with the authorities that the store's certificate is held to."""
+
+LEASE: Final = timedelta(minutes=5)
+"""The time after its last request until the others may use what a run kept for undoing."""
+
+PATIENCE: Final = 5.0
+"""Seconds that a store may take to respond."""
+
+_COUNT: Final = """
+local sent, leases, amounts = KEYS[1], KEYS[2], KEYS[3]
+local run, id, mode = ARGV[1], ARGV[2], ARGV[3]
+local limit, reserve, hour, lease = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], ARGV[7]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', sent, '-inf', now - hour)
+for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
+  redis.call('HDEL', amounts, ended)
+end
+redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+local kept = redis.call('HGETALL', amounts)
+local others = 0
+for place = 1, #kept, 2 do
+  if kept[place] ~= run then others = others + kept[place + 1] end
+end
+local used = redis.call('ZCARD', sent)
+if mode == 'read' or (mode == 'take' and limit - used - others <= reserve) then
+  local first = redis.call('ZRANGE', sent, 0, 0, 'WITHSCORES')
+  return {0, used, first[2] or tostring(now)}
+end
+redis.call('ZADD', sent, now, id)
+if mode == 'restore' and tonumber(redis.call('HGET', amounts, run) or '0') > 0 then
+  redis.call('HINCRBY', amounts, run, -1)
+end
+if mode == 'take' and reserve > 0 then
+  redis.call('ZADD', leases, now + lease, run)
+  redis.call('HSET', amounts, run, reserve)
+end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, hour + lease) end
+return {1, used + 1, tostring(now)}
+"""
+"""Counts a request, if one is left; replies with 1 or 0, the count, and the time of the first."""
+
+
+class SharedLedger:
+    """Counts the requests of the last hour in a store.
+
+    Args:
+        url: URL of the store; the password may be in the environment instead.
+        deployment: Base URL of what is judged; the requests of each are counted by themselves.
+
+    Raises:
+        StartupError: The store cannot be reached, or refuses.
+    """
+
+    def __init__(self, url: str, deployment: str) -> None:
+        self._name = shown_url(url)
+        self._prefix = f"understudy:ledger:{{{deployment.rstrip('/')}}}"
+        self._run = os.urandom(8).hex()
+        self._ids = count()
+        self._used: dict[str, int] = {}
+        self._first: dict[str, datetime] = {}
+        try:
+            self._store = redis.Redis.from_url(_library_url(url), **_options(url))
+            self._script: Callable[..., Any] = self._store.register_script(_COUNT)
+            self._count("anonymous", "read")
+        except (redis.RedisError, ValueError, OSError) as error:
+            msg = f"the ledger {self._name} cannot be used: {str(error).rstrip('.')}; start that store, or correct `ledger`."
+            raise StartupError(msg) from error
+
+    def used(self, bucket: str, now: datetime) -> int:  # noqa: ARG002 - the store has its own time
+        """Returns the number of requests of the last hour, as the store last said."""
+        if bucket not in self._used:
+            self._counted(bucket, "read")
+        return self._used[bucket]
+
+    def take(self, bucket: str, now: datetime, limit: int, reserve: int) -> bool:  # noqa: ARG002 - as above
+        """Counts a request if the hour has more left than this and other runs keep for undoing.
+
+        Raises:
+            BudgetSpent: The store does not respond, so nothing can be counted.
+        """
+        return self._counted(bucket, "take", limit, reserve)
+
+    def add(self, bucket: str, now: datetime, *, is_restoring: bool = False) -> None:  # noqa: ARG002 - as above
+        """Counts a request whatever is left; one that restores is not refused for want of a store.
+
+        Raises:
+            BudgetSpent: The store does not respond, and the request restores nothing.
+        """
+        try:
+            self._counted(bucket, "restore" if is_restoring else "add")
+        except BudgetSpent:
+            if not is_restoring:
+                raise
+
+    def frees(self, bucket: str) -> datetime | None:
+        """Returns when the oldest request of the hour is dropped from the count."""
+        first = self._first.get(bucket)
+        return None if first is None else first + HOUR
+
+    def forget_from(self, now: datetime) -> None:
+        """Does nothing: the hours of a clock that is moved are not counted in a store."""
+
+    def close(self) -> None:
+        """Ends the run's leases and the connection."""
+        try:
+            for bucket in self._used:
+                _, leases, amounts = self._keys(bucket)
+                self._store.zrem(leases, self._run)
+                self._store.hdel(amounts, self._run)
+        except redis.RedisError:
+            pass  # they expire by themselves
+        self._store.close()
+
+    def _counted(self, bucket: str, mode: str, limit: int = 0, reserve: int = 0) -> bool:
+        try:
+            return self._count(bucket, mode, limit, reserve)
+        except redis.RedisError as error:
+            msg = f"the ledger {self._name} does not respond: {error}"
+            raise BudgetSpent(msg) from error
+
+    def _count(self, bucket: str, mode: str, limit: int = 0, reserve: int = 0) -> bool:
+        spans = (_milliseconds(HOUR), _milliseconds(LEASE))
+        arguments = (self._run, f"{self._run}:{next(self._ids)}", mode, limit, reserve, *spans)
+        is_counted, used, first = self._script(keys=self._keys(bucket), args=arguments)
+        self._used[bucket] = int(used)
+        self._first[bucket] = datetime.fromtimestamp(float(first) / 1000, UTC)
+        return bool(is_counted)
+
+    def _keys(self, bucket: str) -> list[str]:
+        return [f"{self._prefix}:{bucket}:{kind}" for kind in ("sent", "leases", "amounts")]
+
+
+def shown_url(url: str) -> str:
+    """Returns the URL of a store without its password."""
+    parts = urlsplit(url)
+    user = f"{parts.username}@" if parts.username else ""
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{user}{place}{parts.path}"
+
+
+def _library_url(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{STORE_SCHEMES[scheme.lower()]}://{rest}"
+
+
+def _options(url: str) -> dict[str, Any]:
+    """Returns what the URL leaves to the environment, and how long the store may take."""
+    options: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
+    password, authority = os.environ.get(PASSWORD_VARIABLE), os.environ.get(AUTHORITY_VARIABLE)
+    if password and urlsplit(url).password is None:
+        options["password"] = password
+    if authority and _library_url(url).startswith("rediss:"):
+        options["ssl_ca_certs"] = authority
+    return options
+
+
+def _milliseconds(span: timedelta) -> int:
+    return span // timedelta(milliseconds=1)
