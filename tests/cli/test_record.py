@@ -14,6 +14,7 @@ from tests.cli.conftest import UNDERSTUDY
 from tests.patient import PATIENCE, get, request
 
 from understudy.cli import main
+from understudy.mock.fixtures import loading
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 
@@ -94,6 +95,32 @@ def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(
         assert changed.status_code == 200
         assert proxy.end(number) == 0, proxy.output
     assert "3 exchanges judged, 0 findings" in proxy.output
+
+
+def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(target: Path) -> None:
+    out, key = target.with_name("staging"), target.with_suffix(".key")
+    with proxying(target, "--out", str(out)) as proxy:
+        get(f"{proxy.base_url}/me/profile?canary=Canary7Q", headers={**ADA, "X-C": "Canary7Q"})
+        get(f"{proxy.base_url}/me/profile", headers={"Authorization": "Bearer Canary7Q"})
+        assert proxy.end(signal.SIGINT) == 0, proxy.output
+    assert f"understudy serve --fixtures {out}" in proxy.output
+    assert "keep it out of version control" in proxy.output
+    assert key.stat().st_mode & 0o777 == 0o600
+    written = [path for path in out.parent.rglob("*") if path.is_file()]
+    assert len(written) > 5
+    texts = [proxy.output.encode(), *(path.read_bytes() for path in written)]
+    assert [text for text in texts if b"Canary7Q" in text or b"ada-full" in text] == []
+    assert loading.load(out)
+
+
+def test_a_key_that_others_can_read_is_refused(target: Path) -> None:
+    key = target.with_suffix(".key")
+    key.write_text("0" * 64)
+    key.chmod(0o644)
+    options = ["record", "--target", str(target), "--out", str(target.with_name("out"))]
+    result = CliRunner().invoke(main, options)
+    assert result.exit_code == 2
+    assert f"chmod 600 {key}" in result.output
 
 
 def test_a_recording_needs_a_deployment() -> None:

@@ -83,7 +83,7 @@ class MockedDeployment(httpx.AsyncBaseTransport):
 class AnsweringDeployment(MockedDeployment):
     """A deployment that gives one response to every request."""
 
-    def __init__(self, status: int, content: bytes = b"", **headers: str) -> None:
+    def __init__(self, status: int, content: bytes = b"", **headers: Any) -> None:
         super().__init__()
         self._status = status
         self._fields = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from typing import Any
 
 import httpx
 import pytest
@@ -57,8 +58,8 @@ def test_links_of_a_response_lead_to_the_proxy_as_the_client_calls_it(session):
 
 
 def test_a_redirect_to_the_deployment_stays_at_the_proxy_and_one_to_the_app_goes_there():
-    redirect = {"location": f"{AUTHORIZATION}/sign-in?next=%2F"}
-    with proxied(AnsweringDeployment(302, **redirect)) as session:
+    sign_in = f"{AUTHORIZATION}/sign-in?next=%2F"
+    with proxied(AnsweringDeployment(302, location=sign_in)) as session:
         response = session.request("GET", f"{AUTH_PROXY}/oauth2/authorize")
         assert response.headers["location"] == f"{AUTH_PROXY}/sign-in?next=%2F"
     with proxied(AnsweringDeployment(302, location=f"{APP}/#access_token=t")) as session:
@@ -111,7 +112,7 @@ def test_a_preflight_of_a_page_of_this_machine_needs_no_deployment(session):
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 304), ("DELETE", 204)])
 def test_a_response_without_a_body_passes_as_it_is(method, status):
-    length = {"content_length": "7"} if method == "HEAD" else {}
+    length: dict[str, Any] = {"content_length": "7"} if method == "HEAD" else {}
     with proxied(AnsweringDeployment(status, etag='"e"', **length)) as session:
         response = session.request(method, f"{PROXY}/v3/profiles/ada")
     assert (response.status_code, response.content) == (status, b"")
@@ -121,7 +122,7 @@ def test_a_response_without_a_body_passes_as_it_is(method, status):
 
 def test_a_compressed_response_passes_as_it_is_and_is_judged():
     packed = gzip.compress(json.dumps({"error": "No.", "code": "c"}).encode())
-    fields = {"content_type": "application/json", "content_encoding": "gzip"}
+    fields: dict[str, Any] = {"content_type": "application/json", "content_encoding": "gzip"}
     with proxied(AnsweringDeployment(404, packed, **fields)) as session:
         assert session.request("GET", f"{PROXY}/v3/profiles/nobody").json()["code"] == "c"
     assert session.recording.judge.counts.judged == 1

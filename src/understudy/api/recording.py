@@ -8,6 +8,7 @@ from understudy.deployments.deployment import Deployment, ledger_of
 from understudy.openapi.loader import Document
 from understudy.record.overlaps import Overlaps
 from understudy.record.proxy import Proxy
+from understudy.record.recorder import Recorder, recorder_of
 from understudy.record.servers import ProxiedAddresses, ProxiedServer
 from understudy.record.traffic_judge import TrafficJudge
 from understudy.record.upstream import Upstream
@@ -25,11 +26,13 @@ class RecordingOptions:
         port: The proxy's port for the resource API.
         auth_port: The proxy's port for the authorization server; the same for a single port.
         is_blocking: True to withhold responses that break a rule.
+        key: The project's key, under which exchanges are kept; None keeps none.
     """
 
     port: int
     auth_port: int
     is_blocking: bool = False
+    key: bytes | None = None
 
 
 class Recording:
@@ -44,6 +47,7 @@ class Recording:
     Attributes:
         applications: The ASGI application of each port.
         judge: Judges what passes.
+        recorder: Keeps what passes; None where nothing is to be kept.
         proxied_urls: The base URLs that an app is given: ``base_url`` and ``auth_url``.
 
     Raises:
@@ -60,12 +64,19 @@ class Recording:
         self._upstream = upstream or Upstream()
         document = _document(deployment)
         servers = _servers(deployment, options)
+        routes = routes_of(deployment.target, document)
+        documents = {"resource": document, "authorization": bundled("authorization.yaml")}
+        self.recorder: Recorder | None = None
+        if options.key is not None:
+            started = deployment.time.now()
+            self.recorder = recorder_of(options.key, deployment.target, routes, documents, started)
         self.judge = TrafficJudge(
             deployment,
             document,
-            routes_of(deployment.target, document),
+            routes,
             is_blocking=options.is_blocking,
             announce=announce,
+            record=None if self.recorder is None else self.recorder.take,
         )
         names = {"resource": "base_url", "authorization": "auth_url"}
         self.proxied_urls = {

@@ -30,6 +30,17 @@ from understudy.cli.option_types import PORT
     "--single-port", is_flag=True, help="Stand for both servers at --port; open no second port."
 )
 @click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="New directory to write fixtures, traffic and facts to, without anything personal.",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="File of the project's key for pseudonyms.  [default: beside the target file]",
+)
+@click.option(
     "--block", "is_blocking", is_flag=True, help="Respond 502 with the finding, where there is one."
 )
 @click.option(
@@ -39,7 +50,7 @@ from understudy.cli.option_types import PORT
 )
 @click.option("--quiet", is_flag=True, help="Print findings at the end only.")
 def record(**options: Any) -> None:
-    """Judge an app's traffic with a deployment as it passes.
+    """Judge and record an app's traffic with a deployment as it passes.
 
     Point the app at the proxy instead of the deployment. Every exchange is judged by the document
     and every rule, as by `verify --har`; a finding is one line. Ctrl-C ends it.

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import shlex
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +21,8 @@ from understudy.cli.writing import expect_writable
 from understudy.deployments.exchange import Identity
 from understudy.errors import StartupError
 from understudy.mock.engine import server
+from understudy.record.key import key_file, load_key
+from understudy.record.recorder import Recorder, expect_new, write_whole
 from understudy.verify.findings import Finding
 
 HOST: Final = "127.0.0.1"
@@ -38,6 +42,8 @@ class RecordOptions:
         auth_port: Port for the authorization server.
         is_single_port: True to stand for both servers at one port.
         is_blocking: True to respond 502 with the finding.
+        out: Directory to write the recording to; None to write nothing.
+        key: File of the project's key; None for the one beside the target file.
         ready_file: File to write the addresses to.
         is_quiet: True for no live lines.
     """
@@ -47,6 +53,8 @@ class RecordOptions:
     auth_port: int = 8081
     is_single_port: bool = False
     is_blocking: bool = False
+    out: Path | None = None
+    key: Path | None = None
     ready_file: Path | None = None
     is_quiet: bool = False
 
@@ -63,6 +71,8 @@ def typed(options: Mapping[str, Any]) -> RecordOptions:
         auth_port=options["auth_port"],
         is_single_port=options["single_port"],
         is_blocking=options["is_blocking"],
+        out=options["out"],
+        key=options["key"],
         ready_file=options["ready_file"],
         is_quiet=options["quiet"],
     )
@@ -83,6 +93,10 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
         raise StartupError(msg)
     if options.ready_file is not None:
         expect_writable(options.ready_file, "--ready-file")
+    key = None
+    if options.out is not None:
+        expect_new(options.out)
+        key = _key(key_file(options.key, options.where.target_file))
     _keep_silent()
     with closing(open_deployment(options.where, environment)) as deployment:
         resource = server.bind(HOST, options.port, "--port")
@@ -95,24 +109,61 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
                 port=resource.getsockname()[1],
                 auth_port=authorization.getsockname()[1],
                 is_blocking=options.is_blocking,
+                key=key,
             ),
             _announce if not options.is_quiet else _ignore,
         )
-        listeners = {each.getsockname()[1]: each for each in (resource, authorization)}
-
-        def ready(_stop: Callable[[], None]) -> None:
-            _print_ready(options, recording.proxied_urls)
-
-        async def serve() -> None:
-            applications = {listeners[port]: app for port, app in recording.applications.items()}
-            try:
-                await server.serve(applications, ready=ready)
-            finally:
-                await recording.aclose()
-
-        asyncio.run(serve())
+        _serve(recording, (resource, authorization), options.ready_file)
         recording.finish()
-    return _report(recording)
+    code = report(recording)
+    if recording.recorder is not None and options.out is not None:
+        write(recording.recorder, options.out)
+    return code
+
+
+def _serve(recording: Recording, sockets: Iterable[socket.socket], ready_file: Path | None) -> None:
+    """Serves the proxy until Ctrl-C or SIGTERM."""
+    bound = {each.getsockname()[1]: each for each in sockets}
+
+    def ready(_stop: Callable[[], None]) -> None:
+        _print_ready(recording.proxied_urls, ready_file)
+
+    async def serve() -> None:
+        applications = {bound[port]: proxy for port, proxy in recording.applications.items()}
+        try:
+            await server.serve(applications, ready=ready)
+        finally:
+            await recording.aclose()
+
+    asyncio.run(serve())
+
+
+def _key(path: Path) -> bytes:
+    key, is_new = load_key(path)
+    if is_new:
+        click.echo(
+            f"Wrote the key of the project's pseudonyms to {path}; keep it out of version control."
+        )
+    return key
+
+
+def write(recorder: Recorder, out: Path) -> None:
+    """Writes a recording, and says what to do with it."""
+    files = recorder.files()
+    write_whole(files, out)
+    has_people = "tokens.yaml" in files
+    click.echo(
+        f"Wrote {len(recorder.entries)} exchanges to {out}; {recorder.dropped.total} parts were left out"
+        f" ({out / 'dropped.md'} counts them)."
+    )
+    if recorder.left_out:
+        click.echo(f"{recorder.left_out} exchanges were too many to keep.")
+    quoted = shlex.quote(str(out))
+    if has_people:
+        facts = f" --facts {quoted}/facts.yaml" if "facts.yaml" in files else ""
+        click.echo(f"Next: understudy serve --fixtures {quoted}{facts}")
+    else:
+        click.echo("Nobody's profile was read, so there are no fixtures.")
 
 
 def line_of(finding: Finding) -> str:
@@ -131,7 +182,12 @@ def name_of(identity: Identity) -> str:
 
 
 def _keep_silent() -> None:
-    """Keeps loggers of libraries from writing what passes."""
+    """Keeps loggers of libraries, and the system at a crash, from writing what passes."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        # memory of the process holds what passes, and a core dump would be a file with it
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name in _TALKATIVE:
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
@@ -145,17 +201,18 @@ def _ignore(_finding: Finding) -> None:
     """Prints nothing."""
 
 
-def _print_ready(options: RecordOptions, urls: Mapping[str, str]) -> None:
+def _print_ready(urls: Mapping[str, str], ready_file: Path | None) -> None:
     for name, url in urls.items():
         click.echo(f"{name}  {url}")
     click.echo("Point the app at these addresses; Ctrl-C ends the recording.")
-    if options.ready_file is not None:
-        draft = options.ready_file.with_name(f"{options.ready_file.name}.draft")
+    if ready_file is not None:
+        draft = ready_file.with_name(f"{ready_file.name}.draft")
         draft.write_bytes(orjson.dumps(urls) + b"\n")
-        draft.replace(options.ready_file)  # at once: a reader never sees half a line
+        draft.replace(ready_file)  # at once: a reader never sees half a line
 
 
-def _report(recording: Recording) -> ExitCode:
+def report(recording: Recording) -> ExitCode:
+    """Prints what was found, without any value of an exchange, and returns the exit code."""
     judge, counts = recording.judge, recording.judge.counts
     findings = [each for each in judge.evaluator.findings if not each.is_note]
     notes = len(judge.evaluator.findings) - len(findings)

@@ -2,12 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from pathlib import Path
-from traceback import walk_tb
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from understudy.deployments.target import is_loopback
+from understudy.record.error_places import place_of
 from understudy.record.header_fields import (
     Fields,
     field,
@@ -241,12 +240,3 @@ async def _held(parts: AsyncIterator[bytes], response: ProxiedResponse) -> bytes
         if not response.captured.is_whole:
             break
     return bytes(held)
-
-
-def place_of(error: BaseException) -> str:
-    """Returns the type of an error and the line that raised it, without its text."""
-    frames = list(walk_tb(error.__traceback__))
-    frame, line = frames[-1]
-    own = [(each, number) for each, number in frames if "understudy" in each.f_code.co_filename]
-    frame, line = own[-1] if own else (frame, line)
-    return f"{type(error).__name__} in {Path(frame.f_code.co_filename).name}, line {line}"

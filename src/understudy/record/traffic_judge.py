@@ -16,6 +16,7 @@ from understudy.interface.operations import Routes
 from understudy.limits import JUDGED_BYTES
 from understudy.openapi.loader import Document
 from understudy.record.captures import decoded
+from understudy.record.error_places import place_of
 from understudy.record.header_fields import Fields, field
 from understudy.record.messages import ProxiedRequest, ProxiedResponse
 from understudy.record.overlaps import ExchangeSpan
@@ -122,8 +123,7 @@ class TrafficJudge:
         self._judged_bytes += len(exchange.request.body) + len(exchange.response.body)
         if overlaps_change or self._judged_bytes > JUDGED_BYTES.most:
             self._forget()
-        if self._record is not None:
-            self._record(exchange, self.evaluator)
+        self._keep(exchange)
         for finding in judged(self.evaluator, exchange):
             if not finding.is_note:
                 self._announce(finding)
@@ -135,6 +135,15 @@ class TrafficJudge:
         rule, result = broken[0]
         self.counts.blocked += self.is_blocking
         return f"{rule}: expected {result.expected}; actual: {result.actual}"
+
+    def _keep(self, exchange: Exchange) -> None:
+        """Hands an exchange to the recorder, whose errors end neither judging nor the recording."""
+        if self._record is None:
+            return
+        try:
+            self._record(exchange, self.evaluator)
+        except Exception as error:  # its text could have a value of the exchange in it
+            self.failed(place_of(error))
 
     def _judge_lost(self, request: ProxiedRequest, error: NoUpstreamResponse, at: datetime) -> None:
         self.counts.lost += 1

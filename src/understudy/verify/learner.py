@@ -9,7 +9,7 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.errors import StartupError
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact, Facts, Unsettled
-from understudy.interface.rules import Rule
+from understudy.interface.rules import Rule, SwitchEntry
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Event, Exchanged
 from understudy.verify.history import History
@@ -135,12 +135,30 @@ def _settled(ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date) 
         why = learner.lacking.get(ended.rule.id) or ended.reason or "no exchange shows it"
         return Unsettled(ended.rule.id, why)
     ((option, shown_by),) = shown.items()
+    return fact_of_switch(
+        ended.rule.id, switch, option, shown_by=_lines(shown_by), seen=len(shown_by), day=day
+    )
+
+
+def fact_of_switch(
+    rule: str, switch: SwitchEntry, option: str, *, shown_by: tuple[str, ...], seen: int, day: date
+) -> Fact:
+    """Returns the fact that a deployment takes an option of a switch.
+
+    Args:
+        rule: The id of the switch's rule.
+        switch: The switch.
+        option: What was read from exchanges; a status that is none of its options is another reading.
+        shown_by: Some of the exchanges, in a few words each.
+        seen: The number of exchanges.
+        day: The day.
+    """
     is_option = option in {str(each.value) for each in switch.options}
     return Fact(
-        rule=ended.rule.id,
+        rule=rule,
         reading=option if is_option else OTHERWISE,
-        shown_by=_lines(shown_by),
-        seen=len(shown_by),
+        shown_by=shown_by,
+        seen=seen,
         learnt=day.isoformat(),
         actual="" if is_option else f"status {option}",
     )

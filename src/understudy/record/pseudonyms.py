@@ -1,0 +1,229 @@
+"""Replaces the values of people by pseudonyms: the same value always becomes the same pseudonym.
+
+A pseudonym is an HMAC under the project's key (RFC 2104), so that nobody without the key can try
+which value it stands for. It keeps what a client relies on: emptiness, form, and that the hash of an
+e-mail address is that address's hash.
+"""
+
+import hmac
+import re
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from typing import Final
+from urllib.parse import unquote
+
+from understudy.deployments.exchange import MASK
+from understudy.deployments.target import Target, email_hash
+
+SITE: Final = "http://127.0.0.1:8080"
+AUTHORIZATION: Final = "http://127.0.0.1:8081"
+"""The addresses of a recording: those at which ``understudy serve`` answers by default."""
+
+_HASH: Final = re.compile("[0-9a-fA-F]{64}")
+_IMAGE_ID: Final = re.compile("[0-9a-fA-F]{32}")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
+
+_PICTURE_SUFFIX: Final = re.compile(r"\.(png|jpe?g|gif)$", re.IGNORECASE)
+_STYLE_URL: Final = re.compile(r"url\(\s*['\"]?([^'\")]+)['\"]?\s*\)")
+
+_EARLIEST: Final = date(2012, 1, 1)
+_DAYS: Final = 3650
+_AROUND_SESSION: Final = timedelta(minutes=1)
+
+_FIRST_WORDS: Final = (
+    *("amber", "azure", "birch", "bright", "calm", "cedar", "clear", "coral", "dusty", "early"),
+    *("fern", "gentle", "golden", "green", "hazel", "ivory", "jade", "keen", "lilac", "linden"),
+    *("maple", "mellow", "misty", "olive", "opal", "pale", "quiet", "rowan", "silver", "sunny"),
+    *("teal", "willow"),
+)
+_SECOND_WORDS: Final = (
+    *("anchor", "basket", "beacon", "bridge", "candle", "canvas", "cellar", "cloud", "compass"),
+    *("copper", "corner", "delta", "ember", "field", "garden", "harbour", "island", "kettle"),
+    *("ladder", "lantern", "meadow", "mirror", "orchard", "paper", "pebble", "quarry", "river"),
+    *("saddle", "signal", "timber", "valley", "window"),
+)
+_TIME_ZONES: Final = ("Africa/Nairobi", "America/Lima", "Asia/Tokyo", "Europe/Lisbon", "UTC")
+_LANGUAGES: Final = ("de", "en", "es", "fi", "fr", "it", "ja", "ko", "nl", "pt", "sv", "tr")
+
+
+class Pseudonyms:
+    """Makes the pseudonyms of one project.
+
+    Args:
+        key: The project's key.
+        target: Client IDs and redirect URIs that the target file names are the project's own, and stay.
+        started: Start of the recording: instants since then are the app's doing, and stay.
+
+    Attributes:
+        emails: SHA-256 hash of a pseudonymous e-mail address to the address.
+    """
+
+    def __init__(self, key: bytes, target: Target, started: datetime) -> None:
+        self._key = key
+        self._started = started - _AROUND_SESSION
+        applications = (target.application, target.other_application, target.two_step)
+        self._own_clients = {each.client_id for each in applications}
+        self._own_redirects = {each.redirect_uri for each in applications}
+        self.emails: dict[str, str] = {}
+
+    def digest(self, kind: str, value: str) -> str:
+        """Returns 64 hexadecimal digits that a value has under the key."""
+        text = f"{kind}\0{value}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, text, sha256).hexdigest()
+
+    def number(self, kind: str, value: str, most: int) -> int:
+        """Returns a number from 0 up to, and without, ``most``."""
+        return int(self.digest(kind, value)[:12], 16) % most
+
+    def hash(self, value: str) -> str:
+        """Returns the hash of the pseudonym of an address, of which only the hash is known."""
+        if not _HASH.fullmatch(value):
+            return self.slug(value)
+        email = f"{self._words('e-mail', value.lower(), '.')}@example.com"
+        own = email_hash(email)
+        self.emails[own] = email
+        return own
+
+    def email(self, value: str) -> str:
+        """Returns the pseudonym of an e-mail address."""
+        return self.emails[self.hash(email_hash(value))] if value else value
+
+    def identifier(self, value: str) -> str:
+        """Returns the pseudonym of what names a profile: a hash, a slug, or an address by mistake."""
+        return self.email(value) if "@" in value else self.hash(value)
+
+    def username(self, value: str) -> str:
+        """Returns the pseudonym of the name that somebody signs in with."""
+        return self.identifier(value)
+
+    def slug(self, value: str) -> str:
+        """Returns the pseudonym of a slug."""
+        return self._words("slug", value, "-") if value else value
+
+    def image_id(self, value: str) -> str:
+        """Returns the pseudonym of an avatar's identifier."""
+        same_case = value.lower() if _IMAGE_ID.fullmatch(value) else value
+        return self.digest("image", same_case)[:32]
+
+    def text(self, value: str) -> str:
+        """Returns the pseudonym of a text; an empty one stays empty."""
+        return self._words("text", value, " ").capitalize() if value else value
+
+    def name(self, value: str) -> str:
+        """Returns the pseudonym of a name."""
+        return self._words("name", value, " ").title() if value else value
+
+    def service(self, value: str) -> str:
+        """Returns the pseudonym of a service's identifier."""
+        return self._words("service", value, "-") if value else value
+
+    def url(self, value: str) -> str:
+        """Returns the pseudonym of an address on the web."""
+        return f"https://www.example.com/{self.digest('url', value)[:16]}" if value else value
+
+    def url_or_text(self, value: str) -> str:
+        """Returns the pseudonym of a text that may be an address on the web."""
+        return self.url(value) if _URL.match(value) else self.text(value)
+
+    def profile_url(self, value: str) -> str:
+        """Returns the URL of a profile's page at the mock."""
+        return f"{SITE}/{self.slug(_last_segment(value))}" if value else value
+
+    def avatar_url(self, value: str) -> str:
+        """Returns the URL of an avatar at the mock."""
+        if not value:
+            return value
+        last = _last_segment(value)
+        return f"{SITE}/avatar/{self.hash(last) if _HASH.fullmatch(last) else self.image_id(last)}"
+
+    def icon_url(self, value: str) -> str:
+        """Returns the URL of a service's icon at the mock."""
+        last = _last_segment(value).rpartition(".")[0] or _last_segment(value)
+        return f"{SITE}/icons/{self.service(last)}.svg" if value else value
+
+    def picture_url(self, value: str) -> str:
+        """Returns the URL of a picture on a profile at the mock, with the suffix of its kind."""
+        if not value:
+            return value
+        match = _PICTURE_SUFFIX.search(value.partition("?")[0].partition("#")[0])
+        suffix = match[1].lower() if match else "png"
+        name = f"{self.digest('picture', value)[:16]}.{'jpg' if suffix == 'jpeg' else suffix}"
+        return f"{SITE}/image/{name}"
+
+    def header_image(self, value: str) -> str:
+        """Returns a style with the URL of a picture at the mock."""
+        match = _STYLE_URL.search(value)
+        url = self.picture_url(match[1] if match else value)
+        return f"url('{url}') no-repeat 50% 50% / cover" if url else ""
+
+    def colour(self, value: str) -> str:
+        """Returns a colour in the notation of styles."""
+        digest = self.digest("colour", value)
+        return f"rgb({int(digest[:2], 16)}, {int(digest[2:4], 16)}, {int(digest[4:6], 16)})"
+
+    def phone(self, value: str) -> str:
+        """Returns a telephone number that nobody has."""
+        return f"+1 555 01{self.number('phone', value, 100):02}" if value else value
+
+    def time_zone(self, value: str) -> str:
+        """Returns the name of a time zone."""
+        return _TIME_ZONES[self.number("zone", value, len(_TIME_ZONES))] if value else value
+
+    def language(self, value: str) -> str:
+        """Returns the code of a language."""
+        return _LANGUAGES[self.number("language", value, len(_LANGUAGES))] if value else value
+
+    def wallet(self, value: str) -> str:
+        """Returns the address of a wallet that nobody has."""
+        return f"example{self.digest('wallet', value)[:24]}" if value else value
+
+    def number_text(self, value: str) -> str:
+        """Returns digits in place of an account's or a site's number."""
+        return str(self.number("number", value, 10**8)) if value else value
+
+    def instant(self, value: str) -> str:
+        """Returns a date or an instant of the same form; one since the recording began stays."""
+        try:
+            parsed = datetime.fromisoformat(value)
+        except ValueError:
+            return self.text(value)
+        days = timedelta(days=self.number("date", value, _DAYS))
+        if _DATE.fullmatch(value):
+            return (_EARLIEST + days).isoformat()
+        aware = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+        if self._started <= aware <= self._started + timedelta(days=7):
+            return f"{aware.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+        seconds = self.number("time", value, 86_400)
+        midnight = datetime(_EARLIEST.year, 1, 1, tzinfo=UTC)
+        return (midnight + days + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def client(self, value: str) -> str:
+        """Returns the pseudonym of a client ID; one that the target file names stays."""
+        return value if value in self._own_clients else f"app-{self.digest('client', value)[:12]}"
+
+    def redirect(self, value: str) -> str:
+        """Returns the pseudonym of a redirect URI; one that the target file names stays."""
+        if value in self._own_redirects:
+            return value
+        return f"https://app-{self.digest('redirect', value)[:12]}.example.com/callback"
+
+    def secret(self, value: str) -> str:
+        """Returns the mask of a token, code or password, by which equal ones can be told."""
+        return f"{MASK}{self.digest('secret', value)[:24]}" if value else value
+
+    def opaque(self, value: str) -> str:
+        """Returns the pseudonym of a value that only its sender reads, such as ``state``."""
+        return self.digest("opaque", value)[:24] if value else value
+
+    def _words(self, kind: str, value: str, separator: str) -> str:
+        digest = self.digest(kind, value)
+        first = _FIRST_WORDS[int(digest[:4], 16) % len(_FIRST_WORDS)]
+        second = _SECOND_WORDS[int(digest[4:8], 16) % len(_SECOND_WORDS)]
+        return separator.join((first, second, digest[8:18]))
+
+
+def _last_segment(url: str) -> str:
+    """Returns the last segment of a URL's path, which names what it is the URL of."""
+    path = url.partition("?")[0].partition("#")[0].rstrip("/")
+    return unquote(path.rpartition("/")[2])

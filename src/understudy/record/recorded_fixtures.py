@@ -1,0 +1,295 @@
+"""Makes fixture files of the people, tokens and applications that a recording saw.
+
+The files are those of ``understudy serve --fixtures``; a value that is not of the type that a fixture
+has is left out, as deployments break their documents too.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import yaml
+
+from understudy.deployments.target import Target
+from understudy.record.generated_pictures import PictureForm, drawn
+from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms
+from understudy.record.seen_people import SeenAccount, SeenPeople
+
+_TEXTS: Final = (
+    *("display_name", "location", "description", "job_title", "company", "pronunciation"),
+    *("pronouns", "timezone", "first_name", "last_name", "background_color"),
+)
+_FLAGS: Final = ("is_organization", "hide_default_header_image")
+_DATES: Final = ("last_profile_edit", "registration_date")
+_CONTACTS: Final = ("home_phone", "work_phone", "cell_phone", "email", "contact_form", "calendar")
+_FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
+"""Client IDs that can name a file."""
+
+_ABOUT: Final = "Recorded; every value is a pseudonym."
+_PICTURE_NAME: Final = re.compile(r"/image/([0-9a-f]{16}\.(?:png|jpg|gif))")
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
+_NO_DATE: Final = "2020-01-01T00:00:00Z"
+"""The date of an avatar whose own was not seen."""
+
+Files = dict[str, bytes]
+"""Path within the directory to content."""
+
+
+class RecordedFixtures:
+    """The fixture files of a recording.
+
+    Args:
+        people: The people that it saw.
+        pseudonyms: What they are called.
+        pictures: Pseudonym of an avatar's identifier, of a hash or of a picture's name, to its form.
+        target: The deployment; its applications are the project's own.
+    """
+
+    def __init__(
+        self,
+        people: SeenPeople,
+        pseudonyms: Pseudonyms,
+        pictures: Mapping[str, PictureForm],
+        target: Target,
+    ) -> None:
+        self._seen = people
+        self._pseudonyms = pseudonyms
+        self._pictures = pictures
+        self._target = target
+        self._slugs: dict[int, str] = {}
+        self._files: Files = {}
+        self._persons: dict[str, dict[str, Any]] = {}
+
+    def files(self) -> Files:
+        """Returns the files; none if no person was seen."""
+        accounts = {account.hash: account for account in self._seen.accounts() if account.hash}
+        for hashed, profile in self._seen.profiles.items():
+            self._add(profile, hashed, accounts.get(hashed))
+        for account in self._seen.accounts():
+            if account.hash not in self._seen.profiles:
+                self._add({}, account.hash, account)
+        for identifier in self._seen.private:
+            self._add_private(identifier)
+        if not self._persons:
+            return {}
+        for slug, person in self._persons.items():
+            self._files[f"people/{slug}.yaml"] = _yaml(person)
+        tokens = list(self._tokens())
+        self._files["tokens.yaml"] = _yaml(tokens)
+        for application in self._applications():
+            self._files[f"applications/{application['client_id']}.yaml"] = _yaml(application)
+        self._files["target.toml"] = self._target_file(tokens).encode()
+        return self._files
+
+    def _add(self, profile: Mapping[str, Any], hashed: str, account: SeenAccount | None) -> None:
+        digest = self._pseudonyms.digest("account", hashed or str(len(self._persons)))
+        url = profile.get("profile_url")
+        slug = url.removeprefix(f"{SITE}/") if isinstance(url, str) and url else ""
+        slug = slug if slug and slug not in self._persons else f"account-{digest[:16]}"
+        account = account or SeenAccount(hash=hashed)
+        self._slugs[id(account)] = slug
+        avatars = [each for each in (self._avatar(it) for it in account.avatars.values()) if each]
+        avatars = avatars or self._shown_avatar(profile, hashed)
+        self._persons[slug] = {
+            "slug": slug,
+            "about": _ABOUT,
+            "emails": list(self._emails(account, hashed, slug, avatars)),
+            "profile": self._profile(profile, digest),
+            "avatars": avatars,
+        }
+
+    def _add_private(self, identifier: str) -> None:
+        """Adds a person whose profile was refused; the mock refuses it too."""
+        email = self._pseudonyms.emails.get(identifier)
+        known = {each["email"] for person in self._persons.values() for each in person["emails"]}
+        if identifier in self._persons or email in known:
+            return
+        slug = identifier if email is None else f"private-{identifier[:16]}"
+        self._persons[slug] = {
+            "slug": slug,
+            "about": _ABOUT,
+            "emails": [{"email": email or f"{slug}@example.com"}],
+            "visibility": "private",
+        }
+
+    def _emails(
+        self, account: SeenAccount, hashed: str, slug: str, avatars: list[dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        kept = {avatar["image_id"] for avatar in avatars}
+        hashes = dict.fromkeys([hashed, *account.hashes])
+        for place, each in enumerate(hashes):
+            email = self._pseudonyms.emails.get(each)
+            if email is None and place:
+                continue
+            chosen = account.selected.get(each) or (None if place else account.selected.get(""))
+            if not place and not account.avatars and avatars:
+                chosen = avatars[0]["image_id"]
+            address = {"email": email or f"{slug}@example.com"}
+            yield address | ({"avatar": chosen} if chosen in kept else {})
+
+    def _avatar(self, members: Mapping[str, Any]) -> dict[str, Any] | None:
+        image_id, date = members.get("image_id"), members.get("updated_date")
+        if not isinstance(image_id, str):
+            return None
+        rating, text = members.get("rating"), members.get("alt_text")
+        return {
+            "image_id": image_id,
+            "image": self._image(image_id, self._pictures.get(image_id, PictureForm())),
+            "updated_date": date if _is_date(date) else _NO_DATE,
+            "rating": rating if rating in {"G", "PG", "R", "X"} else "G",
+            "alt_text": text if isinstance(text, str) else "",
+        }
+
+    def _shown_avatar(self, profile: Mapping[str, Any], hashed: str) -> list[dict[str, Any]]:
+        """Returns the one avatar that a profile shows of a person whose list was not read."""
+        if not profile.get("avatar_url"):
+            return []
+        image_id = self._pseudonyms.image_id(f"shown {hashed}")
+        form = self._pictures.get(hashed, PictureForm())
+        text = profile.get("avatar_alt_text")
+        return [
+            {
+                "image_id": image_id,
+                "image": self._image(image_id, form),
+                "updated_date": _NO_DATE,
+                "alt_text": text if isinstance(text, str) else "",
+            }
+        ]
+
+    def _image(self, name: str, form: PictureForm) -> str:
+        file = f"{name}{form.suffix}"
+        if f"images/{file}" not in self._files:
+            self._files[f"images/{file}"] = drawn(form, self._pseudonyms.digest("picture", name))
+        return file
+
+    def _profile(self, members: Mapping[str, Any], digest: str) -> dict[str, Any]:
+        profile = {name: members[name] for name in _TEXTS if isinstance(members.get(name), str)}
+        profile |= {name: members[name] for name in _FLAGS if isinstance(members.get(name), bool)}
+        dates = {name: members[name] for name in _DATES if name in members}
+        profile |= {name: date for name, date in dates.items() if date is None or _is_date(date)}
+        profile["verified_accounts"] = self._verified(members, digest)
+        for name, texts, others in (
+            ("links", ("label", "url"), ()),
+            ("interests", ("name",), ("id",)),
+            ("languages", ("code", "name"), ("is_primary", "order")),
+        ):
+            if name in members:
+                profile[name] = list(_items(members[name], texts, others))
+        payments = members.get("payments")
+        if isinstance(payments, dict):
+            profile["payments"] = {
+                "links": list(_items(payments.get("links"), ("label", "url"))),
+                "crypto_wallets": list(
+                    _items(payments.get("crypto_wallets"), ("label", "address"))
+                ),
+            }
+        contact = members.get("contact_info")
+        if isinstance(contact, dict):
+            profile["contact_info"] = {
+                name: contact[name] for name in _CONTACTS if isinstance(contact.get(name), str)
+            }
+        return profile | self._pictures_of(members)
+
+    def _verified(self, members: Mapping[str, Any], digest: str) -> list[dict[str, Any]]:
+        """Returns the verified accounts, and as many hidden ones as the profile counts beside them."""
+        texts = ("service_type", "service_label", "url")
+        accounts = list(_items(members.get("verified_accounts"), texts, ("is_hidden",)))
+        number = members.get("number_verified_accounts")
+        hidden = max(number - len(accounts), 0) if isinstance(number, int) else 0
+        url = f"https://www.example.com/{digest[:16]}"
+        unseen = {"service_type": "hidden", "service_label": "Hidden", "url": url}
+        return accounts + [{**unseen, "is_hidden": True} for _ in range(min(hidden, 100))]
+
+    def _pictures_of(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        pictures: dict[str, Any] = {}
+        header = _PICTURE_NAME.search(str(members.get("header_image")))
+        if header is not None:
+            pictures["header_image"] = {"image": self._profile_image(header[1])}
+        if isinstance(members.get("gallery"), list):
+            pictures["gallery"] = [
+                {"image": self._profile_image(name[1])}
+                | {k: v for k, v in item.items() if k != "url"}
+                for item in _items(members["gallery"], ("url",), ("alt_text",))
+                if (name := _PICTURE_NAME.search(item["url"]))
+            ]
+        return pictures
+
+    def _profile_image(self, name: str) -> str:
+        """Draws a picture on a profile: in the size that was seen, else in a usual one."""
+        kind = {"jpg": "JPEG", "gif": "GIF"}.get(name.rpartition(".")[2], "PNG")
+        form = self._pictures.get(name, PictureForm(kind, 640, 360))
+        return self._image(name.partition(".")[0], form)
+
+    def _tokens(self) -> Iterator[dict[str, Any]]:
+        first = next(iter(self._persons))
+        known = self._clients()
+        for token, seen in self._seen.tokens.items():
+            slug = self._slugs.get(id(seen.account), first)
+            entry: dict[str, Any] = {"token": token, "person": slug, "about": _ABOUT}
+            if seen.account is None and seen.client_id is None:
+                yield {**entry, "kind": "api_key"}
+                continue
+            client = {"client_id": seen.client_id} if seen.client_id in known else {}
+            yield {**entry, "kind": "oauth", "scopes": list(seen.granted), **client}
+
+    def _clients(self) -> dict[str, dict[str, None]]:
+        clients = {
+            name: dict(redirects)
+            for name, redirects in self._seen.redirects.items()
+            if _FILE_NAME.fullmatch(name)
+        }
+        own = self._target.application
+        if own.client_id and _FILE_NAME.fullmatch(own.client_id):
+            redirects = clients.setdefault(own.client_id, {})
+            if own.redirect_uri:
+                redirects[own.redirect_uri] = None
+        return clients
+
+    def _applications(self) -> Iterator[dict[str, Any]]:
+        for client, redirects in self._clients().items():
+            yield {
+                "client_id": client,
+                "client_secret": f"{client}-secret",
+                "name": client,
+                "owner": next(iter(self._persons)),
+                "redirect_uris": list(redirects),
+                "about": _ABOUT,
+            }
+
+    def _target_file(self, tokens: Iterable[Mapping[str, Any]]) -> str:
+        """Returns the target file of a mock that serves these fixtures."""
+        opening = [each for each in tokens if each["kind"] == "oauth" and each["scopes"]]
+        owners = {token for token, seen in self._seen.tokens.items() if seen.is_owner}
+        opening.sort(key=lambda each: (each["token"] not in owners, -len(each["scopes"])))
+        lines = [f'base_url = "{SITE}/v3"', f'auth_url = "{AUTHORIZATION}"', 'mode = "full"']
+        slug = next(iter(self._persons))
+        if opening:
+            slug = opening[0]["person"]
+            lines += ["[credentials]", f'access_token = "{opening[0]["token"]}"']
+            lines += [
+                f'other_access_token = "{each["token"]}"'
+                for each in opening
+                if each["person"] != slug
+            ][:1]
+        emails = ", ".join(f'"{each["email"]}"' for each in self._persons[slug]["emails"])
+        lines += ["[known]", f'slug = "{slug}"', f"emails = [{emails}]"]
+        return "\n".join(["# A mock that serves this recording.", *lines, ""])
+
+
+def _items(
+    value: Any, texts: tuple[str, ...], others: tuple[str, ...] = ()
+) -> Iterator[dict[str, Any]]:
+    """Yields the items of a list that have all texts, with those members and the others."""
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict) and all(isinstance(item.get(name), str) for name in texts):
+            yield {name: item[name] for name in (*texts, *others) if name in item}
+
+
+def _is_date(value: object) -> bool:
+    """Tells whether a value is a date or an instant as pseudonyms are written."""
+    return isinstance(value, str) and _DATE.fullmatch(value) is not None
+
+
+def _yaml(value: Any) -> bytes:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100).encode()

@@ -1,0 +1,198 @@
+"""A recording holds what an app needs of a deployment, and nothing of its people."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.record.canaries import (
+    CANARY,
+    PIXEL,
+    CanaryDeployment,
+    Flock,
+    found_in,
+    pixels_in,
+    send_canaries,
+)
+from tests.record.proxied import (
+    ADA,
+    AUTH_PROXY,
+    PROXY,
+    MockedDeployment,
+    Session,
+    proxied,
+)
+
+from understudy.api.bundled_target import TARGET
+from understudy.api.in_process import InProcess, mock_deployment, time_of
+from understudy.api.in_process import mock as mock_in_process
+from understudy.cli.recording import report, write
+from understudy.deployments.deployment import Deployment
+from understudy.deployments.target import email_hash
+from understudy.deployments.target_files import load_target
+from understudy.drift.comparing import compare
+from understudy.errors import StartupError
+from understudy.mock.settings import Settings
+from understudy.record.anonymising import Anonymiser
+from understudy.record.generated_pictures import PictureForm, form_of
+from understudy.record.recorder import expect_new, write_whole
+from understudy.verify.recorded_traffic import judge_recorded
+from understudy.verify.run import RunOptions
+
+KEY = b"k" * 32
+
+
+def use(session: Session) -> None:
+    """Does what an app does with the worked examples of the interface."""
+    own = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA).json()
+    session.request("GET", f"{PROXY}/v3/profiles/{own['hash']}")
+    session.request("GET", f"{PROXY}/v3/profiles/nora")
+    session.request("GET", f"{PROXY}/v3/profiles/nora", headers=ADA)
+    session.request("GET", f"{PROXY}/v3/profiles/hush")
+    session.request("GET", f"{PROXY}/v3/profiles/nobody-has-this")
+    session.request("GET", f"{PROXY}/v3/me/profile", headers={"Authorization": "Bearer wrong"})
+    avatars = session.request("GET", f"{PROXY}/v3/me/avatars", headers=ADA).json()
+    session.request("GET", f"{avatars[0]['image_url']}?size=200")
+    query = f"?email_hash={own['hash']}"
+    session.request("GET", f"{PROXY}/v3/me/associated-email{query}", headers=ADA)
+    changes = {"location": "Somewhere else"}
+    session.request("PATCH", f"{PROXY}/v3/me/profile", headers=ADA, json=changes)
+    session.request("GET", f"{AUTH_PROXY}/oauth2/token-info?client_id=browser-app&token=ada-full")
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recording of a session with a mock that plays the deployment."""
+    out = tmp_path_factory.mktemp("recorded") / "staging"
+    with proxied(key=KEY) as session:
+        use(session)
+    assert session.recording.judge.proxy_failures == {}
+    assert session.recording.recorder is not None
+    write_whole(session.recording.recorder.files(), out)
+    return out
+
+
+def served(recording: Path) -> Deployment:
+    """Returns the mock that serves a recording, as a deployment."""
+    mock = mock_in_process(Settings(fixtures=recording))
+    target = load_target(recording / "target.toml", {})
+    return Deployment(target, InProcess(mock), time_of(mock))
+
+
+def test_the_requests_of_a_recording_get_the_same_statuses_from_the_mock_that_serves_it(recording):
+    entries = json.loads((recording / "traffic.har").read_bytes())["log"]["entries"]
+    with proxied(MockedDeployment(fixtures=recording)) as session:
+        for entry in entries:
+            sent = entry["request"]
+            url = sent["url"].replace("http://127.0.0.1:8080", PROXY)
+            headers = {pair["name"]: pair["value"] for pair in sent["headers"]}
+            content = sent.get("postData", {}).get("text", "").encode()
+            again = session.request(sent["method"], url, headers=headers, content=content)
+            assert (url, again.status_code) == (url, entry["response"]["status"])
+    assert len(entries) == 12
+
+
+def test_a_recording_is_judged_without_a_finding(recording):
+    deployment = served(recording)
+    outcome = judge_recorded(recording / "traffic.har", deployment, ())
+    deployment.close()
+    assert [finding.summary for finding in outcome.findings] == []
+    assert outcome.count("passed") > 20
+
+
+def test_the_mock_that_serves_a_recording_does_not_differ_from_its_source(recording):
+    source = mock_deployment(msgspec.structs.replace(TARGET, is_mock=False))
+    copy = served(recording)
+    rules = ("profile-private", "profile-unknown-404", "own-profile-is-full", "qr-default-size")
+    drift = compare(source, copy, RunOptions(rules=rules))
+    source.close()
+    copy.close()
+    assert [difference for cause in drift.causes for difference in cause.differences] == []
+    assert drift.requests > 0
+
+
+def test_an_address_and_its_hash_lead_to_the_same_pseudonym():
+    with proxied(key=KEY) as session:
+        recorder = session.recording.recorder
+    assert recorder is not None
+    pseudonyms = recorder.pseudonyms
+    assert email_hash(pseudonyms.email("Ada@Example.com")) == pseudonyms.hash(
+        email_hash("ada@example.com")
+    )
+    assert pseudonyms.text("") == ""
+
+
+def test_another_key_gives_other_pseudonyms_and_the_same_key_the_same(recording):
+    def person(key: bytes) -> set[str]:
+        with proxied(key=key) as session:
+            session.request("GET", f"{PROXY}/v3/profiles/nora")
+        assert session.recording.recorder is not None
+        return {name for name in session.recording.recorder.files() if name.startswith("people/")}
+
+    kept = {f"people/{path.name}" for path in (recording / "people").iterdir()}
+    assert person(KEY) < kept
+    assert not person(b"o" * 32) & kept
+
+
+def test_a_picture_is_drawn_in_the_kind_and_size_of_the_one_that_was_seen(recording):
+    drawn = {form_of(path.read_bytes()) for path in (recording / "images").iterdir()}
+    assert PictureForm("PNG", 200, 200) in drawn
+
+
+def test_what_traffic_settled_is_written_as_facts():
+    with proxied(key=KEY) as session:
+        file = ("me.png", Flock().picture())
+        avatar = session.request(
+            "POST", f"{PROXY}/v3/me/avatars", headers=ADA, files={"data": file}
+        ).json()
+        session.request("DELETE", f"{PROXY}/v3/me/avatars/{avatar['image_id']}", headers=ADA)
+    assert session.recording.recorder is not None
+    facts = session.recording.recorder.files()["facts.yaml"].decode()
+    assert "rule: avatar-upload-status\n  reading: '200'" in facts
+    assert "DELETE /me/avatars/{} as owner: 204" in facts
+
+
+def test_no_canary_is_in_any_file_or_line(tmp_path, capsys):
+    flock, out = Flock(), tmp_path / "staging"
+    with proxied(CanaryDeployment(flock), key=KEY) as session:
+        send_canaries(session, flock)
+    assert flock.count > 200
+    recording = session.recording
+    assert recording.judge.proxy_failures == {}
+    assert recording.recorder is not None
+    report(recording)
+    write(recording.recorder, out)
+    output = "".join(capsys.readouterr())
+    assert found_in(output.encode()) == []
+    paths = [path for path in out.rglob("*") if path.is_file()]
+    assert {path.name: found for path in paths if (found := found_in(path.read_bytes()))} == {}
+    assert [path for path in out.rglob("*") if CANARY.lower() in path.name.lower()] == []
+    assert PIXEL not in pixels_in(out)
+    assert served(out).target.known.slug
+
+
+def test_no_canary_is_said_when_the_recorder_crashes(monkeypatch, capsys):
+    def crash(_self, exchange):
+        msg = f"{exchange.request.url} {exchange.response.body!r}"
+        raise RuntimeError(msg)
+
+    flock = Flock()
+    monkeypatch.setattr(Anonymiser, "anonymous", crash)
+    with proxied(CanaryDeployment(flock), key=KEY) as session:
+        send_canaries(session, flock)
+    report(session.recording)
+    output = "".join(capsys.readouterr())
+    assert "The proxy itself failed: RuntimeError in recorder.py" in output
+    assert found_in(output.encode()) == []
+
+
+def test_a_recording_is_written_whole_or_not_at_all(tmp_path):
+    with pytest.raises(StartupError, match="cannot be written"):
+        write_whole({"people/a.yaml": b"", "people/a.yaml/b": b""}, tmp_path / "staging")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_with_files_is_not_overwritten(tmp_path):
+    (tmp_path / "kept.txt").touch()
+    with pytest.raises(StartupError, match="already exists"):
+        expect_new(tmp_path)
