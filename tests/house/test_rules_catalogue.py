@@ -60,6 +60,13 @@ SWITCHES = {
     "upload-image-types": ("jpeg-png-gif", "webp-heic-too"),
 }
 
+NUMBERS = {
+    "code-lifetime": (60, 600, 3600),
+    "qr-largest-size": (512, 2048, 2048),
+    "upload-largest": (100_000, 10_000_000, 10_485_760),
+}
+"""Switches that take a number: the least, the default and the most."""
+
 
 @pytest.fixture
 def rules():
@@ -86,6 +93,10 @@ def test_a_statement_is_one_sentence_of_its_own(rules):
 
 
 def test_every_switch_has_the_options_that_the_code_asks_for(rules):
-    found = {switch.name: tuple(switch.options) for switch in switches(rules).values()}
-    assert found == SWITCHES
+    entries = switches(rules).values()
+    assert {it.name: tuple(it.options) for it in entries if it.range is None} == SWITCHES
+    numbers = {
+        it.name: (it.range.least, int(it.default), it.range.most) for it in entries if it.range
+    }
+    assert numbers == NUMBERS
     assert all(switch.default == next(iter(switch.options)) for switch in switches(rules).values())

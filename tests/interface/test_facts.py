@@ -28,6 +28,7 @@ FACTS = Facts(
         Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
         Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
         Fact("select-avatar", "as assumed", (), 4, DAY),
+        Fact("qr-size-bounds", "1024", ("GET /qr-code/{} as anonymous: 400",), 2, DAY),
     ),
     unsettled=(Unsettled("guessing-slowed", "not permitted"),),
 )
@@ -44,7 +45,7 @@ def test_a_file_is_read_as_it_was_written(path: Path) -> None:
 
 
 def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> None:
-    assert choices_of(FACTS, RULES) == {"avatar-delete-status": "200"}
+    assert choices_of(FACTS, RULES) == {"avatar-delete-status": "200", "qr-largest-size": "1024"}
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,7 @@ def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> 
         ("upload-square", "upload-sqare", "no rule 'upload-sqare'; did you mean 'upload-square'"),
         ("reading: '200'", "reading: '201'", "no reading '201'"),
         ("as assumed", "'200'", "select-avatar has no reading '200'"),
+        ("'1024'", "'4096'", "no reading '4096'. It has a number from 512 to 2048, or otherwise"),
         ("seen: 2", "sean: 2", "sean"),
         ("requests: 7", "requests: many", "requests"),
     ],

@@ -33,6 +33,9 @@ ASSUMED = {
 }
 
 
+NUMBERS = {"least": 6, "most": 300, "step": 3, "unit": "things"}
+
+
 @pytest.fixture
 def load(tmp_path):
     def load(*rules):
@@ -46,6 +49,10 @@ def load(tmp_path):
 @pytest.fixture
 def delete_status(load):
     return switches(load(ASSUMED))
+
+
+def range_with(**changes):
+    return switch_with(options=[], range={**NUMBERS, **changes})
 
 
 def switch_with(**changes):
@@ -79,6 +86,11 @@ def test_a_stated_rule_may_be_lifted_by_a_switch(load):
         (switch_with(default=201), "default 201 of 'avatar-delete-status' is not among 204, 200"),
         (switch_with(options=[{"value": 204, "meaning": "alone"}]), "two options or more"),
         (switch_with(options=[{"value": 204, "meaning": "twice"}] * 2), "each once"),
+        (switch_with(range=NUMBERS), "has options and a range; give one of them"),
+        (range_with(least=9, most=6), "needs two multiples of its step, the smaller first"),
+        (range_with(least=7), "needs two multiples of its step"),
+        (range_with(step=0), "needs two multiples of its step"),
+        (range_with(most=90), "default 204 of 'avatar-delete-status' is not a number from 6 to 90"),
     ],
 )
 def test_a_faulty_rule_is_refused_by_name(load, rule, fault):

@@ -6,7 +6,7 @@ at random. Nothing may be found, but the very rule that a switch lifts, which a 
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
-from understudy.interface.rules import switches
+from understudy.interface.rules import Switch, switches
 from understudy.verify.catalogue import catalogue
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
@@ -29,8 +29,14 @@ SWITCHES = switches(RULES.values())
 
 
 def options() -> list[tuple[str, str]]:
-    """Returns every switch with every option."""
-    return [(switch.name, option) for switch in SWITCHES.values() for option in switch.options]
+    """Returns every switch with every option, and one that takes a number with its ends."""
+    return [(switch.name, option) for switch in SWITCHES.values() for option in _options(switch)]
+
+
+def _options(switch: Switch) -> list[str]:
+    numbers = switch.range
+    ends = [] if numbers is None else [str(numbers.least), str(numbers.most)]
+    return list(dict.fromkeys([*switch.options, *ends]))
 
 
 def others() -> list[tuple[str, str]]:
@@ -39,15 +45,17 @@ def others() -> list[tuple[str, str]]:
 
 
 def at_random(seed: int) -> dict[str, str]:
-    """Returns an option for each switch, chosen at random."""
-    return {
-        switch.name: _drawn(tuple(switch.options), f"{seed} {switch.name}")
-        for switch in SWITCHES.values()
-    }
+    """Returns an option for each switch, chosen at random; every second number is an end or usual."""
+    return {switch.name: _drawn(switch, f"{seed} {switch.name}") for switch in SWITCHES.values()}
 
 
-def _drawn(options: Sequence[str], seed: str) -> str:
-    return options[sha256(seed.encode()).digest()[0] % len(options)]
+def _drawn(switch: Switch, seed: str) -> str:
+    digest = sha256(seed.encode()).digest()
+    options, numbers = _options(switch), switch.range
+    if numbers is None or digest[1] % 2:
+        return options[digest[0] % len(options)]
+    count = (numbers.most - numbers.least) // numbers.step + 1
+    return str(numbers.least + int.from_bytes(digest[2:10]) % count * numbers.step)
 
 
 def lifted(choices: Mapping[str, str]) -> tuple[str, ...]:

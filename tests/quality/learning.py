@@ -14,6 +14,8 @@ from tests.quality.controls import SWITCHES, at_random
 from tests.quality.reference.in_process import InProcess
 from tests.quality.reference.service import Options
 
+from understudy.api.in_process import mock_deployment
+from understudy.api.learning import learn_from
 from understudy.deployments.clock import Time
 from understudy.deployments.deployment import Deployment
 from understudy.interface.facts import Facts, choices_of
@@ -31,11 +33,13 @@ class Score(NamedTuple):
         wrong: Switches that were settled at another option than the deployment's.
         open: Switches that were not settled.
         requests: What it took.
+        strays: Switches that the mock, served with the facts, was learnt to have otherwise.
     """
 
     wrong: dict[str, str]
     open: set[str]
     requests: int
+    strays: set[str]
 
 
 def reference(choices: Mapping[str, str], facts: str | None = None) -> Deployment:
@@ -61,12 +65,19 @@ def judged(choices: Mapping[str, str], facts: str, *rules: str) -> Outcome:
     return carry_out(reference(choices, facts), RunOptions(rules=rules))
 
 
-def score(choices: Mapping[str, str]) -> Score:
+def score(choices: Mapping[str, str], facts: Facts) -> Score:
     """Returns how well choices were learnt."""
-    facts = learnt(choices)
     options = choices_of(facts, catalogue().values())
     wrong = {name: options[name] for name in options if options[name] != choices[name]}
-    return Score(wrong, set(SWITCHES) - set(options), facts.requests)
+    return Score(wrong, set(SWITCHES) - set(options), facts.requests, strays(facts))
+
+
+def strays(facts: Facts) -> set[str]:
+    """Returns the switches that the mock, served with facts, is learnt to have otherwise."""
+    rules = catalogue().values()
+    options = choices_of(facts, rules)
+    again = learn_from(mock_deployment(choices=options), RunOptions()).facts
+    return {name for name, option in options.items() if choices_of(again, rules)[name] != option}
 
 
 def main() -> int:
@@ -74,15 +85,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.learning", description=__doc__)
     parser.add_argument("--runs", type=int, default=30, metavar="N", help="deployments at random")
     runs = parser.parse_args().runs
-    scores = [score(at_random(seed)) for seed in range(runs)]
+    choices = [at_random(seed) for seed in range(runs)]
+    scores = [score(each, learnt(each)) for each in choices]
     wrong = sum(len(each.wrong) for each in scores)
     unsettled = sum(len(each.open) for each in scores)
     questions = len(SWITCHES) * runs
+    followed = sum(not each.strays for each in scores)
     print(  # noqa: T201 - a command's output
         f"{questions - unsettled} of {questions} switches settled, {wrong} wrongly, by "
-        f"{sum(each.requests for each in scores) // runs} requests a deployment"
+        f"{sum(each.requests for each in scores) // runs} requests a deployment; the mock, served "
+        f"with the facts, was learnt to be the same in {followed} of {runs}"
     )
-    return int(wrong > 0)
+    return int(wrong > 0 or followed < runs)
 
 
 if __name__ == "__main__":

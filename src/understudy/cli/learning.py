@@ -133,7 +133,7 @@ def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
         console.print(line, style="bold yellow", markup=False, soft_wrap=True)
     count = len(facts.facts)
     console.print(
-        f"{count} questions settled, {len(others)} of them otherwise than assumed; "
+        f"{count} question{'s' * (count != 1)} settled, {len(others)} of them otherwise than assumed; "
         f"{len(facts.unsettled)} not settled; {facts.requests} requests",
         style="bold",
         soft_wrap=True,

@@ -13,7 +13,7 @@ import yaml
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from understudy.errors import StartupError, nearest
-from understudy.interface.rules import Rule
+from understudy.interface.rules import Rule, switch_of
 from understudy.openapi.yaml_files import read_yaml
 
 AS_ASSUMED: Final = "as assumed"
@@ -134,9 +134,13 @@ def _fault(fact: Fact, rules: Mapping[str, Rule]) -> str:
     rule = rules.get(fact.rule)
     if rule is None:
         return f"there is no rule '{fact.rule}'{nearest(fact.rule, list(rules)) or '.'}"
-    options = [str(option.value) for option in rule.switch.options] if rule.switch else []
-    readings = [*options, *([] if options else [AS_ASSUMED]), OTHERWISE]
-    if fact.reading in readings:
+    switch = switch_of(rule.switch, rule.id) if rule.switch else None
+    readings = [*(switch.options if switch else [AS_ASSUMED]), OTHERWISE]
+    if fact.reading in readings or (switch is not None and fact.reading in switch):
         return ""
+    if switch is not None and switch.range is not None:
+        return (
+            f"{fact.rule} has no reading '{fact.reading}'. It has {switch.range}, or {OTHERWISE}."
+        )
     hint = nearest(fact.reading, readings) or "."
     return f"{fact.rule} has no reading '{fact.reading}'{hint} It has {', '.join(readings)}."

@@ -50,12 +50,42 @@ class Option(Struct, frozen=True, forbid_unknown_fields=True):
     meaning: str
 
 
+class NumberRange(Struct, frozen=True, forbid_unknown_fields=True):
+    """The numbers that a switch takes instead of options.
+
+    Attributes:
+        least: The smallest.
+        most: The largest.
+        unit: What is counted, such as pixels.
+        step: The numbers are its multiples.
+    """
+
+    least: int
+    most: int
+    unit: str
+    step: int = 1
+
+    def __contains__(self, text: str) -> bool:
+        """Tells whether a text is one of the numbers, in decimal digits without leading zeros."""
+        if not text.isascii() or not text.isdecimal() or len(text) > len(str(self.most)):
+            return False
+        number = int(text)
+        is_within = self.least <= number <= self.most and number % self.step == 0
+        return is_within and str(number) == text
+
+    def __str__(self) -> str:
+        """Returns the range in words."""
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        return f"a number from {self.least} to {self.most}{steps}"
+
+
 class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A switch as the file writes it."""
+    """A switch as the file writes it: with options, or with a range of numbers."""
 
     name: str
-    options: tuple[Option, ...]
     default: str | int
+    options: tuple[Option, ...] = ()
+    range: NumberRange | None = None
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,19 +118,32 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A rule with several options to choose from.
+    """A rule with several options, or a range of numbers, to choose from.
 
     Attributes:
         name: What ``--choose`` calls it.
-        options: Each option and what it means.
+        options: Each option and what it means; of a switch with a range the default alone.
         default: The option in force unless another is chosen.
         rule: The id of the rule.
+        range: The numbers to choose from; None of a switch with options.
     """
 
     name: str
     options: Mapping[str, str]
     default: str
     rule: str
+    range: NumberRange | None = None
+
+    def __contains__(self, option: str) -> bool:
+        """Tells whether the switch has an option, or takes a number."""
+        return option in (self.options if self.range is None else self.range)
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Every choice, with its meaning."""
+        if self.range is not None:
+            return (f"{self.range} ({self.range.unit})",)
+        return tuple(f"{self.name}={option} ({text})" for option, text in self.options.items())
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
@@ -143,9 +186,17 @@ def switches(rules: Iterable[Rule]) -> dict[str, Switch]:
         if entry.name in catalogue:
             msg = f"rule {rule.id}: the switch {entry.name!r} is {catalogue[entry.name].rule}'s already."
             raise StartupError(msg)
-        options = {str(option.value): option.meaning for option in entry.options}
-        catalogue[entry.name] = Switch(entry.name, options, str(entry.default), rule.id)
+        catalogue[entry.name] = switch_of(entry, rule.id)
     return catalogue
+
+
+def switch_of(entry: SwitchEntry, rule: str) -> Switch:
+    """Returns the switch of a rule, with every option as a text."""
+    default = str(entry.default)
+    options = {str(option.value): option.meaning for option in entry.options}
+    if entry.range is not None:
+        options = {default: entry.range.unit}
+    return Switch(entry.name, options, default, rule, entry.range)
 
 
 def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:
@@ -167,10 +218,10 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
         fault = f"{name!r} is no switch"
         msg = _with_offers(fault, nearest(name, list(switches)), switches)
         raise StartupError(msg)
-    if value not in switch.options:
+    if value not in switch:
         fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
-        offers = [f"{name}={option} ({meaning})" for option, meaning in switch.options.items()]
-        msg = _with_offers(fault, nearest(value, list(switch.options)), offers)
+        hint = nearest(value, list(switch.options)) if switch.range is None else ""
+        msg = _with_offers(fault, hint, switch.offers)
         raise StartupError(msg)
     return name, value
 
@@ -208,11 +259,24 @@ def _fault(rule: Rule) -> str | None:
 
 
 def _switch_fault(entry: SwitchEntry) -> str | None:
+    if entry.range is not None:
+        return _range_fault(entry, entry.range)
     values = [str(option.value) for option in entry.options]
     if len(set(values)) != len(values) or not values[1:]:
         return f"the switch {entry.name!r} needs two options or more, each once"
     if str(entry.default) not in values:
         return f"the default {entry.default!r} of {entry.name!r} is not among {_listed(values)}"
+    return None
+
+
+def _range_fault(entry: SwitchEntry, numbers: NumberRange) -> str | None:
+    if entry.options:
+        return f"the switch {entry.name!r} has options and a range; give one of them"
+    ends = (str(numbers.least), str(numbers.most))
+    if numbers.step < 1 or not all(end in numbers for end in ends) or len(set(ends)) == 1:
+        return f"the range of {entry.name!r} needs two multiples of its step, the smaller first"
+    if str(entry.default) not in numbers:
+        return f"the default {entry.default!r} of {entry.name!r} is not {numbers}"
     return None
 
 

@@ -58,7 +58,10 @@ def _rules() -> str:
             for rule in rules
         ],
         "switches": {
-            name: {"options": list(switch.options), "default": switch.default}
+            name: {
+                "options": list(switch.options) if switch.range is None else str(switch.range),
+                "default": switch.default,
+            }
             for name, switch in switches(rules).items()
         },
     }

@@ -1,7 +1,6 @@
 """Obtains codes and tokens as a client does, for the probes that need one."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -11,9 +10,7 @@ from understudy.deployments.target import TargetApplication
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.verify.browsing import Decision, Flow
 from understudy.verify.probe_client import ProbeClient
-
-LATELY = timedelta(minutes=3)
-"""The age up to which a code is certainly still valid."""
+from understudy.verify.token_history import FRESH
 
 STATE = "af0/ &=%?ü"
 """A state that must be returned unchanged, with characters that need escaping."""
@@ -95,7 +92,7 @@ def spare_code(probe_client: ProbeClient) -> str:
     """
     used = {each.request.form.get("code") for each in probe_client.earlier}
     for each in reversed(probe_client.earlier):
-        is_late = probe_client.gateway.time.now() - each.at > LATELY
+        is_late = probe_client.gateway.time.now() - each.at >= FRESH
         query = each.request.query
         is_plain = dict(parameters(probe_client.app)).items() <= query.items()
         is_plain = is_plain and "code_challenge" not in query

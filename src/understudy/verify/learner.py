@@ -15,6 +15,7 @@ from understudy.verify.events import Event, Exchanged
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome, RuleOutcome
 from understudy.verify.readings.experiments import carry_out_experiments
+from understudy.verify.readings.number_readings import Trials
 from understudy.verify.readings.switch_readings import options_shown
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
@@ -43,11 +44,13 @@ class Learner:
     Attributes:
         history: The exchanges so far; None until the probes have ended.
         shown: Rule to option to the exchanges that show it.
+        trials: The numbers that were tried; None until the probes have ended.
         lacking: Rule to the reason why its experiment could not run.
     """
 
     history: History | None = None
     shown: dict[str, dict[str, list[Exchange]]] = field(default_factory=dict)
+    trials: Trials | None = None
     lacking: dict[str, str] = field(default_factory=dict)
 
     def heed(self, event: Event) -> None:
@@ -61,7 +64,10 @@ class Learner:
         for exchange in run.exchanges:
             self._read(exchange, self.history)
         wanted = set(run.evaluator.rules) - set(self.shown)
-        self.lacking = carry_out_experiments(run.gateway, run.exchanges, wanted)
+        self.trials = Trials(self.history.emptied())
+        self.lacking = carry_out_experiments(
+            run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
+        )
 
     def _read(self, exchange: Exchange, history: History) -> None:
         for rule, option in options_shown(exchange, history):
@@ -127,6 +133,8 @@ def _settled(ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date) 
     switch = ended.rule.switch
     if switch is None:
         return _without_switch(ended, outcome, day)
+    if switch.range is not None:
+        return _number(ended, learner, day)
     shown = learner.shown.get(ended.rule.id, {})
     if len(shown) > 1:
         why = "; ".join(f"{option}: {_lines(each)[0]}" for option, each in shown.items())
@@ -161,6 +169,28 @@ def fact_of_switch(
         seen=seen,
         learnt=day.isoformat(),
         actual="" if is_option else f"status {option}",
+    )
+
+
+def _number(ended: RuleOutcome, learner: Learner, day: date) -> Fact | Unsettled:
+    """Returns the number that the trials of a run have left."""
+    rule, trials = ended.rule.id, learner.trials
+    if trials is None:
+        return Unsettled(rule, ended.reason or "no number was tried")
+    bracket = trials.bracket(rule)
+    if bracket.is_contradictory:
+        return Unsettled(rule, f"the trials contradict each other: {bracket}")
+    if not bracket.is_settled:
+        return Unsettled(rule, "; ".join(filter(None, (str(bracket), learner.lacking.get(rule)))))
+    is_option = bracket.value.isdecimal()
+    neighbours = [each.exchange for each in trials.neighbours(rule)]
+    return Fact(
+        rule=rule,
+        reading=bracket.value if is_option else OTHERWISE,
+        shown_by=_lines(neighbours),
+        seen=len(neighbours),
+        learnt=day.isoformat(),
+        actual="" if is_option else bracket.value,
     )
 
 

@@ -25,6 +25,7 @@ from understudy.verify.preflight import preflight
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe
 from understudy.verify.readings.experiments import carry_out_experiments
+from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
 from understudy.verify.shard_works import FACTS, division_of
@@ -168,7 +169,9 @@ def _experiments(run: Run) -> None:
     wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
     if not run.division.has(FACTS.name):
         return
-    run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted)
+    trials = Trials(run.evaluator.history.emptied())
+    facts = run.evaluator.facts
+    run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
 
 
 _FIRST: Final[Sequence[tuple[str, Phase]]] = (

@@ -14,6 +14,8 @@ from understudy.verify.value_texts import as_json
 SECRETS: Final = frozenset({"client_secret", "password", "code", "code_verifier"})
 CODE_LIFETIME: Final = timedelta(minutes=10)
 """The longest lifetime of a code (RFC 6749, 4.1.2 recommends it; rule code-lifetime)."""
+FRESH: Final = timedelta(minutes=1)
+"""The age up to which a code counts at every deployment."""
 
 
 def client_of(exchange: Exchange, history: History) -> TargetApplication | None:
@@ -105,8 +107,8 @@ def code_is_spent(exchange: Exchange, history: History) -> bool:
 
 
 def code_is_fresh(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is younger than half its lifetime, and so surely valid."""
-    return age_of_code(exchange, history) < CODE_LIFETIME / 2
+    """Tells whether the code is younger than a minute, and so surely valid."""
+    return age_of_code(exchange, history) < FRESH
 
 
 def is_code_grant(exchange: Exchange, _history: History) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from tests.mock.authserver.conftest import CALLBACK, CHALLENGE, SERVER, VERIFIER
 
 from understudy.errors import BadRequest, TooManyRequests
-from understudy.mock.authserver.approval import CODE_LIFETIME, approve
+from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
 from understudy.mock.authserver.grants.authorization_code import REMEMBERED
 from understudy.mock.authserver.oauth_errors import InvalidClient, OAuthError, error_response
@@ -16,6 +16,7 @@ from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import SLUGS_BY_HASH
 from understudy.mock.store.tokens import TOKENS, authenticate
 
+CODE_LIFETIME = timedelta(minutes=10)
 CLIENT = {"client_id": "server-app", "client_secret": "server-secret"}
 
 
@@ -27,7 +28,8 @@ def code(world):
 def approved(world, challenge=None, method="plain"):
     back = ReturnAddress(SERVER, CALLBACK, in_fragment=False, state=None)
     scopes = ("auth", "avatar-profile:read")
-    approve(world, AuthorizationRequest(back, "code", scopes, challenge, method), "ben")
+    request = AuthorizationRequest(back, "code", scopes, challenge, method)
+    approve(world, request, "ben", {})
     return [key for key, _ in world.items(CODES)][-1]
 
 

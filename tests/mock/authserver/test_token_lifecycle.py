@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multip
 from tests.mock.authserver.conftest import CALLBACK, OTHER, SERVER, START, Time
 
 from understudy.mock.authserver import applications
-from understudy.mock.authserver.approval import CODE_LIFETIME, approve
+from understudy.mock.authserver.approval import approve
 from understudy.mock.authserver.authorization_request import AuthorizationRequest, ReturnAddress
 from understudy.mock.authserver.oauth_errors import OAuthError
 from understudy.mock.authserver.token_endpoint import issue_token
@@ -24,6 +24,7 @@ from understudy.mock.store.attempts import FAILED_CODES
 from understudy.mock.store.people import PEOPLE, Email, Person
 from understudy.mock.store.tokens import authenticate
 
+CODE_LIFETIME = timedelta(minutes=10)
 FOREVER = datetime.max.replace(tzinfo=UTC)
 APPS = (SERVER, OTHER)
 PEOPLE_OF_IT = ("ada", "ben")
@@ -65,7 +66,7 @@ class TokenLife(RuleBasedStateMachine):
         uri = app.redirect_uris[0]
         back = ReturnAddress(app, uri, in_fragment=response_type == "token", state=None)
         request = AuthorizationRequest(back, response_type, ("auth",), None, "plain")
-        return urlsplit(approve(self.world, request, person))
+        return urlsplit(approve(self.world, request, person, {}))
 
     @rule(target=codes, app=st.sampled_from(APPS), person=st.sampled_from(PEOPLE_OF_IT))
     def authorize_code(self, app, person):

@@ -12,12 +12,14 @@ from PIL import Image as Pixels
 from understudy.errors import BadRequest, ContentTooLarge, Problem
 from understudy.mock.service.image_processing import (
     MAX_FRAMES,
-    MAX_UPLOAD_BYTES,
     REMEMBERED_SIZE,
     checked_upload,
     resize,
 )
 from understudy.mock.store.people import Image
+
+LARGEST = 10_000_000
+"""Bytes that the file of an upload may have."""
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (40, 40), **options: object) -> bytes:
@@ -57,7 +59,7 @@ def bomb(side: int) -> bytes:
     ],
 )
 def test_a_square_picture_is_taken_as_it_is(content: bytes, media_type: str) -> None:
-    assert checked_upload(content) == Image(content, media_type)
+    assert checked_upload(content, LARGEST) == Image(content, media_type)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +82,12 @@ def test_a_square_picture_is_taken_as_it_is(content: bytes, media_type: str) -> 
         (bomb(30_000), "image_too_large", "more than 40,000,000 pixels"),
         (bomb(7_000), "image_too_large", "7000 x 7000"),
         (animated(MAX_FRAMES + 1), "image_too_large", "frames"),
-        (picture("PNG") + b"\0" * MAX_UPLOAD_BYTES, "image_too_large", "are allowed"),
+        (picture("PNG") + b"\0" * LARGEST, "image_too_large", "are allowed"),
     ],
 )
 def test_anything_else_is_refused_and_told_why(content: bytes, code: str, reason: str) -> None:
     with pytest.raises((BadRequest, ContentTooLarge)) as refusal:
-        checked_upload(content)
+        checked_upload(content, LARGEST)
     problem: Problem = refusal.value
     assert (problem.code, reason in problem.message) == (code, True), problem.message
 
@@ -93,7 +95,7 @@ def test_anything_else_is_refused_and_told_why(content: bytes, code: str, reason
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 @pytest.mark.parametrize("size", [1, 80, 2048])
 def test_a_picture_is_resized_to_the_asked_size_and_stays_of_its_kind(kind: str, size: int) -> None:
-    resized = resize(checked_upload(picture(kind)), size)
+    resized = resize(checked_upload(picture(kind), LARGEST), size)
     with Pixels.open(BytesIO(resized.content)) as found:
         assert (found.size, found.format) == ((size, size), kind)
 
@@ -105,7 +107,9 @@ def test_a_picture_that_a_camera_held_sideways_is_shown_upright() -> None:
     exif[0x0112] = 3  # upside down
     content = BytesIO()
     half.save(content, "JPEG", exif=exif)
-    with Pixels.open(BytesIO(resize(checked_upload(content.getvalue()), 40).content)) as found:
+    with Pixels.open(
+        BytesIO(resize(checked_upload(content.getvalue(), LARGEST), 40).content)
+    ) as found:
         pixels = found.convert("L").tobytes()
     upper, lower = pixels[: 40 * 15], pixels[40 * 25 :]
     assert min(upper) > 200
@@ -120,7 +124,7 @@ def test_a_fixture_that_cannot_be_decoded_is_shown_as_it_is() -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 def test_a_picture_is_converted_to_the_requested_type(kind: str) -> None:
     for media_type, name in (("image/png", "PNG"), ("image/jpeg", "JPEG"), ("image/gif", "GIF")):
-        converted = resize(checked_upload(picture(kind)), 20, media_type)
+        converted = resize(checked_upload(picture(kind), LARGEST), 20, media_type)
         with Pixels.open(BytesIO(converted.content)) as found:
             assert (found.format, converted.media_type) == (name, media_type)
 
@@ -144,7 +148,7 @@ def newer(kind: str, size: tuple[int, int] = (40, 40), mode: str = "RGB") -> byt
 def test_newer_pictures_are_taken_by_the_switch_and_kept_as_every_browser_shows_them(
     content: bytes, kept_as: str
 ) -> None:
-    image = checked_upload(content, converts_newer=True)
+    image = checked_upload(content, LARGEST, converts_newer=True)
     assert image.media_type == kept_as
     with Pixels.open(BytesIO(image.content)) as shown:
         assert (Pixels.MIME[shown.format or ""], shown.size) == (kept_as, (40, 40))
@@ -153,7 +157,7 @@ def test_newer_pictures_are_taken_by_the_switch_and_kept_as_every_browser_shows_
 def test_a_transparent_newer_picture_stays_transparent() -> None:
     content = BytesIO()
     Pixels.new("RGBA", (40, 40), (0, 0, 0, 0)).save(content, "WEBP", lossless=True)
-    image = checked_upload(content.getvalue(), converts_newer=True)
+    image = checked_upload(content.getvalue(), LARGEST, converts_newer=True)
     assert image.media_type == "image/png"
     with Pixels.open(BytesIO(image.content)) as shown:
         assert shown.getpixel((20, 20))[3] == 0  # type: ignore[index]  # of RGBA
@@ -171,25 +175,25 @@ def test_a_transparent_newer_picture_stays_transparent() -> None:
 )
 def test_newer_pictures_are_checked_as_the_others_are(content: bytes, code: str) -> None:
     with pytest.raises(BadRequest) as refusal:
-        checked_upload(content, converts_newer=True)
+        checked_upload(content, LARGEST, converts_newer=True)
     assert refusal.value.code == code
 
 
 @pytest.mark.parametrize("kind", ["WEBP", "HEIF"])
 def test_without_the_switch_the_message_names_it(kind: str) -> None:
     with pytest.raises(BadRequest, match="--choose upload-image-types=webp-heic-too"):
-        checked_upload(newer(kind))
+        checked_upload(newer(kind), LARGEST)
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch) -> None:
     content = newer("HEIF")
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     with pytest.raises(BadRequest, match=r"pip install 'understudy\[heic\]'"):
-        checked_upload(content, converts_newer=True)
+        checked_upload(content, LARGEST, converts_newer=True)
 
 
 def test_only_small_pictures_are_remembered(monkeypatch) -> None:
-    small = checked_upload(picture("PNG"))
+    small = checked_upload(picture("PNG"), LARGEST)
     assert resize(small, 40) is resize(small, 40)
     assert resize(small, REMEMBERED_SIZE + 1) is not resize(small, REMEMBERED_SIZE + 1)
     monkeypatch.setattr("understudy.mock.service.image_processing.REMEMBERED_BYTES", 10)

@@ -75,7 +75,8 @@ def _options(switch: Switch) -> str:
     lines = []
     for value, meaning in switch.options.items():
         name = f"**`{value}`**" if value == switch.default else code(value)
-        lines.append(f"- {name}: {meaning}")
+        numbers = f" ({switch.range})" if switch.range else ""
+        lines.append(f"- {name}: {meaning}{numbers}")
     return "\n".join(lines)
 
 

@@ -12,13 +12,15 @@ from tests.quality.reference.profiles import pages, profiles
 from tests.quality.reference.qr import qr
 from tests.quality.reference.records import AccessToken
 from tests.quality.reference.refusals import Refused, as_error, as_oauth_error, framework_error
-from tests.quality.reference.service import EXTENSION, Service, chose, service
+from tests.quality.reference.service import EXTENSION, Service, chose, number, service
 from tests.quality.reference.tokens import tokens
 from werkzeug.exceptions import HTTPException
 
 DOCUMENT = Path(__file__).with_name("openapi.yaml")
 LARGEST_BODY = 10 * 1024 * 1024
 """Bytes; the interface sets no limit."""
+LARGEST_BODY_OF_CHOICE = LARGEST_BODY + 64 * 1024
+"""Bytes of a body where the operator chose how many of them the file of an upload may have."""
 LIMITS = "rate-limits"
 QR_CODE = "qr.qr_code"
 COUNTED = {
@@ -66,7 +68,8 @@ def authorization_app(shared: Service) -> Flask:
 def _made(shared: Service) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.extensions[EXTENSION] = shared
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    is_chosen = "upload-largest" in shared.options.choices
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY_OF_CHOICE if is_chosen else LARGEST_BODY
     app.register_error_handler(HTTPException, framework_error)
     return app
 
@@ -77,6 +80,9 @@ def _document() -> ResponseReturnValue:
         if chose(switch, option):
             responses = document["paths"][path][method]["responses"]
             responses[new] = responses[old]
+    drawing = document["paths"]["/qr-code/{sha256_hash}"]["get"]["parameters"]
+    size = next(parameter for parameter in drawing if parameter["name"] == "size")
+    size["schema"]["maximum"] = number("qr-largest-size", size["schema"]["maximum"])
     return {**document, "servers": [{"url": service().addresses.base_url}]}
 
 

@@ -4,14 +4,15 @@ The password comes with the decision, so there is no cookie that another site co
 the option ``approve`` a request is granted at once, for those who drive no browser.
 """
 
+from datetime import timedelta
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, render_template_string, request
 from flask.typing import ResponseReturnValue
 from tests.quality.reference.asking import SentBack, asked, way_back
-from tests.quality.reference.grants import IMPLICIT_LIFETIME
+from tests.quality.reference.grants import CODE_LIFETIME, IMPLICIT_LIFETIME
 from tests.quality.reference.records import Account, AuthorizationRequest
-from tests.quality.reference.service import service
+from tests.quality.reference.service import number, service
 
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -67,7 +68,8 @@ def send_back(error: SentBack) -> ResponseReturnValue:
 def _granted(wanted: AuthorizationRequest, account: Account) -> str:
     now, back = service().clock(), way_back(wanted)
     if wanted.response_type == "code":
-        code = service().grants.issue_code(wanted, account.user_id, now)
+        lifetime = timedelta(seconds=number("code-lifetime", CODE_LIFETIME.seconds))
+        code = service().grants.issue_code(wanted, account.user_id, now, lifetime)
         return back.address({"code": code.value})
     token = service().grants.issue_token(
         wanted.client_id, account.user_id, wanted.scopes, now + IMPLICIT_LIFETIME

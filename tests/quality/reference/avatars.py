@@ -10,7 +10,7 @@ from PIL import Image
 from tests.quality.reference import bearer, bodies
 from tests.quality.reference.records import Avatar, Json, Rating, Scope
 from tests.quality.reference.refusals import Refused, refuse, refuse_missing
-from tests.quality.reference.service import chose, service
+from tests.quality.reference.service import chose, number, service
 
 FORMATS = {
     "PNG": "image/png",
@@ -138,6 +138,10 @@ def _uploaded() -> bytes:
     if file is None:
         refuse("The body has no file in the field data.")
     content: bytes = file.read()
+    largest = number("upload-largest", len(content))
+    if len(content) > largest:
+        message = f"The picture has {len(content)} bytes; {largest} are the most."
+        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", message)
     return content
 
 

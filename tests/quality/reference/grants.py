@@ -61,14 +61,20 @@ class Grants:
                 return None
             return found
 
-    def issue_code(self, request: AuthorizationRequest, user_id: str, now: datetime) -> Code:
+    def issue_code(
+        self,
+        request: AuthorizationRequest,
+        user_id: str,
+        now: datetime,
+        lifetime: timedelta = CODE_LIFETIME,
+    ) -> Code:
         """Makes a code that one exchange may use."""
         with self._lock:
             code = Code(
                 value=self._random(),
                 request=request,
                 user_id=user_id,
-                expires=now + CODE_LIFETIME,
+                expires=now + lifetime,
             )
             self._codes[code.value] = code
             return code

@@ -14,7 +14,7 @@ from qrcode.constants import ERROR_CORRECT_M, ERROR_CORRECT_Q
 from qrcode.exceptions import DataOverflowError
 from tests.quality.reference.profiles import found, profile_url
 from tests.quality.reference.refusals import refuse, refuse_missing
-from tests.quality.reference.service import chose, service
+from tests.quality.reference.service import chose, number, service
 from tests.quality.reference.state import Shown
 
 DEFAULT_SIZE = 80
@@ -87,10 +87,11 @@ def drawn(text: str, size: int, *, has_dots: bool, icon: Image.Image | None) -> 
 
 
 def _size(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST))):
+    largest = number("qr-largest-size", LARGEST)
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(largest))):
         refuse(f"size is {text!r}; send a whole number of pixels.")
-    if not 1 <= int(text) <= LARGEST:
-        refuse(f"size is {text}; send 1 to {LARGEST} pixels.")
+    if not 1 <= int(text) <= largest:
+        refuse(f"size is {text}; send 1 to {largest} pixels.")
     return int(text)
 
 

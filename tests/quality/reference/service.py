@@ -67,6 +67,11 @@ def service() -> Service:
     return cast(Service, current_app.extensions[EXTENSION])
 
 
+def number(switch: str, otherwise: int) -> int:
+    """Returns the number that the operator chose, where the interface leaves one open."""
+    return int(service().options.choices.get(switch, otherwise))
+
+
 def chose(switch: str, option: str) -> bool:
     """Tells whether the operator chose an option, where the interface leaves several."""
     return service().options.choices.get(switch) == option

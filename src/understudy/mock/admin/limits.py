@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.interface.rules import Rule, Switch
 from understudy.mock.engine.call import Call, HandlerResponse
@@ -51,17 +53,7 @@ class LimitsAdmin:
         chosen, rules = call.world.choices, self._rules()
         return HandlerResponse(
             [
-                {
-                    "name": switch.name,
-                    "option": chosen.get(switch.name, switch.default),
-                    "default": switch.default,
-                    "options": dict(switch.options),
-                    "rule": switch.rule,
-                    "statement": rules[switch.rule].statement,
-                    "section": rules[switch.rule].section,
-                    "status": rules[switch.rule].status,
-                    "why": rules[switch.rule].why,
-                }
+                _choice(switch, chosen.get(switch.name, switch.default), rules[switch.rule])
                 for switch in self._switches().values()
             ]
         )
@@ -79,6 +71,21 @@ class LimitsAdmin:
         call.world.choices = {**call.world.choices, **chosen}
         call.world.note_change()
         return self.list_choices(call)
+
+
+def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
+    listed = {
+        "name": switch.name,
+        "option": option,
+        "default": switch.default,
+        "options": dict(switch.options),
+        "rule": switch.rule,
+        "statement": rule.statement,
+        "section": rule.section,
+        "status": rule.status,
+        "why": rule.why,
+    }
+    return listed if switch.range is None else {**listed, "range": to_builtins(switch.range)}
 
 
 def list_limits(call: Call) -> HandlerResponse:

@@ -53,7 +53,7 @@ def deciding(auto_approve: str | None) -> PageHandler:
         if person is None or world.get(PEOPLE, person) is None:
             return None
         note_risks(world, request, call.notes)
-        return _redirect(approve(world, request, person))
+        return _redirect(approve(world, request, person, call.choices))
 
     return decide
 

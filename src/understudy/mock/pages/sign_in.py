@@ -160,7 +160,7 @@ def _decided(query: bytes, person: str, *, is_approved: bool) -> Response | tupl
     except RefusedRedirect as refusal:
         return _redirect_back(refused(return_address, refusal))
     if is_approved:
-        return _redirect_back(approve(world, authorization, person))
+        return _redirect_back(approve(world, authorization, person, exchange().choices))
     return _redirect_back(return_address.denied())
 
 

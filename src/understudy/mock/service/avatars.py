@@ -34,7 +34,7 @@ _CHECKED: Final[Recent[tuple[bytes, bool], Image]] = Recent(64)
 """Small pictures that were accepted; tests and load tests upload the same ones again and again."""
 
 _SMALL = 64 * 1024
-"""Bytes of a picture that is remembered, and kept once for all uploads of it."""
+"""Bytes of a picture that is remembered, and kept once for all uploads of it; never too many."""
 
 
 @upholds("avatar-list-of-caller")
@@ -61,7 +61,7 @@ def upload_avatar(
 
     Raises:
         BadRequest: The file is missing, not a picture, or not square.
-        ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
+        ContentTooLarge: The file has more bytes than the switch ``upload-largest`` allows.
         Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     index = _email_index(call, caller(call), selected_email_hash)
@@ -133,10 +133,10 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
 
 
 @upholds("upload-image-types", "upload-square", "upload-size-limit")
-def _checked_image(upload: Upload, *, converts_newer: bool) -> Image:
+def _checked_image(upload: Upload, largest: int, *, converts_newer: bool) -> Image:
     from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return checked_upload(upload.content, upload.field, converts_newer=converts_newer)
+    return checked_upload(upload.content, largest, upload.field, converts_newer=converts_newer)
 
 
 class _Adding(NamedTuple):
@@ -155,7 +155,10 @@ class _Adding(NamedTuple):
     @upholds("avatar-upload-returns-avatar", "avatar-upload-status")
     async def checked(self, upload: Upload, converts_newer: bool) -> HandlerResponse:  # noqa: FBT001 - part of the key
         """Checks the picture in a thread, and adds it."""
-        image = await asyncio.to_thread(_checked_image, upload, converts_newer=converts_newer)
+        largest = int(self.call.choices.get("upload-largest", "10000000"))
+        image = await asyncio.to_thread(
+            _checked_image, upload, largest, converts_newer=converts_newer
+        )
         if len(upload.content) <= _SMALL:
             _CHECKED.put((upload.content, converts_newer), image)
         return self.added(image)

@@ -15,7 +15,6 @@ from understudy.errors import BadRequest, ContentTooLarge, missing_extra
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import Image
 
-MAX_UPLOAD_BYTES = 10 * 1000 * 1000  # real deployments refuse more than 10 MB
 MAX_PIXELS = 40_000_000
 """Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
 
@@ -50,12 +49,17 @@ _NEWER = {"HEIC": "HEIF", "WebP": "WEBP"}
 
 
 def checked_upload(
-    content: bytes, field: str = OWN_WORDS.upload_field, *, converts_newer: bool = False
+    content: bytes,
+    largest: int,
+    field: str = OWN_WORDS.upload_field,
+    *,
+    converts_newer: bool = False,
 ) -> Image:
     """Checks an upload.
 
     Args:
         content: The file.
+        largest: The bytes that it may have.
         field: Name of the field that it was sent as, for messages.
         converts_newer: Whether WebP and HEIC are taken too, and kept as PNG or JPEG, which every
             browser shows.
@@ -66,10 +70,10 @@ def checked_upload(
     Raises:
         BadRequest: The file is not a complete picture of a kind that is taken, not square, or has
             too many pixels.
-        ContentTooLarge: The file has more than MAX_UPLOAD_BYTES.
+        ContentTooLarge: The file has more than `largest` bytes.
     """
-    if len(content) > MAX_UPLOAD_BYTES:
-        msg = f"{field}: the picture has {len(content):,} bytes; at most {MAX_UPLOAD_BYTES:,} are allowed."
+    if len(content) > largest:
+        msg = f"{field}: the picture has {len(content):,} bytes; at most {largest:,} are allowed."
         raise ContentTooLarge(msg, code="image_too_large")
     name = next((name for start, name in _SIGNATURES if content.startswith(start)), None)
     if name is None and converts_newer:

@@ -43,13 +43,14 @@ def get_qr_code(  # noqa: PLR0913 - the operation has that many parameters
 
     Raises:
         NotFound: There is no such profile, and the switch ``qr-unknown-hash`` is ``404``.
-        BadRequest: The size or the version cannot be drawn, or the URL is too long.
+        BadRequest: The size or the version is not drawn, or the URL is too long.
     """
     person = find_person(call, sha256_hash)
     url = _profile_url(call, person, sha256_hash)
     text = _with_campaign(url, utm_medium=utm_medium, utm_campaign=utm_campaign)
     icon = centre_icon(type_, vocabulary_of(call.world).qr_types)
-    drawing = (text, checked_size(size), checked_version(version), icon)
+    pixels = checked_size(size, int(call.choices.get("qr-largest-size", "2048")))
+    drawing = (text, pixels, checked_version(version), icon)
     picture = _PICTURES.get(drawing)
     status = _status(person)
     return _drawn_response(drawing, status) if picture is None else _response(picture, status)

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from understudy.errors import BadRequest
+from understudy.interface.rules import upholds
 from understudy.interface.vocabulary import QrTypeWords
 
 CentreIcon = Literal["user", "service", "none"]
@@ -11,20 +12,24 @@ STANDARD = 1  # interface, qr-code: the values of ``version``
 DOTS = 3
 
 DEFAULT_SIZE = 80  # pixels; interface, Limits: QR code default size
-LARGEST_SIZE = 2048  # pixels; the interface gives no bound (Limits, 4)
 
 _DIGITS = 9
 
 
-def checked_size(size: int | str) -> int:
+@upholds("qr-size-bounds")
+def checked_size(size: int | str, largest: int) -> int:
     """Returns a size in pixels, which the document in force may declare as any type.
 
+    Args:
+        size: The requested size.
+        largest: The largest that is drawn; the interface gives no bound (Limits, 4).
+
     Raises:
-        BadRequest: It is not a whole number from 1 to LARGEST_SIZE.
+        BadRequest: It is not a whole number from 1 to `largest`.
     """
     pixels = _whole_number("size", size)
-    if not 1 <= pixels <= LARGEST_SIZE:
-        msg = f"size: must be from 1 to {LARGEST_SIZE}, got {pixels}."
+    if not 1 <= pixels <= largest:
+        msg = f"size: must be from 1 to {largest}, got {pixels}."
         raise BadRequest(msg, code="invalid_parameter")
     return pixels
 

@@ -6,6 +6,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.interface.facts import OTHERWISE, Fact
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.history import History
+from understudy.verify.readings.number_readings import number_contradictions
 from understudy.verify.readings.switch_readings import READINGS
 
 
@@ -33,3 +34,11 @@ def contradictions(
                 option,
             )
             yield reading.rule, result._replace(is_learnt=True)
+    for fact, trial in number_contradictions(exchange, history, facts):
+        is_as_learnt = trial.is_accepted == (trial.number <= int(fact.reading))
+        result = expect(
+            is_as_learnt,
+            f"up to {fact.reading} accepted, as learnt on {fact.learnt}",
+            f"{trial.number} {'accepted' if trial.is_accepted else 'refused'}",
+        )
+        yield fact.rule, result._replace(is_learnt=True)

@@ -27,8 +27,11 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
 
 TAKEN = frozenset({"JPEG", "PNG", "GIF"})
+SURELY_TAKEN = 64 * 1024
+"""Bytes that an upload may have at every deployment: the interface gives no limit."""
+
 LARGEST = 10_000_000
-"""Bytes that an upload may surely have; the interface leaves open sizes between this and TOO_LARGE."""
+"""Bytes that an upload may have by the rule; it leaves open sizes between this and TOO_LARGE."""
 
 TOO_LARGE = 10 * 1024 * 1024
 ENVELOPE = 4096
@@ -114,7 +117,12 @@ def is_of_other_type(exchange: Exchange, history: History) -> bool:
 
 def is_small(exchange: Exchange, history: History) -> bool:
     """Tells whether the file is small enough for every deployment."""
-    return proven(file_in(exchange, history)).size <= LARGEST
+    return proven(file_in(exchange, history)).size <= SURELY_TAKEN
+
+
+def is_large(exchange: Exchange, history: History) -> bool:
+    """Tells whether the file is larger than that, and within the limit of the rule."""
+    return SURELY_TAKEN < proven(file_in(exchange, history)).size <= LARGEST
 
 
 def is_square(exchange: Exchange, history: History) -> bool:
@@ -149,7 +157,8 @@ def uploaded_avatar_is_alive(exchange: Exchange, history: History) -> bool:
 
 
 _ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small)
-_GOOD = (*_ONE_FILE, is_of_taken_type, is_square, document_allows)
+_ALLOWED = (is_of_taken_type, is_square, document_allows)
+_GOOD = (*_ONE_FILE, *_ALLOWED)
 
 
 @check("avatar-upload-multipart", "upload-image-types", on=[UPLOAD_AVATAR], when=_GOOD)
@@ -199,6 +208,16 @@ def other_picture_is_refused(exchange: Exchange, _history: History) -> CheckResu
 def oblong_picture_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A picture that is not square is refused."""
     return expect_status(exchange, 400)
+
+
+@check(
+    "upload-size-limit",
+    on=[UPLOAD_AVATAR],
+    when=[may_manage, query_is_in_order, sends_one_file, is_large, *_ALLOWED],
+)
+def upload_within_the_limit_is_accepted(exchange: Exchange, _history: History) -> CheckResult:
+    """A picture of up to ten megabytes is accepted."""
+    return expect_accepted(exchange)
 
 
 @check("upload-size-limit", on=[UPLOAD_AVATAR], when=[may_manage, is_too_large])

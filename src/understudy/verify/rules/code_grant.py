@@ -26,6 +26,7 @@ from understudy.verify.probing import Parts, probe
 from understudy.verify.token_history import (
     CODE_LIFETIME,
     FITTING,
+    FRESH,
     age_of_code,
     client_is_proven,
     code_is_fresh,
@@ -81,11 +82,12 @@ def code_is_over(exchange: Exchange, history: History) -> bool:
 
 
 def code_is_nearly_over(exchange: Exchange, history: History) -> bool:
-    """Tells whether the code is between five and ten minutes old."""
-    return CODE_LIFETIME / 2 <= age_of_code(exchange, history) < CODE_LIFETIME
+    """Tells whether the code is between one and ten minutes old."""
+    return FRESH <= age_of_code(exchange, history) < CODE_LIFETIME
 
 
-_UNSPENT = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
+UNSPENT: Final = (*FITTING, has_neither_challenge_nor_verifier, code_is_unspent)
+"""Conditions of a form in which only the age of the code decides."""
 
 
 @check("code-in-query", when=[is_redirect, redirect_has("code"), request_was_seen])
@@ -122,7 +124,7 @@ def made_up_code_is_refused(exchange: Exchange, _history: History) -> CheckResul
     return expect_no_token(exchange, "no token for a code that was never issued")
 
 
-@check("code-exchange", on=[TOKEN], when=[*_UNSPENT, code_is_fresh])
+@check("code-exchange", on=[TOKEN], when=[*UNSPENT, code_is_fresh])
 def fresh_code_gives_token(exchange: Exchange, history: History) -> CheckResult:
     """A fresh code gives its client a token."""
     return expect_token(exchange, "a token", redirect_of(exchange, history))
@@ -134,13 +136,13 @@ def old_code_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     return expect_no_token(exchange, "no token for a code that has ended")
 
 
-@check("code-lifetime", on=[TOKEN], when=[*_UNSPENT, code_is_over])
+@check("code-lifetime", on=[TOKEN], when=[*UNSPENT, code_is_over])
 def code_of_ten_minutes_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """A code lasts no longer than ten minutes (RFC 6749, 4.1.2)."""
     return expect_no_token(exchange, "no token after ten minutes")
 
 
-@check("code-lifetime", on=[TOKEN], when=[*_UNSPENT, code_is_nearly_over])
+@check("code-lifetime", on=[TOKEN], when=[*UNSPENT, code_is_nearly_over])
 def code_lasts_ten_minutes(exchange: Exchange, history: History) -> CheckResult:
     """A code lasts nearly ten minutes, whatever was issued since."""
     newest = next((each for each in history.of(AUTHORIZE) if is_granted(each)), None)

@@ -53,8 +53,8 @@ class ACodeIsGoodForAnyClient(Grants):
 class ACodeNeverEnds(Grants):
     """Nobody looks at the time."""
 
-    def issue_code(self, request, user_id, now):
-        return super().issue_code(request, user_id, now + timedelta(days=3650))
+    def issue_code(self, request, user_id, now, *lifetime):
+        return super().issue_code(request, user_id, now + timedelta(days=3650), *lifetime)
 
 
 @in_grants("implicit-token-two-weeks")
@@ -115,9 +115,9 @@ class OfTheLastRequest(Grants):
         super().__init__(accounts, applications, bearers, random)
         self.last: dict[str, AuthorizationRequest] = {}
 
-    def issue_code(self, request, user_id, now):
+    def issue_code(self, request, user_id, now, *lifetime):
         self.last[request.client_id] = request
-        return super().issue_code(request, user_id, now)
+        return super().issue_code(request, user_id, now, *lifetime)
 
 
 @in_grants("scope-indexed-array")
