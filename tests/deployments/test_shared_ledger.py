@@ -23,6 +23,7 @@ from understudy.deployments.ledger import ANONYMOUS, Ledger, is_store
 from understudy.deployments.refusals import BudgetSpent
 from understudy.deployments.shared_ledger import SharedLedger, shown_url
 from understudy.deployments.target import Budget, Credentials, Target
+from understudy.deployments.target_files import load_target
 from understudy.errors import StartupError
 from understudy.verify.request_budget import RESERVE
 from understudy.verify.rules import qr_codes
@@ -236,6 +237,15 @@ def test_a_url_is_shown_without_its_password(url, shown):
 )
 def test_a_ledger_is_a_file_unless_it_is_the_url_of_a_store(text, expected):
     assert is_store(text) is expected
+
+
+def test_the_ledger_of_the_guide_is_kept_in_a_store(tmp_path):
+    (block,) = re.findall(r"```toml\n(ledger = .*?)```", GUIDE.read_text(), re.DOTALL)
+    path = tmp_path / "staging.toml"
+    path.write_text(f'base_url = "{BASE_URL}"\n{block}')
+    deployment = deployment_of(load_target(path, {}), path)
+    deployment.close()
+    assert deployment.shared_ledger == "valkey://ci@store.example/0"
 
 
 def test_a_target_s_ledger_is_opened_where_its_runs_look_for_it(url, tmp_path):
