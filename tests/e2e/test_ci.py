@@ -203,7 +203,8 @@ def test_drift_writes_the_differences_into_the_summary_and_ends_as_the_run_did(
     ran = act(command="drift", target="staging.toml", options="--rules profile-private")
     assert (ran.exit_code, ran.outputs["exit-code"]) == (0, "0"), ran.log
     assert "status 200, there 403" in ran.summary
-    assert [path.name for path in Path(ran.outputs["reports"]).iterdir()] == ["drift.md"]
+    written = sorted(path.name for path in Path(ran.outputs["reports"]).iterdir())
+    assert written == ["drift.html", "drift.json", "drift.md", "drift.sarif"]
 
 
 def gitlab(

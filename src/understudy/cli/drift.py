@@ -1,6 +1,7 @@
 """``understudy drift``: shows where a deployment and the mock, or another deployment, part."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +10,34 @@ import click
 from understudy.cli import completion
 from understudy.cli.deployment_options import limit_options
 from understudy.cli.option_types import rule_ids
+from understudy.cli.report_options import parsed_by
+
+FAIL_ON = ("findings", "notes", "nothing")
+
+
+def _formats() -> Collection[str]:
+    from understudy.drift.reports import FORMATS
+
+    return FORMATS
 
 
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_DRIFT", "show_default": True})
 @click.option(
     "--target",
     type=click.Path(path_type=Path),
-    required=True,
     help="Target file of the deployment, which gets every request twice.",
 )
 @click.option(
     "--against",
     type=click.Path(path_type=Path),
     help="Target file of the deployment to compare it with.  [default: the mock]",
+)
+@click.option(
+    "--documents",
+    nargs=2,
+    type=click.Path(path_type=Path),
+    metavar="OLD NEW",
+    help="Compare two OpenAPI documents, and send nothing.",
 )
 @click.option(
     "--facts",
@@ -40,20 +56,46 @@ from understudy.cli.option_types import rule_ids
 )
 @limit_options
 @click.option(
-    "--markdown",
+    "--report",
+    "reports",
+    multiple=True,
+    callback=parsed_by(_formats),
+    metavar="FORMAT=FILE",
+    help="Write a report: json, html, sarif or markdown; or `github`, without a file:"
+    " annotations and the job summary. Repeatable.",
+)
+@click.option(
+    "--history",
     type=click.Path(path_type=Path),
-    metavar="FILE.md",
-    help="Write the differences as Markdown, for a pull request.",
+    metavar="FILE.json",
+    help="File that keeps when a difference was first and last seen.  [default: beside --target]",
+)
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAIL_ON),
+    help="What sets the exit code; repeatable.  [default: findings]",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of known differences, each accepted until a date.",
+)
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path),
+    help="Write a baseline of what is found, accepted for 30 days.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the differences as JSON.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-@click.option("--verbose", is_flag=True, help="Print a command for every difference.")
+@click.option("--verbose", is_flag=True, help="Print both sides of every difference.")
 def drift(**options: Any) -> None:
     """Show where a deployment and the mock part, and whose fault it is.
 
     The probes of the rules are sent to the deployment, there again, and to the mock. What differs
     between the first two is noise. Compared are statuses, error codes, members and their types,
-    headers and pictures; never identifiers, dates or texts.
+    headers and pictures; never identifiers, dates or texts. The document that the deployment
+    publishes is compared with ours, and with the last one seen.
     """
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli.drifting import drifted, typed

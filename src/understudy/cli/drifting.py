@@ -1,10 +1,11 @@
-"""Runs ``understudy drift`` with typed options: three runs, the comparison, exit code."""
+"""Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import click
 from rich.console import Console
 
 from understudy.api.drifting import drift, mock_beside
@@ -13,23 +14,33 @@ from understudy.api.options import DeploymentOptions
 from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.interrupts import noted
-from understudy.cli.output_records import (
-    PrintedCause,
-    PrintedDifference,
-    PrintedDrift,
-    print_record,
-)
+from understudy.cli.report_options import GITHUB
 from understudy.cli.shown_runs import shown
-from understudy.cli.writing import expect_writable
+from understudy.cli.writing import append_summary, expect_writable, write_report
+from understudy.deployments.clock import machine_time
+from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift
-from understudy.drift.differences import Difference
-from understudy.drift.reports import DriftReport, place
+from understudy.drift.documents.sources import (
+    DocumentsOfRun,
+    compare_files,
+    documents_of_run,
+    keep_document,
+)
+from understudy.drift.reports import FORMATS
+from understudy.drift.reports.content import DriftReport
+from understudy.drift.reports.gathering import report_of_documents, report_of_run
+from understudy.drift.reports.github import annotations
+from understudy.drift.reports.terminal import print_report
+from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
+from understudy.verify.baseline import load_baseline
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
 from understudy.verify.run import RunOptions
 
 MOCK: Final = "the mock"
+HISTORY_SUFFIX: Final = ".drift.json"
+DOCUMENT_SUFFIX: Final = ".openapi.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +50,32 @@ class DriftOptions:
     Attributes:
         where: The deployment.
         against: Target file of the other deployment; None for the mock.
+        documents: The older and the newer document to compare instead; empty to compare
+            deployments.
         facts: Facts files that the mock follows.
         rules: Ids of the rules whose probes are sent; all if none is named.
-        markdown: File to write the differences to, for a pull request.
+        reports: Format and file of each report.
+        is_github: True to print annotations, and to write the job summary where there is one.
+        history: File of the history; None for the one beside the target file.
+        fail_on: What makes the exit code other than 0; findings if empty.
+        baseline: File of accepted differences.
+        new_baseline: File to write a baseline to.
         is_json: True to print JSON.
         is_quiet: True for no progress.
-        is_verbose: True to print a command for every difference.
+        is_verbose: True to print both sides of every difference.
     """
 
     where: DeploymentOptions
     against: Path | None = None
+    documents: tuple[Path, ...] = ()
     facts: tuple[Path, ...] = ()
     rules: tuple[str, ...] = ()
-    markdown: Path | None = None
+    reports: tuple[tuple[str, Path], ...] = ()
+    is_github: bool = False
+    history: Path | None = None
+    fail_on: frozenset[str] = frozenset()
+    baseline: Path | None = None
+    new_baseline: Path | None = None
     is_json: bool = False
     is_quiet: bool = False
     is_verbose: bool = False
@@ -62,9 +86,15 @@ def typed(options: Mapping[str, Any]) -> DriftOptions:
     return DriftOptions(
         where=deployment_options(options),
         against=options["against"],
+        documents=options["documents"] or (),
         facts=options["mock_facts"],
         rules=options["rules"],
-        markdown=options["markdown"],
+        reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
+        is_github=any(name == GITHUB for name, _ in options["reports"]),
+        history=options["history"],
+        fail_on=frozenset(options["fail_on"]),
+        baseline=options["baseline"],
+        new_baseline=options["write_baseline"],
         is_json=options["is_json"],
         is_quiet=options["quiet"],
         is_verbose=options["verbose"],
@@ -72,7 +102,7 @@ def typed(options: Mapping[str, Any]) -> DriftOptions:
 
 
 def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
-    """Compares, prints, and returns the exit code.
+    """Compares, reports, and returns the exit code.
 
     Args:
         options: The options of the command line.
@@ -81,95 +111,111 @@ def drifted(options: DriftOptions, environment: Mapping[str, str]) -> int:
     Raises:
         StartupError: A file or an option is not as it must be, or nothing responds.
     """
+    _expect_consistent(options)
+    console = Console(highlight=False, stderr=options.is_json)
+    accepted = load_baseline(options.baseline) if options.baseline else ()
+    now = machine_time()
+    history = _history_of(options)
+    earlier = Sightings() if history is None else read_sightings(history)
+    if options.documents:
+        report = report_of_documents(compare_files(*options.documents))
+    else:
+        report = _compared(options, environment, console)
+    report = with_accepted(with_sightings(report, earlier, now), accepted, now.date())
+    _write(options, environment, report, console)
+    if history is not None:
+        keep_sightings(report, earlier, history, now)
+    if options.new_baseline is not None:
+        write_baseline(report, options.new_baseline, now.date())
+    return exit_code(report, options.fail_on or frozenset({"findings"}))
+
+
+def _expect_consistent(options: DriftOptions) -> None:
+    """Accepts options that go together, and files that can be written.
+
+    Raises:
+        StartupError: Options contradict one another, a rule does not exist, or a file cannot be
+            written.
+    """
+    is_of_files = bool(options.documents)
+    if is_of_files == (options.where.target_file is not None):
+        msg = "Name --target to compare a deployment, or --documents OLD NEW to compare two files."
+        raise StartupError(msg)
+    if is_of_files and (options.against or options.facts or options.rules):
+        msg = "--documents sends nothing; leave out --against, --facts and --rules."
+        raise StartupError(msg)
     if options.facts and options.against is not None:
         msg = "--facts is for the mock, and --against compares with a deployment; leave one out."
         raise StartupError(msg)
-    console = Console(highlight=False, stderr=options.is_json)
-    catalogue(options.rules)  # before anything is sent
-    if options.markdown is not None:
-        expect_writable(options.markdown, "--markdown")
+    catalogue(options.rules)
+    for name, path in options.reports:
+        expect_writable(path, f"--report {name}={path}")
+    for option, named in (("history", options.history), ("write-baseline", options.new_baseline)):
+        if named is not None:
+            expect_writable(named, f"--{option}")
+
+
+def _history_of(options: DriftOptions) -> Path | None:
+    target = options.where.target_file
+    return options.history or (target and target.with_suffix(HISTORY_SUFFIX))
+
+
+def _compared(
+    options: DriftOptions, environment: Mapping[str, str], console: Console
+) -> DriftReport:
     ours = open_deployment(options.where, environment)
     theirs = (
         mock_beside(ours, options.facts)
         if options.against is None
         else open_deployment(replace(options.where, target_file=options.against), environment)
     )
+    target = options.where.target_file
+    last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
+    other = None if options.against is None else theirs
+    documents = documents_of_run(ours, other, last_seen)
 
     def carry_out(listen: Listener) -> Drift:
         run_options = RunOptions(
             rules=options.rules, listen=listen, is_preflighted=True, undisturbed=noted
         )
-        return drift(ours, theirs, run_options)
+        return drift(ours, theirs, run_options, documents.explained_by)
 
     result = shown(console, ours.journal, carry_out, is_quiet=options.is_quiet)
-    report = DriftReport(
+    report = report_of_run(
         result,
-        deployment=ours.target.base_url,
-        other=MOCK if options.against is None else theirs.target.base_url,
-        secrets=ours.target.secrets() | theirs.target.secrets(),
+        documents,
+        (ours.target.base_url, MOCK if other is None else theirs.target.base_url),
+        ours.target.secrets() | theirs.target.secrets(),
     )
+    _keep(documents, last_seen, report)
+    return report
+
+
+def _keep(documents: DocumentsOfRun, path: Path | None, report: DriftReport) -> None:
+    """Keeps the deployment's document at the end of a run; one that was stopped tells nothing."""
+    if path is not None and documents.published is not None and not report.stopped:
+        keep_document(documents.published, path)
+
+
+def _write(
+    options: DriftOptions, environment: Mapping[str, str], report: DriftReport, console: Console
+) -> None:
+    print_report(console, report, is_verbose=options.is_verbose)
     if options.is_json:
-        print_record(_record(report))
-    else:
-        _print(console, report, is_verbose=options.is_verbose)
-    if options.markdown is not None:
-        options.markdown.write_text(report.markdown(), encoding="utf-8")
-    for line in (line for run in result.runs for line in (*run.not_restored, *_ended(run.stopped))):
-        console.print(line, style="bold red", markup=False, soft_wrap=True)
-    return exit_code(result)
+        click.echo(FORMATS["json"](report), nl=False)
+    for name, path in options.reports:
+        write_report(path, name, FORMATS[name](report))
+    if options.is_github or environment.get("GITHUB_ACTIONS"):
+        console.print("\n".join(annotations(report)), soft_wrap=True, markup=False)
+    if options.is_github and environment.get("GITHUB_STEP_SUMMARY"):
+        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), FORMATS["markdown"](report))
 
 
-def exit_code(result: Drift) -> ExitCode:
-    """Returns 1 for differences that the contract does not leave open, 3 for runs that stopped."""
-    if any(run.not_restored for run in result.runs):
+def exit_code(report: DriftReport, wanted: frozenset[str]) -> ExitCode:
+    """Returns 1 for what ``--fail-on`` names or was not undone, and 3 for runs that stopped."""
+    if "nothing" in wanted:
+        return ExitCode.DONE
+    is_bad = ("findings" in wanted and report.findings) or ("notes" in wanted and report.notes)
+    if is_bad or report.not_restored:
         return ExitCode.FINDINGS
-    if any(run.stopped for run in result.runs):
-        return ExitCode.INCOMPLETE
-    is_open = all(cause.fault == "silent" for cause in result.causes)
-    return ExitCode.DONE if is_open else ExitCode.FINDINGS
-
-
-def _ended(reason: str) -> Sequence[str]:
-    return [reason] if reason else []
-
-
-def _print(console: Console, report: DriftReport, *, is_verbose: bool) -> None:
-    def line(text: str, style: str | None = None) -> None:
-        console.print(text, style=style, markup=False, soft_wrap=True)
-
-    for title, causes in report.sections():
-        line(title, "bold")
-        for cause in causes:
-            statement = f": {cause.statement}" if cause.statement else ""
-            line(f"  {cause.rule}{statement}", "bold yellow")
-            for number, kind in enumerate(report.kinds(cause)):
-                line(f"    {kind.text}")
-                for command in report.commands(kind.first) if is_verbose or not number else ():
-                    line(f"      {command}")
-    line(report.total, "bold")
-
-
-def _record(report: DriftReport) -> PrintedDrift:
-    return PrintedDrift(
-        deployment=report.deployment,
-        other=report.other,
-        requests=report.result.requests,
-        causes=[
-            PrintedCause(
-                cause.fault,
-                cause.rule,
-                [_printed(report, difference) for difference in cause.differences],
-            )
-            for cause in report.result.causes
-        ],
-    )
-
-
-def _printed(report: DriftReport, difference: Difference) -> PrintedDifference:
-    return PrintedDifference(
-        place(difference),
-        difference.aspect,
-        difference.ours,
-        difference.theirs,
-        "\n".join(report.commands(difference)),
-    )
+    return ExitCode.INCOMPLETE if report.stopped else ExitCode.DONE

@@ -27,8 +27,9 @@ MEANINGS: Final = {
 USES: Final = {
     "cleanup": {ExitCode.FINDINGS: "a change was not undone"},
     "drift": {
-        ExitCode.FINDINGS: "there are differences that the contract does not leave open, or a change"
-        " was not undone",
+        ExitCode.FINDINGS: "there are differences that `--fail-on` names, in behaviour or in documents"
+        " (by default those that the contract does not leave open, and changes that break clients),"
+        " or a change was not undone",
         ExitCode.INCOMPLETE: "a run was stopped, so that not everything was compared",
     },
     "exec": {ExitCode.INTERRUPTED: "else the exit code of the command that it runs"},

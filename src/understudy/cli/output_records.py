@@ -1,6 +1,6 @@
 """Records that commands print with ``--json``; the published schemas are made from them."""
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -120,55 +120,6 @@ class PrintedModel(msgspec.Struct, frozen=True):
     collections: list[PrintedResource]
     singletons: list[PrintedResource]
     stateless: list[PrintedResource]
-
-
-class PrintedDifference(msgspec.Struct, frozen=True):
-    """One aspect of a response that differs between two deployments.
-
-    Attributes:
-        request: The operation and the caller.
-        aspect: The name of the aspect, such as status or a member.
-        deployment: Its value at the deployment.
-        other: Its value at the other one.
-        commands: A shell script that shows it at the deployment; secrets are variables.
-    """
-
-    request: str
-    aspect: str
-    deployment: str
-    other: str
-    commands: str
-
-
-class PrintedCause(msgspec.Struct, frozen=True):
-    """Differences with one cause.
-
-    Attributes:
-        fault: A rule is broken at the deployment or at the other one, their documents differ, the
-            contract is silent, or nothing explains it.
-        rule: Name of the rule, or what differs.
-        differences: The differences.
-    """
-
-    fault: Literal["deployment", "other", "documents", "silent", "unexplained"]
-    rule: str
-    differences: list[PrintedDifference]
-
-
-class PrintedDrift(msgspec.Struct, frozen=True):
-    """The differences between two deployments.
-
-    Attributes:
-        deployment: Base URL of the deployment.
-        other: Base URL of the other one, or the mock.
-        requests: The number of requests that were compared.
-        causes: The differences by their causes.
-    """
-
-    deployment: str
-    other: str
-    requests: int
-    causes: list[PrintedCause]
 
 
 def print_record(record: Any) -> None:

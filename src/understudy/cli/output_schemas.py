@@ -12,13 +12,14 @@ JsonSchema = dict[str, Any]
 def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
     """Returns what makes the schema of each command's output; journal and generate print one value a line."""
     from understudy.cli import output_records as records
+    from understudy.drift.reports.content import DriftReport
     from understudy.interface.facts import Facts
     from understudy.openapi.lint.reports import report_schema
     from understudy.record_schemas import record_schema
 
     return {
         "cleanup": lambda: record_schema(records.PrintedUndo, "The output of understudy cleanup"),
-        "drift": lambda: record_schema(records.PrintedDrift, "The output of understudy drift"),
+        "drift": lambda: record_schema(DriftReport, "The output of understudy drift"),
         "exercised": lambda: _of_admin_api("exercised", "ExercisedReport"),
         "explain": lambda: _of_admin_api("explain", "ExplainedRequest"),
         "export": lambda: record_schema(records.PrintedExport, "The output of understudy export"),

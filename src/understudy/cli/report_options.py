@@ -1,4 +1,4 @@
-"""Options that ``verify`` and ``merge`` share: which reports are written, and what fails."""
+"""Options that ``verify``, ``merge`` and ``drift`` share: which reports are written, and what fails."""
 
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -8,32 +8,42 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+Reports = tuple[tuple[str, Path], ...]
+"""Format and file of each report."""
+
+GITHUB: Final = "github"
+"""The report that needs no file: GitHub reads it from the log, and from its own summary file."""
+
 FAIL_ON = ("findings", "not-checked", "notes", "nothing")
 
 
-def _reports(
-    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
-) -> tuple[tuple[str, Path], ...]:
-    """Parses the values of ``--report``.
+def parsed_by(formats: Callable[[], Collection[str]]) -> Callable[..., Reports]:
+    """Returns what parses the values of ``--report``.
 
-    Raises:
-        BadParameter: A value is not a known format with a file.
+    Args:
+        formats: Returns the formats that are written to files; called where there is a value.
     """
-    if not texts:
-        return ()
-    from understudy.verify.reports import FORMATS
 
-    return tuple(_report(text, FORMATS) for text in texts)
+    def parse(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Reports:
+        known = formats() if texts else ()
+        return tuple(_report(text, known) for text in texts)
+
+    return parse
 
 
 def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
+    """Parses one value.
+
+    Raises:
+        BadParameter: It is not a known format with a file.
+    """
     from understudy.errors import nearest
 
     name, _, path = text.partition("=")
-    if name == "github" and not path:
+    if name == GITHUB and not path:
         return name, Path()
     if name not in formats:
-        known = (*formats, "github")
+        known = (*formats, GITHUB)
         hint = nearest(name, list(known)) or f"; formats are {', '.join(known)}"
         msg = f"there is no report format {name!r}{hint}"
         raise click.BadParameter(msg)
@@ -43,11 +53,17 @@ def _report(text: str, formats: Collection[str]) -> tuple[str, Path]:
     return name, Path(path)
 
 
+def _formats() -> Collection[str]:
+    from understudy.verify.reports import FORMATS
+
+    return FORMATS
+
+
 report_option: Final = click.option(
     "--report",
     "reports",
     multiple=True,
-    callback=_reports,
+    callback=parsed_by(_formats),
     metavar="FORMAT=FILE",
     help="Write a report: json, junit, html, sarif, har, gitlab or markdown; or `github`, without a"
     " file: annotations and the job summary. Repeatable.",

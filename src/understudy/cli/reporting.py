@@ -9,7 +9,8 @@ import click
 from rich.console import Console
 
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.writing import expect_writable, unwritable
+from understudy.cli.report_options import GITHUB
+from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.deployments.clock import machine_time
 from understudy.verify.baseline import Accepted, load_baseline, unaccepted
 from understudy.verify.outcome import Outcome
@@ -17,9 +18,6 @@ from understudy.verify.reports import FORMATS
 from understudy.verify.reports.github import annotations
 from understudy.verify.reports.markdown import markdown
 from understudy.verify.reports.terminal import print_outcome
-
-GITHUB = "github"
-"""The report that needs no file: GitHub reads it from the log, and from its own summary file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +93,11 @@ def reported(
     if reporting.is_json:
         click.echo(FORMATS["json"](outcome, secrets))
     for name, path in reporting.reports:
-        _write(path, name, FORMATS[name](outcome, secrets))
+        write_report(path, name, FORMATS[name](outcome, secrets))
     if reporting.is_github or environment.get("GITHUB_ACTIONS"):
         console.print("\n".join(annotations(outcome)), soft_wrap=True, markup=False)
     if reporting.is_github and environment.get("GITHUB_STEP_SUMMARY"):
-        _append(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
+        append_summary(Path(environment["GITHUB_STEP_SUMMARY"]), markdown(outcome, secrets))
     fail_on = reporting.fail_on or default_fail_on(environment)
     today = machine_time().date()
     return exit_code(outcome, fail_on, len(unaccepted(outcome.findings, accepted, today)))
@@ -123,18 +121,3 @@ def exit_code(outcome: Outcome, wanted: frozenset[str], findings: int) -> int:
     if outcome.stopped or ("not-checked" in wanted and is_open):
         return ExitCode.INCOMPLETE
     return 0
-
-
-def _append(path: Path, text: str) -> None:
-    try:
-        with path.open("a") as file:
-            file.write(text)
-    except OSError as error:
-        raise unwritable(path, "GITHUB_STEP_SUMMARY", error) from error
-
-
-def _write(path: Path, name: str, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise unwritable(path, f"--report {name}={path}", error) from error

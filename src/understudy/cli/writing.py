@@ -1,4 +1,4 @@
-"""Checks before a run that the files which it writes at its end can be written."""
+"""Writes the reports of a run, and checks before it that they can be written."""
 
 from pathlib import Path
 
@@ -31,3 +31,28 @@ def unwritable(path: Path, what: str, error: OSError) -> StartupError:
     return StartupError(
         f"{what}: {path} cannot be written ({error.strerror}); name a file that can be."
     )
+
+
+def write_report(path: Path, name: str, text: str) -> None:
+    """Writes a report.
+
+    Raises:
+        StartupError: It cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, f"--report {name}={path}", error) from error
+
+
+def append_summary(path: Path, text: str) -> None:
+    """Appends a report to the summary of a job of GitHub's.
+
+    Raises:
+        StartupError: It cannot be written.
+    """
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(path, "GITHUB_STEP_SUMMARY", error) from error

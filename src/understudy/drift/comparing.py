@@ -25,6 +25,7 @@ class Drift:
         second: The judgement of its second run, which shows what is noise.
         other: The judgement of the other deployment.
         history: The exchanges of the first run, for the requests that another one needs.
+        other_history: The exchanges with the other deployment, for the same.
     """
 
     causes: tuple[DriftCause, ...]
@@ -33,10 +34,15 @@ class Drift:
     second: Outcome
     other: Outcome
     history: History
+    other_history: History
 
     def steps(self, difference: Difference) -> tuple[Exchange, ...]:
         """Returns the fewest exchanges that show a difference: those that issued what it uses."""
         return tuple(sorted(self.history.with_origins([difference.exchange]), key=_number))
+
+    def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
+        """Returns the fewest exchanges that show a difference at the other deployment."""
+        return tuple(sorted(self.other_history.with_origins([difference.other]), key=_number))
 
     @property
     def runs(self) -> Sequence[Outcome]:
@@ -66,9 +72,6 @@ def compare(
     """
     first, second = observed(deployment, options), observed(deployment, options)
     theirs = observed(other, options)
-    history = History(deployment.target)
-    for exchange in first.exchanges:
-        history.add(exchange)
     rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
     found = [each for row in rows for each in differences(row, are_people_alike=are_people_alike)]
     return Drift(
@@ -77,7 +80,8 @@ def compare(
         first=first.outcome,
         second=second.outcome,
         other=theirs.outcome,
-        history=history,
+        history=_history(deployment, first.exchanges),
+        other_history=_history(other, theirs.exchanges),
     )
 
 
@@ -90,6 +94,13 @@ def _judgements(
         judgement(second, ()),
         judgement(theirs, [Side(each, each.other, each.exchange) for each in found]),
     )
+
+
+def _history(deployment: Deployment, exchanges: Sequence[Exchange]) -> History:
+    history = History(deployment.target)
+    for exchange in exchanges:
+        history.add(exchange)
+    return history
 
 
 def _number(exchange: Exchange) -> int:

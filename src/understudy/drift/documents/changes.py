@@ -61,6 +61,12 @@ STATEMENTS: Final = MappingProxyType(
 """Each kind of change, and what it means in one sentence."""
 
 
+_LABELLED: Final = frozenset({"type", "format", "pattern", "default", "keyword"})
+"""Kinds whose values do not tell what they are."""
+
+_PRESENCES: Final = frozenset({"required", "optional"})
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
     """One change between an older and a newer document.
@@ -100,12 +106,15 @@ class DocumentChange:
     @property
     def difference(self) -> str:
         """Both values, or the statement of the kind where it has none."""
+        label = f"{self.kind} " if self.kind in _LABELLED else ""
+        if self.kind.endswith("-added") and self.after in _PRESENCES:
+            return f"new, and {self.after}"
         if self.before and self.after:
-            return f"{self.after}, was {self.before}"
+            return f"{label}{self.after}, was {self.before}"
         if self.after:
-            return f"new: {self.after}"
+            return f"{label}{self.after} is new"
         if self.before:
-            return f"gone: {self.before}"
+            return f"{label}{self.before} is gone"
         return STATEMENTS[self.kind].rstrip(".").lower()
 
     @property

@@ -11,9 +11,20 @@ def annotations(outcome: Outcome) -> list[str]:
         level = "notice" if finding.is_note else "error"
         place = location(outcome, finding)
         where = f"file={_property(place.path)},line={place.line}," if place is not None else ""
-        title = _property(finding.rule.id)
-        lines.append(f"::{level} {where}title={title}::{_data(finding.summary)}")
+        lines.append(annotation(level, finding.rule.id, finding.summary, where))
     return lines
+
+
+def annotation(level: str, title: str, text: str, where: str = "") -> str:
+    """Returns a workflow command for an annotation.
+
+    Args:
+        level: ``error``, ``warning`` or ``notice``.
+        title: The title.
+        text: The text.
+        where: File and line, as properties that end with a comma; empty without a file.
+    """
+    return f"::{level} {where}title={_property(title)}::{_data(text)}"
 
 
 def _data(text: str) -> str:

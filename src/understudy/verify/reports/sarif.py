@@ -33,7 +33,18 @@ def sarif(outcome: Outcome, secrets: Mapping[str, str]) -> str:
         }
         for finding in (*outcome.findings, *outcome.notes)
     ]
-    driver = {"name": "understudy verify", "version": "1", "rules": rules}
+    return sarif_log("understudy verify", rules, results)
+
+
+def sarif_log(name: str, rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """Returns a log of one run.
+
+    Args:
+        name: The command that found the results.
+        rules: The rules that results refer to by ``ruleId``.
+        results: The results.
+    """
+    driver = {"name": name, "version": "1", "rules": rules}
     run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return orjson.dumps(log, option=orjson.OPT_INDENT_2).decode()

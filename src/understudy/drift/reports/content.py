@@ -1,0 +1,184 @@
+"""Holds what every report of a comparison says; its JSON Schema is made from these records."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from understudy.drift.causes import Fault
+from understudy.drift.documents.changes import Audience
+
+
+class ReportedDifference(Struct, frozen=True):
+    """One aspect of a response that differs between two deployments.
+
+    Attributes:
+        request: The operation and the caller.
+        aspect: The name of the aspect, such as status or a member.
+        deployment: Its value at the deployment.
+        other: Its value at the other one.
+        seen: The number of requests that show it.
+        commands: A shell script that shows it at the deployment; secrets are variables.
+        response: The last response of that script when it was compared.
+        other_commands: A shell script that shows it at the other one.
+        other_response: The last response of that script when it was compared.
+        fingerprint: A hash that the same difference has in every run.
+        first_seen: When a run first saw it, in UTC; empty without a history.
+        last_seen: When a run before this one last saw it; empty if none did.
+        is_accepted: True if the baseline accepts it today.
+    """
+
+    request: str
+    aspect: str
+    deployment: str
+    other: str
+    seen: int
+    commands: str
+    response: str
+    other_commands: str
+    other_response: str
+    fingerprint: str
+    first_seen: str = ""
+    last_seen: str = ""
+    is_accepted: bool = False
+
+    @property
+    def summary(self) -> str:
+        """One line for lists and annotations."""
+        times = f" ({self.seen} times)" if self.seen > 1 else ""
+        return f"{self.request}: {self.aspect} {self.deployment}, there {self.other}{times}"
+
+
+class ReportedCause(Struct, frozen=True):
+    """Differences with one cause.
+
+    Attributes:
+        fault: A rule is broken at the deployment or at the other one, their documents differ, the
+            contract is silent, or nothing explains it.
+        rule: Name of the rule, of the change of the documents, or what differs.
+        statement: The rule, or what the contract leaves open, in one sentence; may be empty.
+        readings: What each of the two does where the contract is silent; else empty.
+        differences: The differences.
+    """
+
+    fault: Fault
+    rule: str
+    statement: str
+    readings: list[str]
+    differences: list[ReportedDifference]
+
+
+class ReportedChange(Struct, frozen=True):
+    """One change between two documents.
+
+    Attributes:
+        kind: Its kind.
+        operation: The operation.
+        place: The part of the operation; empty for all of it.
+        member: Path of the member in a body; empty for the whole.
+        before: The value in the older document; may be empty.
+        after: The value in the newer document; may be empty.
+        breaks: The clients that it breaks: those that send, those that read, or none.
+        pointer: JSON pointer of the place, in the newer document unless it is gone there.
+        summary: The change in one line.
+        fingerprint: A hash that the same change has in every run.
+        first_seen: When a run first saw it, in UTC; empty without a history.
+        last_seen: When a run before this one last saw it; empty if none did.
+        is_accepted: True if the baseline accepts it today.
+    """
+
+    kind: str
+    operation: str
+    place: str
+    member: str
+    before: str
+    after: str
+    breaks: list[Audience]
+    pointer: str
+    summary: str
+    fingerprint: str
+    first_seen: str = ""
+    last_seen: str = ""
+    is_accepted: bool = False
+
+
+class ReportedDocuments(Struct, frozen=True):
+    """The changes between two documents.
+
+    Attributes:
+        old: Name or file of the older document.
+        new: Name or file of the newer document.
+        changes: The changes, those first that break clients.
+    """
+
+    old: str
+    new: str
+    changes: list[ReportedChange]
+
+
+ReportedEntry = ReportedDifference | ReportedChange
+
+
+class DriftReport(Struct, frozen=True):
+    """The differences between two deployments, and between their documents.
+
+    Attributes:
+        deployment: Base URL of the deployment; empty where only documents were compared.
+        other: Base URL of the other one, or the mock; empty as above.
+        requests: The number of requests that were compared.
+        causes: The differences by their causes.
+        documents: The documents that were compared.
+        not_compared: What was not compared, and why, in one line each.
+        stopped: Why runs ended early, in one line each.
+        not_restored: One line for each change that could not be undone.
+        version: Version of this format.
+    """
+
+    deployment: str
+    other: str
+    requests: int
+    causes: list[ReportedCause]
+    documents: list[ReportedDocuments]
+    not_compared: list[str]
+    stopped: list[str]
+    not_restored: list[str]
+    version: Literal[2] = 2
+
+    @property
+    def entries(self) -> Iterator[ReportedEntry]:
+        """Every difference and every change, each with a fingerprint."""
+        for cause in self.causes:
+            yield from cause.differences
+        for documents in self.documents:
+            yield from documents.changes
+
+    @property
+    def findings(self) -> list[ReportedEntry]:
+        """The entries that a deployment can be blamed for, and that no baseline accepts."""
+        return [entry for entry in self._of_kind(is_finding=True) if not entry.is_accepted]
+
+    @property
+    def notes(self) -> list[ReportedEntry]:
+        """The entries that the contract leaves open, or that break no client."""
+        return [entry for entry in self._of_kind(is_finding=False) if not entry.is_accepted]
+
+    def _of_kind(self, *, is_finding: bool) -> Iterator[ReportedEntry]:
+        for cause in self.causes:
+            if (cause.fault != "silent") == is_finding:
+                yield from cause.differences
+        for documents in self.documents:
+            yield from (it for it in documents.changes if bool(it.breaks) == is_finding)
+
+    def with_entries(self, change: Callable[[ReportedEntry], ReportedEntry]) -> "DriftReport":
+        """Returns the report with every entry changed."""
+        return structs.replace(
+            self,
+            causes=[
+                structs.replace(cause, differences=[change(it) for it in cause.differences])
+                for cause in self.causes
+            ],
+            documents=[
+                structs.replace(pair, changes=[change(it) for it in pair.changes])
+                for pair in self.documents
+            ],
+        )

@@ -1,0 +1,155 @@
+"""Makes the content of a report from what was compared; secrets are masked from here on."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Final
+
+from understudy.deployments.exchange import Exchange, masked
+from understudy.drift.causes import DriftCause
+from understudy.drift.comparing import Drift
+from understudy.drift.differences import Difference
+from understudy.drift.documents.changes import DocumentChange
+from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
+from understudy.drift.reports.content import (
+    DriftReport,
+    ReportedCause,
+    ReportedChange,
+    ReportedDifference,
+    ReportedDocuments,
+)
+from understudy.verify.findings import ANSWERS, BODY_SHOWN, Finding, text_of
+from understudy.verify.reproducing import commands
+
+QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})
+"""Headers of responses that tell nothing of a difference."""
+
+
+def report_of_documents(pair: ComparedDocuments) -> DriftReport:
+    """Returns the report of two documents alone."""
+    return DriftReport(
+        deployment="",
+        other="",
+        requests=0,
+        causes=[],
+        documents=[_documents(pair)],
+        not_compared=[],
+        stopped=[],
+        not_restored=[],
+    )
+
+
+def report_of_run(
+    drift: Drift,
+    documents: DocumentsOfRun,
+    names: tuple[str, str],
+    secrets: Mapping[str, str],
+) -> DriftReport:
+    """Returns the report of two deployments.
+
+    Args:
+        drift: How they behave.
+        documents: What their documents say.
+        names: Name or base URL of the deployment, and of the other one.
+        secrets: Each secret, and the variable that replaces it.
+    """
+    return DriftReport(
+        deployment=names[0],
+        other=names[1],
+        requests=drift.requests,
+        causes=[_cause(cause, drift, secrets) for cause in drift.causes],
+        documents=[_documents(pair) for pair in documents.pairs],
+        not_compared=list(documents.missing),
+        stopped=list(dict.fromkeys(run.stopped for run in drift.runs if run.stopped)),
+        not_restored=[line for run in drift.runs for line in run.not_restored],
+    )
+
+
+def _cause(cause: DriftCause, drift: Drift, secrets: Mapping[str, str]) -> ReportedCause:
+    kinds: dict[tuple[str, ...], list[Difference]] = {}
+    for each in cause.differences:
+        kinds.setdefault((place(each), each.aspect, each.ours, each.theirs), []).append(each)
+    return ReportedCause(
+        fault=cause.fault,
+        rule=cause.rule,
+        statement=cause.statement,
+        readings=[text for text in cause.readings if text],
+        differences=[_difference(members, drift, secrets) for members in kinds.values()],
+    )
+
+
+def _difference(
+    members: Sequence[Difference], drift: Drift, secrets: Mapping[str, str]
+) -> ReportedDifference:
+    first = members[0]
+    return ReportedDifference(
+        request=place(first),
+        aspect=first.aspect,
+        deployment=first.ours,
+        other=first.theirs,
+        seen=len(members),
+        commands=_script(first, drift.steps(first), secrets),
+        response=_response(first.exchange, secrets),
+        other_commands=_script(first, drift.steps_at_other(first), secrets),
+        other_response=_response(first.other, secrets),
+        fingerprint=_fingerprint(first),
+    )
+
+
+def _script(difference: Difference, steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
+    finding = Finding(ANSWERS, difference.theirs, difference.ours, tuple(steps))
+    return "\n".join(commands(finding, secrets))
+
+
+def _response(exchange: Exchange, secrets: Mapping[str, str]) -> str:
+    """Returns a response as text: the status, headers, and the start of its body."""
+    response = exchange.response
+    lines = [f"HTTP {response.status}"]
+    lines += [
+        f"{name}: {masked(text, secrets)}"
+        for name, text in response.headers
+        if name not in QUIET_HEADERS
+    ]
+    text = text_of(response.body)
+    if text is None:
+        lines += ["", f"({len(response.body)} bytes)"]
+    elif text:
+        rest = "…" if len(text) > BODY_SHOWN else ""
+        lines += ["", masked(text[:BODY_SHOWN], secrets) + rest]
+    return "\n".join(lines)
+
+
+def place(difference: Difference) -> str:
+    """Returns the operation of a difference, and its caller."""
+    exchange = difference.exchange
+    operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
+    return f"{operation} as {exchange.identity.name}"
+
+
+def _fingerprint(difference: Difference) -> str:
+    parts = (
+        difference.exchange.operation,
+        difference.exchange.identity.kind,
+        difference.aspect,
+        difference.ours,
+        difference.theirs,
+    )
+    return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _documents(pair: ComparedDocuments) -> ReportedDocuments:
+    return ReportedDocuments(pair.old, pair.new, [_change(it) for it in pair.changes])
+
+
+def _change(change: DocumentChange) -> ReportedChange:
+    return ReportedChange(
+        kind=change.kind,
+        operation=change.operation,
+        place=change.place,
+        member=change.member,
+        before=change.before,
+        after=change.after,
+        breaks=sorted(change.breaks),
+        pointer=change.pointer,
+        summary=change.summary,
+        fingerprint=change.fingerprint,
+    )

@@ -1,0 +1,30 @@
+"""Reports differences to GitHub: one annotation for each."""
+
+from understudy.drift.reports.content import DriftReport
+from understudy.drift.reports.wording import TITLES, breaks
+from understudy.verify.reports.github import annotation
+
+
+def annotations(report: DriftReport) -> list[str]:
+    """Returns one workflow command for each entry that no baseline accepts."""
+    lines = [
+        annotation(
+            "notice" if cause.fault == "silent" else "error",
+            cause.rule,
+            f"{TITLES[cause.fault]}: {difference.summary}",
+        )
+        for cause in report.causes
+        for difference in cause.differences
+        if not difference.is_accepted
+    ]
+    lines += [
+        annotation(
+            "error" if change.breaks else "notice",
+            f"document-{change.kind}",
+            f"{change.summary} ({breaks(change)})",
+        )
+        for pair in report.documents
+        for change in pair.changes
+        if not change.is_accepted
+    ]
+    return lines

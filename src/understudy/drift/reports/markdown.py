@@ -1,0 +1,48 @@
+"""Makes the report in Markdown, for a pull request."""
+
+from collections.abc import Iterator
+
+from understudy.drift.reports.content import DriftReport, ReportedCause, ReportedDocuments
+from understudy.drift.reports.wording import breaks, grouped, heading, mark, sections, total
+from understudy.verify.reports.markdown import folded, plain
+
+
+def markdown(report: DriftReport) -> str:
+    """Returns the report as a page in Markdown."""
+    lines = ["## understudy drift", "", f"{plain(total(report))}.", ""]
+    lines += [f"**{plain(line)}**\n" for line in (*report.stopped, *report.not_compared)]
+    lines += [f"- not restored: {plain(line)}" for line in report.not_restored]
+    for title, causes in sections(report):
+        lines += [f"### {title}", ""]
+        for cause in causes:
+            lines += _cause(cause)
+    for pair in report.documents:
+        lines += _documents(pair)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cause(cause: ReportedCause) -> Iterator[str]:
+    statement = f": {plain(cause.statement)}" if cause.statement else ""
+    yield f"**{plain(cause.rule)}**{statement}"
+    yield ""
+    if cause.readings:
+        yield f"The deployment: {plain(cause.readings[0])}; the other: {plain(cause.readings[-1])}"
+        yield ""
+    for difference in cause.differences:
+        yield f"- {plain(difference.summary + mark(difference))}"
+    yield ""
+    first = cause.differences[0]
+    yield from folded("Commands", f"{first.commands}\n# at the other one:\n{first.other_commands}")
+
+
+def _documents(pair: ReportedDocuments) -> Iterator[str]:
+    if not pair.changes:
+        return
+    yield f"### {plain(heading(pair))}"
+    yield ""
+    yield "| change | for clients |"
+    yield "| --- | --- |"
+    for change, places in grouped(pair.changes):
+        more = f" (and in {len(places)} more places)" if places else ""
+        yield f"| {plain(change.summary + more + mark(change))} | {breaks(change)} |"
+    yield ""

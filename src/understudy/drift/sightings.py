@@ -1,0 +1,101 @@
+"""Keeps when each difference was first and last seen, in a file beside the target file."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from understudy.drift.files import replace_file
+from understudy.drift.reports.content import DriftReport, ReportedEntry
+from understudy.errors import StartupError
+
+MOST_KEPT: Final = 10_000
+"""Entries that are kept; those that were not seen for the longest time are dropped."""
+
+
+class Sighting(msgspec.Struct, frozen=True):
+    """When one difference was seen.
+
+    Attributes:
+        first_seen: The first run that saw it, in UTC.
+        last_seen: The last run that saw it, in UTC.
+        summary: The difference in one line, for readers of the file.
+    """
+
+    first_seen: str
+    last_seen: str
+    summary: str
+
+
+class Sightings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The history of a deployment's differences.
+
+    Attributes:
+        seen: The sighting of each difference, by its fingerprint.
+        version: Version of this format.
+    """
+
+    seen: dict[str, Sighting] = {}
+    version: int = 1
+
+
+def read_sightings(path: Path) -> Sightings:
+    """Reads a history; one that is not there yet is empty.
+
+    Raises:
+        StartupError: It cannot be read.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Sightings)
+    except FileNotFoundError:
+        return Sightings()
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}."
+        raise StartupError(msg) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        msg = f"{path} is no history of understudy drift: {error}. Name another file by --history."
+        raise StartupError(msg) from error
+
+
+def with_sightings(report: DriftReport, earlier: Sightings, now: datetime) -> DriftReport:
+    """Returns a report whose entries tell when they were first and last seen before.
+
+    Args:
+        report: The report.
+        earlier: What earlier runs saw.
+        now: The time of this run.
+    """
+
+    def dated(entry: ReportedEntry) -> ReportedEntry:
+        known = earlier.seen.get(entry.fingerprint)
+        first, last = (_text(now), "") if known is None else (known.first_seen, known.last_seen)
+        return msgspec.structs.replace(entry, first_seen=first, last_seen=last)
+
+    return report.with_entries(dated)
+
+
+def keep_sightings(report: DriftReport, earlier: Sightings, path: Path, now: datetime) -> None:
+    """Writes the history with what a run saw.
+
+    Args:
+        report: The report of the run, with its sightings.
+        earlier: What earlier runs saw.
+        path: The file.
+        now: The time of the run.
+
+    Raises:
+        StartupError: It cannot be written.
+    """
+    seen = earlier.seen | {
+        entry.fingerprint: Sighting(entry.first_seen, _text(now), entry.summary)
+        for entry in report.entries
+    }
+    newest = sorted(seen.items(), key=lambda item: item[1].last_seen, reverse=True)[:MOST_KEPT]
+    kept = Sightings(dict(sorted(newest)))
+    text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
+    replace_file(path, text + b"\n")
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,119 @@
+"""``understudy drift``: documents and deployments are compared, and files beside the target keep it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.drift.documents.edits import EDITS, Edit
+
+from understudy.cli import main
+from understudy.mock.settings import Settings
+from understudy.testing.background import Background
+
+RULES = "qr-size-bounds"
+
+
+def edited(title: str) -> Edit:
+    return next(edit for edit in EDITS if edit.title == title)
+
+
+def write(directory: Path, edit: Edit) -> tuple[str, str]:
+    """Writes a document before and after a change, and returns both names."""
+    old, new = directory / "old.yaml", directory / "new.yaml"
+    old.write_text(yaml.safe_dump(edit.before()))
+    new.write_text(yaml.safe_dump(edit.after()))
+    return str(old), str(new)
+
+
+@pytest.fixture(scope="module")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of a deployment whose document allows smaller pictures only."""
+    directory = tmp_path_factory.mktemp("document")
+    _, new = write(directory, edited("a parameter has a lower maximum"))
+    background = Background(Settings(log="off", document=Path(new)))
+    yield f"{background.url}/v3"
+    background.stop()
+
+
+@pytest.fixture
+def target(deployment: str, tmp_path: Path) -> Path:
+    path = tmp_path / "staging.toml"
+    path.write_text(f'base_url = "{deployment}"\n[known]\nslug = "ada"\n')
+    return path
+
+
+def drift(*options: object) -> Result:
+    return CliRunner().invoke(main, ["drift", *map(str, options)])
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"), [("a status is gone", 1), ("an optional parameter is new", 0)]
+)
+def test_documents_end_the_command_with_1_where_a_client_breaks(tmp_path, title, expected):
+    result = drift("--documents", *write(tmp_path, edited(title)))
+    assert result.exit_code == expected, result.output
+    assert f"1 change of documents, {expected} of them breaking" in result.output
+
+
+def test_a_harmless_change_is_a_note(tmp_path):
+    names = write(tmp_path, edited("an optional parameter is new"))
+    assert drift("--documents", *names, "--fail-on", "notes").exit_code == 1
+
+
+def test_a_baseline_that_is_written_accepts_what_was_found(tmp_path):
+    names, baseline = write(tmp_path, edited("a status is gone")), tmp_path / "known.toml"
+    assert drift("--documents", *names, "--write-baseline", baseline).exit_code == 1
+    accepted = drift("--documents", *names, "--baseline", baseline)
+    assert accepted.exit_code == 0
+    assert "1 accepted by the baseline" in accepted.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Name --target to compare a deployment, or --documents"),
+        (["--target", "a.toml", "--documents", "a", "b"], "Name --target to compare"),
+        (["--documents", "a", "b", "--rules", "qr-png"], "--documents sends nothing"),
+        (["--documents", "a.yaml", "b.yaml"], "a.yaml cannot be read"),
+        (["--documents", "a", "b", "--report", "junit=a.xml"], "no report format 'junit'"),
+    ],
+)
+def test_options_that_contradict_one_another_are_refused(options, message):
+    result = drift(*options)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_difference_that_the_documents_explain_names_their_change(target):
+    result = drift("--target", target, "--rules", RULES, "--json")
+    report = json.loads(result.stdout)
+    assert result.exit_code == 1
+    (cause,) = [it for it in report["causes"] if it["fault"] == "documents"]
+    assert cause["rule"] == "document-bound"
+    assert "maximum 1024, was maximum 2048" in cause["statement"]
+    assert report["documents"][0]["changes"][0]["breaks"] == ["senders"]
+
+
+def test_a_run_keeps_the_document_and_the_history_beside_the_target(target):
+    first = drift("--target", target, "--rules", RULES)
+    assert "since" not in first.output
+    kept = json.loads(target.with_suffix(".openapi.json").read_text())
+    kept["paths"]["/openapi"]["get"]["deprecated"] = False
+    del kept["paths"]["/me/associated-email"]
+    target.with_suffix(".openapi.json").write_text(json.dumps(kept))
+    second = drift("--target", target, "--rules", RULES)
+    assert "[since 20" in second.output
+    assert f"From {target.with_suffix('.openapi.json')} to the document of" in second.output
+    assert "GET /me/associated-email: an operation is new" in second.output
+    assert "associated-email" in target.with_suffix(".openapi.json").read_text()
+
+
+def test_every_report_of_a_run_is_written(target, tmp_path):
+    files = {kind: tmp_path / f"drift.{kind}" for kind in ("json", "html", "sarif", "markdown")}
+    reports = [part for kind, path in files.items() for part in ("--report", f"{kind}={path}")]
+    result = drift("--target", target, "--rules", RULES, "--report", "github", *reports)
+    assert "::error title=document-bound::" in result.output
+    assert all("document-bound" in path.read_text() for path in files.values())

@@ -1,0 +1,146 @@
+"""Every report says what differs, on both sides, and keeps to the schema of its format."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from io import StringIO
+from pathlib import Path
+
+import jsonschema_rs
+import orjson
+import pytest
+from rich.console import Console
+from tests.drift.documents.edits import DOCUMENTS, EDITS
+from tests.quality.drifting import ELSEWHERE, deployment
+from tests.verify.packages import package
+
+from understudy.api.drifting import drift
+from understudy.cli.output_schemas import output_schemas
+from understudy.drift.accepting import with_accepted, write_baseline
+from understudy.drift.documents.comparison import document_changes
+from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
+from understudy.drift.reports import FORMATS
+from understudy.drift.reports.content import DriftReport
+from understudy.drift.reports.gathering import report_of_run
+from understudy.drift.reports.github import annotations
+from understudy.drift.reports.terminal import print_report
+from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
+from understudy.errors import StartupError
+from understudy.openapi.loader import document_of, load
+from understudy.verify.baseline import load_baseline
+from understudy.verify.run import RunOptions
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.fixture(scope="module")
+def report() -> DriftReport:
+    """A deployment that reads two rules otherwise, and publishes another document."""
+    choices = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
+    rules = ("avatar-delete-status", "profile-private")
+    result = drift(deployment(choices=choices), deployment(), RunOptions(rules=rules))
+    edit = next(it for it in EDITS if it.title == "a member of a response has one value more")
+    changed = document_of(edit.after(), Path("changed.yaml"))
+    changes = document_changes(load(DOCUMENTS["service"]), changed)
+    documents = DocumentsOfRun((ComparedDocuments("ours", "theirs", changes),))
+    return report_of_run(result, documents, ("staging", "the mock"), ELSEWHERE.secrets())
+
+
+def printed(report: DriftReport, width: int) -> str:
+    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    print_report(console, report, is_verbose=False)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_json_keeps_to_the_published_schema(report):
+    content = orjson.loads(FORMATS["json"](report))
+    jsonschema_rs.validate(output_schemas()["drift"](), content)
+    assert [cause["rule"] for cause in content["causes"]] == [
+        "avatar-delete-status",
+        "profile-private",
+    ]
+    assert content["documents"][0]["changes"][0]["breaks"] == ["readers"]
+
+
+def test_sarif_keeps_to_its_schema_and_suppresses_what_is_accepted(report, tmp_path):
+    path = package("@microsoft/jest-sarif") / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
+    schema = orjson.loads(path.read_bytes())
+    for name in ("run", "toolComponent"):
+        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is no regex
+    write_baseline(report, tmp_path / "baseline.toml", TODAY)
+    accepted = with_accepted(report, load_baseline(tmp_path / "baseline.toml"), TODAY)
+    log = orjson.loads(FORMATS["sarif"](accepted))
+    jsonschema_rs.validator_for(schema, validate_formats=True).validate(log)
+    results = log["runs"][0]["results"]
+    assert {result["level"] for result in results if "suppressions" in result} == {"error"}
+    rules = {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert {result["ruleId"] for result in results} == rules
+
+
+def test_every_report_for_people_has_both_sides(report):
+    pages = [FORMATS["html"](report), FORMATS["markdown"](report), printed(report, 80)]
+    for page in pages:
+        assert "/profiles/hush" in page
+        assert page.count("curl -i") >= 4
+        assert "breaks clients that read" in page
+
+
+def test_a_wide_terminal_has_both_sides_in_one_line_and_a_narrow_one_has_not(report):
+    wide, narrow = printed(report, 160), printed(report, 100)
+    assert "HTTP 404" in next(line for line in wide.splitlines() if "HTTP 403" in line)
+    assert "HTTP 404" not in next(line for line in narrow.splitlines() if "HTTP 403" in line)
+
+
+def test_no_report_has_a_secret(report):
+    for write in FORMATS.values():
+        text = write(report)
+        assert [secret for secret in ELSEWHERE.secrets() if secret in text] == []
+
+
+def test_an_annotation_is_an_error_only_where_a_client_breaks(report):
+    levels = [line.split(" ")[0] for line in annotations(report)]
+    assert levels.count("::error") == len(report.findings)
+    assert levels.count("::notice") == len(report.notes)
+
+
+def test_a_change_of_one_schema_is_told_once_with_all_its_places(report):
+    assert sum("in 3 more places" in line for line in FORMATS["markdown"](report).splitlines()) == 1
+
+
+def seen_twice(report: DriftReport, path: Path, *moments: datetime) -> Iterator[DriftReport]:
+    for moment in moments:
+        earlier = read_sightings(path)
+        dated = with_sightings(report, earlier, moment)
+        keep_sightings(dated, earlier, path, moment)
+        yield dated
+
+
+def test_the_history_tells_when_a_difference_was_first_and_last_seen(report, tmp_path):
+    days = [datetime(2026, 11, day, tzinfo=UTC) for day in (20, 21, 22)]
+    first, _, third = seen_twice(report, tmp_path / "history.json", *days)
+    assert {(it.first_seen[:10], it.last_seen) for it in first.entries} == {("2026-11-20", "")}
+    assert {(it.first_seen[:10], it.last_seen[:10]) for it in third.entries} == {
+        ("2026-11-20", "2026-11-21")
+    }
+    assert "[since 2026-11-20]" in FORMATS["markdown"](third).replace("\\", "")
+
+
+def test_a_baseline_accepts_findings_for_thirty_days(report, tmp_path):
+    path = tmp_path / "baseline.toml"
+    number = write_baseline(report, path, TODAY)
+    accepted = load_baseline(path)
+    assert number == len(accepted) == len({it.fingerprint for it in report.findings}) > 0
+    assert with_accepted(report, accepted, TODAY.replace(month=12)).findings == []
+    assert with_accepted(report, accepted, date(2026, 12, 23)).findings == report.findings
+
+
+@pytest.mark.parametrize("content", [b"[]", b'{"seen": 1}', b"\xff"])
+def test_a_file_that_is_no_history_is_refused(tmp_path, content):
+    path = tmp_path / "history.json"
+    path.write_bytes(content)
+    with pytest.raises(StartupError, match=r"is no history of understudy drift.*--history"):
+        read_sightings(path)
+
+
+def test_an_empty_history_is_one_that_is_not_there(tmp_path):
+    assert read_sightings(tmp_path / "none.json") == Sightings()
