@@ -131,6 +131,10 @@ fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,00
 console-shots: install  ## pictures of every view of the console, in build/console (needs Chromium)
 	$(BIN)/python -m tests.e2e.console_shots
 
+.PHONY: console-load
+console-load: install  ## processor time of a request with the console closed and open (needs Chromium)
+	$(BIN)/python -m tests.e2e.console_load $(ARGS)
+
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
 	$(BIN)/python -m tests.quality.benchmarks.soak

@@ -4,9 +4,11 @@ import hashlib
 
 from playwright.sync_api import Route, expect
 from tests.e2e.console import Console
+from tests.e2e.console_load import Burst
 
 ADA = {"Authorization": "Bearer ada-full"}
 MANY = 10_000
+BURST = 2_000
 FORMATS = {
     "curl": "curl ",
     "fetch": "await fetch(",
@@ -173,6 +175,39 @@ def test_counts_are_exact_however_fast_requests_come(console: Console) -> None:
     for _ in range(150):
         console.client.get("/profiles/ada")
     expect(console.page.locator(".count")).to_contain_text("150 requests")
+
+
+def test_thousands_of_requests_at_once_are_sampled_and_counted_to_the_last(
+    console: Console,
+) -> None:
+    console.open()
+    console.admin("PATCH", "/choices", {"rate-limits": "off"})
+    burst = Burst(f"{console.client.base_url}profiles/ada")
+    assert burst.send(BURST) == BURST
+    burst.close()
+    expect(console.page.locator(".count")).to_contain_text(f"{BURST:,} requests")
+    listed, skipped = console.page.evaluate(
+        """async () => {
+          const store = await import(document.querySelector("script[src$='main.js']").src.replace("main.js", "store.js"));
+          return [store.get().rows.length, store.get().skipped];
+        }"""
+    )
+    assert listed + skipped == BURST
+    assert console.rows().count() < 100
+    assert console.admin("GET", "/exercised")["operations"][0]["requests"] == BURST
+
+
+def test_requests_are_counted_anew_once_the_journal_was_deleted(console: Console) -> None:
+    for _ in range(3):
+        console.client.get("/profiles/ada")
+    console.open()
+    expect(console.page.locator(".count")).to_contain_text("3 requests")
+    console.admin("DELETE", "/requests")
+    expect(console.page.locator(".welcome")).to_be_visible()
+    console.client.get("/profiles/ben")
+    expect(console.page.locator(".count")).to_have_text("1 request")
+    console.page.reload()
+    expect(console.page.locator(".count")).to_have_text("1 request")
 
 
 def test_a_preference_of_the_request_is_named(console: Console) -> None:

@@ -206,7 +206,7 @@ def test_a_restart_is_noticed(console: Console) -> None:
 
     def serve(route: Route) -> None:
         started = next(starts, "2026-01-01T00:01:00Z")
-        data = f'{{"started":"{started}","world":"w","total":1,"interval":0.25}}'
+        data = f'{{"started":"{started}","world":"w","total":1,"forgotten":0,"interval":0.25}}'
         route.fulfill(body=f"event: start\ndata: {data}\n\n", content_type="text/event-stream")
 
     console.page.route("**/__admin/events*", serve)

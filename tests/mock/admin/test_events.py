@@ -16,8 +16,10 @@ from understudy.mock.admin.explaining import Explainer
 from understudy.mock.engine.call import Call
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.openapi.bundled import openapi_directory
 
+THOUSANDS = 5_000
 RULES = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
 
 
@@ -83,6 +85,19 @@ def test_of_many_requests_the_newest_are_shown_and_all_are_counted(driver: Drive
     [(_, data)] = read(watch.look())
     assert numbers(data) == list(range(16, ROWS + 16))
     assert (data["total"], data["skipped"]) == (ROWS + 15, 15)
+
+
+def test_thousands_of_requests_between_two_looks_are_one_small_event(driver: Driver) -> None:
+    watch = watching(driver)
+    head = RequestHead("GET", "/v3/profiles/ada", b"", [(b"host", b"127.0.0.1:8080")])
+    peer = Peer("127.0.0.1", ("127.0.0.1", 8080), "http")
+    for _ in range(THOUSANDS):
+        assert driver.mock.resource.respond(head, peer, b"") is not None
+    [event] = watch.look()
+    [(_, data)] = read([event])
+    assert (data["total"], data["skipped"]) == (THOUSANDS, THOUSANDS - ROWS)
+    assert len(numbers(data)) == ROWS
+    assert len(event) < ROWS * 1000
 
 
 def test_counts_stay_exact_beyond_what_the_journal_remembers(driver: Driver) -> None:

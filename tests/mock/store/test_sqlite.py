@@ -44,6 +44,17 @@ def test_everything_that_was_answered_is_there_again(started) -> None:
     assert again.admin("POST", "/reset", world="w")["changes"] == 0
 
 
+def test_what_is_restored_is_no_change_of_the_first_request(started) -> None:
+    me = "/v3/me/profile"
+    started().ask("PATCH", me, json={"location": "Kept"}, token="ada-full")
+    again = started()
+    again.get("/v3/profiles/ada")
+    assert again.admin("GET", "/changes") == {"changes": [], "total": 0, "reaches": 1}
+    again.ask("PATCH", me, json={"location": "Other"}, token="ada-full")
+    again.admin("POST", "/changes/rewind", {"request": 2})
+    assert again.get("/v3/profiles/ada").json()["location"] == "Kept"
+
+
 def test_what_was_removed_stays_removed(started) -> None:
     driver = started()
     driver.admin("POST", "/worlds", {"name": "w"})

@@ -128,13 +128,15 @@ class WorldWatch:
             "started": written(self.worlds.started),
             "world": self.world.name,
             "total": total,
+            "forgotten": journal.forgotten,
             "interval": INTERVAL,
         }
         yield b"retry: 1000\n" + _event("start", about)
         if self.after is None:
             return
-        first = max(self.after, total - len(journal)) + 1
-        skipped = first - 1 - min(self.after, total)
+        known = max(self.after, journal.forgotten)  # what was deleted is not left out
+        first = max(known, total - len(journal)) + 1
+        skipped = first - 1 - min(known, total)
         for start in range(first, total + 1, PAGE):
             yield self._requests(range(start, min(start + PAGE, total + 1)), skipped)
             skipped = 0

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import InsufficientStorage, Problem, StartupError
+from understudy.mock.engine.history import WorldHistory
 from understudy.mock.engine.records import Baseline, Collection, RecordChange
 from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.engine.world_selection import Worlds
@@ -81,6 +82,8 @@ class SqliteStore:
             self.close()
             raise
         for world in worlds:
+            world.history = WorldHistory()  # what was restored is no change of the next request
+            world.history.begin(world.identifiers.count, world.settings)
             world.store = self
         worlds.store = self
         self._worlds = worlds

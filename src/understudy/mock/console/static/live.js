@@ -52,9 +52,9 @@ function receive(event) {
 }
 
 const HANDLERS = {
-  start({ started, world, total }) {
+  start({ started, world, total, forgotten }) {
     const before = get().started;
-    update({ started, world, total, connection: "live" });
+    update({ started, world, total, forgotten, connection: "live" });
     if (before === null || before === started) return;
     forgetRows();
     tell("restarted", started);
@@ -63,7 +63,10 @@ const HANDLERS = {
   requests({ requests, total, skipped }) {
     addRows(requests, total, skipped);
   },
-  forgotten: forgetRows,
+  forgotten({ total }) {
+    update({ total, forgotten: total });
+    forgetRows();
+  },
   ended() {
     update({ connection: "ended" });
   },

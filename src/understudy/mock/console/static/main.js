@@ -8,7 +8,7 @@ import { copyButton } from "./copying.js";
 import { fill, h } from "./dom.js";
 import { duration, moment } from "./format.js";
 import { follow } from "./live.js";
-import { showDone, showError } from "./notices.js";
+import { showError, showNews } from "./notices.js";
 import { address, route } from "./router.js";
 import { get, listen } from "./store.js";
 import { themeButton } from "./theme.js";
@@ -108,7 +108,7 @@ async function start() {
   listen("connection", showStatus);
   listen("world", showStatus);
   listen("calls", showCalls);
-  listen("restarted", (started) => showDone(`The mock was restarted at ${moment(started)}; its journal began anew.`));
+  listen("restarted", (started) => showNews(`The mock was restarted at ${moment(started)}: its journal and the history of changes began anew.`));
   showStatus();
   await show();
   follow();

@@ -33,6 +33,15 @@ export function showError(error) {
 }
 
 /**
+ * Shows what happened until it is dismissed, as nobody may be looking.
+ *
+ * @param {string} text
+ */
+export function showNews(text) {
+  show("good", h("p", {}, text));
+}
+
+/**
  * Shows for a moment what was done.
  *
  * @param {string} text

@@ -15,7 +15,10 @@ const state = {
   clock: null,
   /** Requests, the oldest first. @type {any[]} */
   rows: [],
+  /** The number of the last request. */
   total: 0,
+  /** The number of the last one that was deleted from the journal. */
+  forgotten: 0,
   skipped: 0,
   /** Calls of the admin API that this page made, the newest first. @type {any[]} */
   calls: [],
@@ -103,5 +106,5 @@ export function addRows(added, total, skipped) {
 
 /** Forgets the requests, as the journal was deleted or the mock was restarted. */
 export function forgetRows() {
-  update({ rows: [], skipped: 0, total: 0 });
+  update({ rows: [], skipped: 0 });
 }

@@ -111,7 +111,7 @@ class Traffic {
   }
 
   showCount() {
-    const { total, skipped, connection, rows } = get();
+    const { total, forgotten, skipped, connection, rows } = get();
     const isFirstVisit = rows.every(isPage) && skipped === 0 && connection === "live" && this.selected === null;
     this.host.classList.toggle("first-visit", isFirstVisit);
     if (isFirstVisit) {
@@ -122,7 +122,7 @@ class Traffic {
     fill(this.empty, isFiltered && this.shown.length === 0 && h("p", { class: "quiet" }, "No request fits the filters. ",
       h("a", { href: address(["traffic"]) }, "Show all")));
     fill(this.count, [
-      counted(total, "request"),
+      counted(total - forgotten, "request"),
       isFiltered ? `${this.shown.length.toLocaleString("en")} shown` : "",
       skipped ? `${skipped.toLocaleString("en")} counted and not listed, as they came too fast` : "",
     ].filter(Boolean).join(" · "), skipped > 0 && [" ", h("button", { type: "button", class: "link", onclick: () => location.reload() }, "List what is remembered")]);
