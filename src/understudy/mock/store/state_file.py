@@ -16,6 +16,12 @@ _UPGRADED = 2
 
 MARK_VERSION = f"PRAGMA user_version = {VERSION}"
 
+_LOGGED_PAGES = 4000
+"""Pages of the write-ahead log, 16 MB, after which it is written into the database.
+
+Requests that are counted write the same few pages again and again, which are then written once.
+"""
+
 _TABLES = {
     "worlds": "name TEXT PRIMARY KEY, idle REAL, beginning BLOB, baseline BLOB, settings BLOB",
     "records": (
@@ -132,6 +138,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")
+    database.execute(f"PRAGMA wal_autocheckpoint = {_LOGGED_PAGES}")
     version = database.execute("PRAGMA user_version").fetchone()[0]
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
     if version == 0 and tables:

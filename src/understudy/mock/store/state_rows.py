@@ -71,6 +71,10 @@ class Rows:
         self.decoded(collection, blob)
         return blob
 
+    def window(self, window: Window) -> bytes:
+        """Encodes a rate-limit window, which can always be read back."""
+        return self._encode(window)
+
     def decoded(self, collection: str, blob: bytes) -> Any:
         """Decodes a record.
 
