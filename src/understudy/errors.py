@@ -15,6 +15,7 @@ Problem                     becomes a response, in the shape of the API that was
 ├── ContentTooLarge         413
 ├── UnsupportedMediaType    415
 ├── TooManyRequests         429
+├── StoreUnavailable        503: the store that replicas share does not respond (RFC 9110, 15.6.4)
 ├── InsufficientStorage     507: the change could not be stored (RFC 4918, 11.5)
 ├── LimitExceeded           a limit of this mock on size or number (``limits``)
 └── MockRefusal             problem+json: a request that steers the mock and cannot be carried out
@@ -43,6 +44,7 @@ class MissingExtra(StartupError):
 
 _EXTRAS = {
     "faker": "people",
+    "hiredis": "fleet",
     "hypothesis": "verify",
     "mcp": "mcp",
     "pillow_heif": "heic",
@@ -196,6 +198,16 @@ class TooManyRequests(Problem):
     """The quota of the hour is used up."""
 
     status = 429
+
+
+class StoreUnavailable(Problem):
+    """The store that replicas share does not respond, so nothing can be said that may be stale."""
+
+    status = 503
+
+    def __init__(self, message: str, *, seconds: int = 1) -> None:
+        after = (("retry-after", str(seconds)),)
+        super().__init__(message, code="store_unavailable", headers=after)
 
 
 class InsufficientStorage(Problem):

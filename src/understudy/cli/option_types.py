@@ -1,11 +1,16 @@
 """Types of option values, with messages that say what would be right."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import click
 
+from understudy.mock.settings import STORE_SCHEMES
+
 _DIGITS, _PORTS = 5, 2**16
+
+_DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
 
 class Port(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2
@@ -44,6 +49,26 @@ class Url(click.ParamType):  # type: ignore[type-arg]  # as above
         return text
 
 
+class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A directory, or the URL of a store that several processes share."""
+
+    name = "state"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """Returns the directory as a path, and a URL as it was given."""
+        text = str(value)
+        if "://" not in text:
+            directory: Path = _DIRECTORY.convert(value, param, ctx)
+            return directory
+        scheme = text.partition("://")[0].lower()
+        if scheme not in STORE_SCHEMES:
+            known = ", ".join(f"{name}://" for name in STORE_SCHEMES)
+            self.fail(f"{scheme}:// is no store; give a directory, or one of {known}.", param, ctx)
+        return text
+
+
 class FormatName(click.Choice[str]):
     """The name of a format that generated requests are written in.
 
@@ -68,4 +93,5 @@ def rule_ids(_ctx: click.Context, _option: click.Parameter, text: str | None) ->
 
 FORMAT_NAME = FormatName()
 PORT = Port()
+STATE = StatePlace()
 URL = Url()

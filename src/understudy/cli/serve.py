@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli import completion
-from understudy.cli.option_types import PORT, URL
+from understudy.cli.option_types import PORT, STATE, URL
 
 
 def _choices(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -203,10 +203,11 @@ def _lower_case(
 )
 @click.option(
     "--state",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
+    type=STATE,
+    metavar="DIR|URL",
     show_envvar=True,
-    help="Directory that keeps the worlds when the process ends.  [default: in memory]",
+    help="Directory that keeps the worlds when the process ends, or the URL of a store that several"
+    " processes share, such as valkey://host/0.  [default: in memory]",
 )
 @click.option(
     "--state-repair",

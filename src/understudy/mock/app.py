@@ -35,7 +35,6 @@ from understudy.mock.engine.journaling import RequestListener
 from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.request_context import HERE, Addresses
 from understudy.mock.engine.stack import Served, Site, SiteConfig
-from understudy.mock.engine.world_selection import Worlds
 from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
 from understudy.mock.other_services import adapted, beside, listing
@@ -44,8 +43,9 @@ from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
 from understudy.mock.service.published import PATH
 from understudy.mock.settings import ResponseValidation, Settings
-from understudy.mock.store.collections import COLLECTIONS
+from understudy.mock.store.fingerprint import fingerprint
 from understudy.mock.store.people import PEOPLE
+from understudy.mock.store.persisting import persisted
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 from understudy.openapi.diagnostics import Diagnostic
@@ -100,23 +100,16 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        self.worlds = Worlds(
-            self.world, requires_name=settings.require_world, capacity=settings.journal
-        )
-        if settings.state is not None:
-            from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - SQLite is for this alone
-
-            store = SqliteStore(
-                settings.state,
-                COLLECTIONS,
-                self.world.baseline,
-                is_repair=settings.state_repair,
-            )
-            store.restore(self.worlds)
+        self.worlds, self._store = persisted(self.world, settings, self._pinned)
         self.edge_cases: EdgeCaseSource | None = None
         self.resource = Served()
         self.authorization = Served()
         self._build()
+
+    async def close(self) -> None:
+        """Lets go of the store that the worlds are shared through, at the end of the event loop."""
+        if self._store is not None:
+            await self._store.close()
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
@@ -155,6 +148,18 @@ class Mock:
         fixtures = loading.load(self.fixtures, words)
         return fixtures if self._state is None else self._state.with_items(fixtures)
 
+    def _pinned(self) -> Mapping[str, str]:
+        """Returns what all replicas of a fleet must have in common, by name."""
+        files = [("--document", path) for path in self._declared.files]
+        files += [("--overlay", path) for path in self._settings.overlays]
+        others = {
+            "--vocabulary": self.vocabulary,
+            "--state-model": self._settings.state_model,
+            "--seed-data": self._settings.seed_data,
+        }
+        files += [(option, path) for option, path in others.items() if path is not None]
+        return fingerprint(self._settings, self.fixtures, files)
+
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it
             self._catalogue = load_rules(self._openapi / "rules.yaml")
@@ -171,8 +176,12 @@ class Mock:
             raise StartupError(msg)
         return slug
 
-    def _build(self) -> None:
+    @property
+    def _response_validation(self) -> ResponseValidation:
         own: ResponseValidation = "refuse" if self._settings.document is None else "warn"
+        return self._settings.response_validation or own
+
+    def _build(self) -> None:
         words = vocabulary_of(self.world)
         document = self._declared
         if self._settings.document is None:
@@ -231,7 +240,7 @@ class Mock:
                 )
             ),
             choose=self._choose,
-            response_validation=self._settings.response_validation or own,
+            response_validation=self._response_validation,
             records=[observe],
             log=self._record,
             closed=CLOSED if has_sign_in else admin_guard.PRIVATE_PATHS,
@@ -240,7 +249,9 @@ class Mock:
             admin_hosts=frozenset(self._settings.admin_hosts),
             guarded=GUARDED if has_sign_in else (),
             page_hosts=self._page_hosts(),
+            shared=self._store,
         )
+        self._tell_store((*common.apis, *sign_in))
         site = Site(common)
         if is_single:
             self.resource.site = self.authorization.site = site
@@ -261,6 +272,11 @@ class Mock:
             )
         )
         self.resource.site, self.authorization.site = site, authorization_site
+
+    def _tell_store(self, apis: Sequence[Api]) -> None:
+        """Tells the store of a fleet which operations its journals may refer to."""
+        if self._store is not None:
+            self._store.serve(endpoint for api in apis for endpoint in endpoints(api))
 
     def _user_info(self, vocabulary: Vocabulary) -> Sequence[Api]:
         if not self._settings.user_info:

@@ -13,6 +13,9 @@ Inference = Literal["auto", "off"]
 TokenPolicy = Literal["any", "known", "strict"]
 HandlerPolicy = Literal["auto", "off"]
 
+STORE_SCHEMES = ("valkey", "valkeys", "redis", "rediss")
+"""Schemes of the URL of a store; those that end with ``s`` stand for TLS."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -48,7 +51,8 @@ class Settings:
             the bundled document and warns under another.
         require_world: Whether every request must name its world.
         journal: Exchanges that the journal of each world remembers.
-        state: Directory in which the worlds are persisted; None: they are in memory only.
+        state: Directory in which the worlds are persisted, or the URL of a store that several
+            processes share, such as ``valkey://host/0``; None: they are in memory only.
         state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
             of refused.
         admin_token: Lets callers from other machines use the admin API.
@@ -83,7 +87,7 @@ class Settings:
     response_validation: ResponseValidation | None = None
     require_world: bool = False
     journal: int = 1000
-    state: Path | None = None
+    state: Path | str | None = None
     state_repair: bool = False
     admin_token: str | None = None
     public_url: str | None = None

@@ -72,6 +72,10 @@ class Driver:
         assert answer.headers["content-type"] == "application/problem+json"
         return answer.status_code, answer.json()["detail"]
 
+    def end_store(self) -> None:
+        """Closes the connection to a shared store, on the event loop that it belongs to."""
+        self._runner.run(self.mock.close())
+
     def close(self) -> None:
         self._runner.close()
 

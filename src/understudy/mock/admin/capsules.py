@@ -19,8 +19,9 @@ from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.rewinding import state_before
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.windows import Windows
-from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.engine.worlds import World
 from understudy.mock.store.collections import COLLECTIONS
 
 _TYPES = {collection.name: collection.type for collection in COLLECTIONS}

@@ -11,7 +11,8 @@ from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.history import ABSENT, HistoryEntry, RecordStep
 from understudy.mock.engine.rewinding import state_before, undone
-from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.engine.snapshots import Snapshot
+from understudy.mock.engine.worlds import World
 
 _SETTINGS = ("clock", "choices", "limits", "faults")
 

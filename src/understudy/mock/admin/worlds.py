@@ -8,9 +8,10 @@ from understudy.errors import BadRequest, StartupError
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.world_names import COOKIE, HEADER
 from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures.listing import listing
 from understudy.mock.fixtures.subset import with_people_only
 

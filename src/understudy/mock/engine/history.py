@@ -154,6 +154,18 @@ class WorldHistory:
         """Takes what the world is at its beginning."""
         self._issued, self.settings = issued, settings
 
+    def restart(self, issued: int, settings: Settings, number: int) -> None:
+        """Forgets everything, as the world is what another replica made of it."""
+        self.forget(number)
+        self.withdraw()
+        self.begin(issued, settings)
+
+    def withdraw(self) -> None:
+        """Takes back what is pending, as it was undone."""
+        self._pending.clear()
+        self._weight = RECORD_BYTES
+        self._has_settings = self._is_lost = False
+
     def forget(self, number: int) -> None:
         """Forgets every change, up to and with the request of this number."""
         self._entries.clear()

@@ -69,15 +69,31 @@ class Journaling:
         path = context.head.selection.path
         return path if is_reserved(path) else self._paths.based(path)
 
-    def end(self, context: RequestContext) -> None:
-        """Journals a request, after its response was sent."""
+    def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
+        """Returns the context of a request that is refused whatever it asks for."""
+        context = RequestContext(head, peer, self._worlds.default, self._addresses)
+        context.refused(problem)
+        return context
+
+    def observe(self, context: RequestContext) -> None:
+        """Tells the listeners of a request whose response is ready."""
         for record in self._records:
             record(context)
-        settle(context)
-        if not context.path.startswith(PRIVATE_PATHS):
-            _journal(context)
+
+    def log(self, context: RequestContext) -> None:
+        """Writes the line of a finished request into the log."""
         if self._log is not None:
             self._log(context)
+
+    def end(self, context: RequestContext) -> None:
+        """Journals a request, after its response was sent."""
+        self.observe(context)
+        settle(context)
+        if not context.path.startswith(PRIVATE_PATHS):
+            shorten(context)
+            context.world.journal.add(context)
+            context.world.history.number(context, context.number)
+        self.log(context)
         _commit_late(context.world)
 
 
@@ -175,15 +191,13 @@ def _commit(world: World) -> None:
         world.store.commit(world)
 
 
-def _journal(context: RequestContext) -> None:
-    """Puts a request into its world's journal, cut to what is worth keeping."""
+def shorten(context: RequestContext) -> None:
+    """Cuts a request to what is worth keeping in the journal."""
     context.body = context.body[: JOURNAL_BODY_BYTES.most]
     context.response_body = context.response_body[: JOURNAL_BODY_BYTES.most]
     if not context.head.is_bounded:
         _cut_head(context)
     context.arguments = NO_ARGUMENTS  # uploads are large, and the body says the same
-    context.world.journal.add(context)
-    context.world.history.number(context, context.number)
 
 
 def _cut_head(context: RequestContext) -> None:

@@ -8,8 +8,9 @@ from understudy.errors import Conflict
 from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.history import ABSENT, HistoryEntry, StateStep
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.windows import WINDOW, Window
-from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.engine.worlds import World
 
 
 def settle(context: RequestContext) -> None:
@@ -23,6 +24,25 @@ def settle(context: RequestContext) -> None:
     history.settle(entry, issued, lambda: world.settings)
     if not context.path.startswith(BASE_PATH):
         history.expect_number(context, entry)
+
+
+def settle_numbered(
+    world: World, at: datetime, call: tuple[str, str], numbers: tuple[int, int | None]
+) -> None:
+    """Attributes what changed to a request whose number in the journal is known.
+
+    Args:
+        world: The world.
+        at: The world's time of the request.
+        call: Its method and path.
+        numbers: The number of the last request before it, and its own; None: it has none.
+    """
+    issued = world.identifiers.count
+    if world.history.is_settled(issued):
+        return
+    entry = HistoryEntry(at, call, numbers[0])
+    entry.request = numbers[1]
+    world.history.settle(entry, issued, lambda: world.settings)
 
 
 def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:

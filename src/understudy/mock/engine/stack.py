@@ -34,6 +34,7 @@ from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.route_table import RouteTable, by_route
 from understudy.mock.engine.security import authorize
 from understudy.mock.engine.steps import Step, Steps
+from understudy.mock.engine.transactions import SharedStore, TransactionMiddleware
 from understudy.mock.engine.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases
 
@@ -56,6 +57,7 @@ class SiteConfig:
         admin_token: Lets callers from other machines use the admin API.
         guarded: Prefixes of paths that are guarded like pages against foreign host names.
         page_hosts: Host names that pages may be reached under, beside loopback ones.
+        shared: The store that the worlds are shared through; None: they are this process's alone.
     """
 
     apis: Sequence[Api]
@@ -71,6 +73,7 @@ class SiteConfig:
     admin_token: str | None = None
     guarded: Sequence[str] = ()
     page_hosts: frozenset[str] = frozenset()
+    shared: SharedStore | None = None
 
 
 class Site:
@@ -106,7 +109,7 @@ class Site:
         )
         is_page = page_test(paths, config.apis)
         layers: list[Middleware] = [
-            lambda app: JournalMiddleware(app, self._journaling),
+            lambda app: _outermost(app, self._journaling, config.shared),
             lambda app: Cors(app, config.closed, is_page),
             lambda app: Errors(app, self._errors),
             lambda app: Steps(app, *self._head),
@@ -120,6 +123,7 @@ class Site:
             lambda app: Steps(app, enforce_quota, validate),
         ]
         self._stack = routed(operations, layers, self._dispatcher)
+        self._is_shared = config.shared is not None
         self._direct = Direct(
             self._journaling,
             RouteTable(self._stack, self._endpoints),
@@ -136,8 +140,17 @@ class Site:
     def respond(
         self, head: RequestHead, peer: Peer, body: bytes
     ) -> WireResponse | Continuation | None:
-        """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
-        return self._direct.respond(head, peer, body)
+        """Responds to an ordinary request in one call, as ``Direct.respond`` does.
+
+        Nothing can be said in one call where worlds are shared, as the store has to agree.
+        """
+        return None if self._is_shared else self._direct.respond(head, peer, body)
+
+
+def _outermost(app: ASGIApp, journaling: Journaling, shared: SharedStore | None) -> ASGIApp:
+    if shared is None:
+        return JournalMiddleware(app, journaling)
+    return TransactionMiddleware(app, journaling, shared)
 
 
 class Served:

@@ -1,7 +1,7 @@
 """Keeps the worlds of one mock, and determines which one a request selects."""
 
 import asyncio
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -15,6 +15,7 @@ from understudy.mock.engine.clock import machine_time
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.lifetimes import Lifetimes
 from understudy.mock.engine.records import Baseline
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.world_names import (
     COOKIE,
     DEFAULT,
@@ -22,7 +23,8 @@ from understudy.mock.engine.world_names import (
     WorldSelection,
     is_world_name,
 )
-from understudy.mock.engine.worlds import Snapshot, World, WorldStore
+from understudy.mock.engine.world_store import WorldStore
+from understudy.mock.engine.worlds import World
 
 _SUMMED_AT_ONCE = 1000
 """Worlds whose journals are summed up before other requests have their turn."""
@@ -59,7 +61,7 @@ class Worlds:
         self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
     ) -> None:
         self.default = default
-        self.store: WorldStore | None = None
+        self.store: WorldStore[World] | None = None
         self.started = machine_time()
         self.open_streams = 0
         self._capacity = capacity
@@ -171,16 +173,22 @@ class Worlds:
             raise Conflict(msg)
         world = self.default.sibling(name, self._capacity)
         world.become(snapshot)
-        self._worlds[name] = world
-        self._beginnings[name] = snapshot
-        self._numbers[name] = self._in_order[-1][0] + 1
-        self._in_order.append((self._numbers[name], world))
+        self._add(world, snapshot, self._in_order[-1][0] + 1)
         if idle is not None:
-            self._lifetimes.begin(name, idle, machine_time())
+            self._begin_life(name, idle)
         if self.store is not None:
             world.store = self.store
             self.store.world_created(world, snapshot, idle)
         return world
+
+    def _begin_life(self, name: str, idle: timedelta) -> None:
+        self._lifetimes.begin(name, idle, machine_time())
+
+    def _add(self, world: World, beginning: Snapshot, number: int) -> None:
+        self._worlds[world.name] = world
+        self._beginnings[world.name] = beginning
+        self._numbers[world.name] = number
+        insort(self._in_order, (number, world), key=itemgetter(0))
 
     def _free_name(self) -> str:
         while True:
@@ -271,11 +279,14 @@ class Worlds:
 
     def _end(self, world: World) -> None:
         self._ended += world.journal.exercised
+        self._forget(world)
+        if world.store is not None:
+            world.store.world_removed(world)
+
+    def _forget(self, world: World) -> None:
         world.is_ended = True
         del self._worlds[world.name]
         del self._beginnings[world.name]
         self._lifetimes.end(world.name)
         number = self._numbers.pop(world.name)
         del self._in_order[bisect_left(self._in_order, number, key=itemgetter(0))]
-        if world.store is not None:
-            world.store.world_removed(world)

@@ -6,70 +6,23 @@ it and not what it holds. Copying the records themselves would take milliseconds
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from understudy.errors import Conflict
 from understudy.limits import RECORDS
-from understudy.mock.engine.clock import Clock, ClockSetting
+from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.history import ABSENT, RECORD_BYTES, Settings, WorldHistory
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.records import Baseline, Collection, Record, RecordChange
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.weights import Weight
-from understudy.mock.engine.windows import Window, Windows
+from understudy.mock.engine.windows import Windows
 from understudy.mock.engine.world_names import DEFAULT, MARK, PREFIX
+from understudy.mock.engine.world_store import WorldStore
 
 _EMPTY: Mapping[str, Any] = {}
-
-
-class Snapshot(NamedTuple):
-    """The state of a world at one moment, without its journal; immutable."""
-
-    baseline: Baseline
-    overlay: Mapping[str, Mapping[str, Any]]
-    clock: ClockSetting | None
-    seed: int
-    issued: int
-    choices: Mapping[str, str]
-    windows: Mapping[str, Window]
-    limits: Mapping[str, int]
-    faults: Mapping[str, Fault]
-
-
-class WorldStore(Protocol):
-    """Persists worlds, so that they outlast the process."""
-
-    def record_changed(self, world: "World", change: RecordChange) -> None:
-        """Takes one change; it lasts once ``commit`` has returned."""
-
-    def settings_changed(self, world: "World") -> None:
-        """Takes the world's new clock, choices, limits and faults."""
-
-    def fault_used(self, world: "World") -> None:
-        """Takes what requests have used of faults; no request is refused for its loss."""
-
-    def windows_changed(self, world: "World", principals: Iterable[str]) -> None:
-        """Takes the windows of these principals; no request is refused for their loss."""
-
-    def world_created(self, world: "World", beginning: Snapshot, idle: timedelta | None) -> None:
-        """Takes a new world."""
-
-    def world_replaced(self, world: "World") -> None:
-        """Takes the whole new state of a world."""
-
-    def world_removed(self, world: "World") -> None:
-        """Deletes a world."""
-
-    def snapshot_changed(self, name: str, snapshot: Snapshot | None) -> None:
-        """Takes a named snapshot; None deletes it."""
-
-    def baseline_replaced(self, fixtures: Baseline) -> None:
-        """Takes other fixtures."""
-
-    def commit(self, world: "World") -> None:
-        """Writes every change so far."""
 
 
 @dataclass(slots=True)
@@ -101,7 +54,7 @@ class World:
     limits: dict[str, int] = field(default_factory=dict)
     faults: dict[str, Fault] = field(default_factory=dict)
     journal: Journal[Any] = field(default_factory=Journal)
-    store: "WorldStore | None" = None
+    store: "WorldStore[World] | None" = None
     is_ended: bool = False
     history: WorldHistory = field(default_factory=WorldHistory)
     prefix: str = field(init=False)
@@ -186,6 +139,30 @@ class World:
             kept = Weight(weigh, sum(map(weigh, self.added(collection))))
             self._weights[collection.name] = kept
         return kept.total
+
+    def overlaid(self, collection: str, key: str) -> Any:
+        """Returns what lies over the baseline: a record, None for a removed one, or ABSENT."""
+        return self._overlay.get(collection, _EMPTY).get(key, ABSENT)
+
+    def take_back(self, before: Mapping[tuple[str, str], Any]) -> bool:
+        """Undoes changes of records that were never committed; the history is not told.
+
+        Args:
+            before: Collection and key to what ``overlaid`` returned before.
+
+        Returns:
+            Whether every record is in its old place of the order, too.
+        """
+        is_in_order = True
+        for (collection, key), record in before.items():
+            changed = self._overlay.setdefault(collection, {})
+            if record is ABSENT:
+                changed.pop(key, None)
+            else:
+                is_in_order = is_in_order and key in changed
+                changed[key] = record
+        self._weights.clear()
+        return is_in_order
 
     def put(self, collection: Collection[Record], key: str, record: Record) -> None:
         """Adds a record or replaces the one at this key.

@@ -9,8 +9,9 @@ from msgspec import Struct
 from understudy.mock.engine.clock import ClockSetting
 from understudy.mock.engine.faults import Fault
 from understudy.mock.engine.records import Baseline, Collection
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.windows import Window
-from understudy.mock.engine.worlds import Snapshot, World
+from understudy.mock.engine.worlds import World
 
 Blobs = dict[str, dict[str, bytes | None]]
 """Collection name to key to record as MessagePack; None for one that was removed."""

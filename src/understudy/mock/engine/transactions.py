@@ -1,0 +1,265 @@
+"""Runs each request as a transaction on worlds that several processes share.
+
+A request is worked on with the process's own copy of its world, which costs no time on the wire, and
+is committed by one call of the store before a byte of its response is sent. Where the copy turns out
+to be out of date, the store says what changed, everything is taken back, and the request is worked on
+again: handlers are functions of the request and the world, so nobody can tell.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from understudy.errors import Problem, StoreUnavailable
+from understudy.limits import JOURNAL_BODY_BYTES
+from understudy.mock.engine.admin_guard import CONSOLE_PATH, HEALTH_PATH
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.journaling import Journaling, JournalMiddleware
+from understudy.mock.engine.request_context import RequestContext, put_context
+from understudy.mock.engine.request_head import Peer, RequestHead
+from understudy.mock.engine.world_names import WorldSelection
+
+_MOST_ATTEMPTS = 100
+"""Attempts at one request; others would have to change its world between all of them."""
+
+_BACKOFF = 0.0005
+"""Seconds that an attempt waits more than the one before it, after the first few."""
+
+_AT_ONCE = 3
+"""Attempts that follow one another without waiting."""
+
+
+class Superseded(BaseException):
+    """Ends an attempt at a request; a BaseException, so that no layer makes a response of it.
+
+    Args:
+        names: Worlds that the request turned out to need, too.
+        problem: Why no further attempt can succeed; None: the next one may.
+    """
+
+    def __init__(self, names: Iterable[str] = (), problem: Problem | None = None) -> None:
+        super().__init__()
+        self.names = frozenset(names)
+        self.problem = problem
+
+
+class Transaction(Protocol):
+    """One attempt at a request, on worlds that no other request of this process changes meanwhile."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The worlds that it holds."""
+
+    @property
+    def is_over(self) -> bool:
+        """True once it was committed, or taken back."""
+
+    async def pause(self, receive: Receive) -> Message:
+        """Receives a message of the client, while others may use the worlds.
+
+        Raises:
+            Superseded: Another request has changed them meanwhile.
+        """
+
+    async def commit(self, context: RequestContext) -> None:
+        """Commits what the request has changed, with its entry in the journal.
+
+        Raises:
+            Superseded: It was taken back, as a world was not what it was taken for.
+        """
+
+    def end(self) -> None:
+        """Takes back what was not committed, and lets others use the worlds."""
+
+
+class SharedStore(Protocol):
+    """A store that several processes share."""
+
+    async def prepare(self, selected: WorldSelection) -> frozenset[str]:
+        """Makes the world that a request selects known here; returns what the request needs.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+            Superseded: It is another store than before.
+        """
+
+    async def begin(self, names: frozenset[str]) -> Transaction:
+        """Begins a transaction on these worlds, once no other one uses them."""
+
+    async def close(self) -> None:
+        """Closes the connection to the store."""
+
+    def serve(self, endpoints: Iterable[Endpoint]) -> None:
+        """Takes the operations of the documents in force, which journals refer to."""
+
+
+class TransactionMiddleware:
+    """Runs every request as a transaction, and journals it: the outermost layer of a replica.
+
+    Args:
+        app: The next layer.
+        journaling: Makes the context of a request.
+        store: What the replicas share.
+    """
+
+    def __init__(self, app: ASGIApp, journaling: Journaling, store: SharedStore) -> None:
+        self._app = app
+        self._journaling = journaling
+        self._store = store
+        self._without_store = JournalMiddleware(app, journaling)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request. What is not HTTP gets no response."""
+        if scope["type"] != "http":
+            return
+        head = RequestHead.of(scope)
+        path = head.selection.path
+        if path == HEALTH_PATH or path.startswith(CONSOLE_PATH):
+            await self._without_store(scope, receive, send)
+            return
+        replayed = ReplayedReceive(receive)
+        try:
+            await self._serve(head, scope, replayed, send)
+        except Problem as problem:
+            replayed.rewind(None)
+            context = self._journaling.refuse(head, Peer.of(scope), problem)
+            await self._app(self._routed(context, scope), replayed, send)
+
+    async def _serve(
+        self, head: RequestHead, scope: Scope, receive: "ReplayedReceive", send: Send
+    ) -> None:
+        """Makes attempts at a request until one is committed.
+
+        Raises:
+            Problem: None can be.
+        """
+        names: frozenset[str] = frozenset()
+        for attempt in range(_MOST_ATTEMPTS):
+            if attempt > _AT_ONCE:
+                await asyncio.sleep(_BACKOFF * attempt)
+            transaction = None
+            try:
+                selected = await self._store.prepare(head.selection)
+                transaction = await self._store.begin(names | selected)
+                receive.rewind(transaction)
+                await self._attempt(transaction, head, scope, receive, send)
+            except Superseded as reason:
+                if reason.problem is not None:
+                    raise reason.problem from None
+                names |= reason.names
+            else:
+                return
+            finally:
+                if transaction is not None:
+                    transaction.end()
+        msg = f"{_MOST_ATTEMPTS} attempts were in vain, as others kept changing this world."
+        raise StoreUnavailable(msg)
+
+    async def _attempt(
+        self,
+        transaction: Transaction,
+        head: RequestHead,
+        scope: Scope,
+        receive: "ReplayedReceive",
+        send: Send,
+    ) -> None:
+        context = self._journaling.begin(head, Peer.of(scope))
+        if context.world.name not in transaction.names:
+            raise Superseded([context.world.name])
+        started = perf_counter()
+        commit = _Commit(transaction, self._journaling, context, started, send)
+        try:
+            await self._app(self._routed(context, scope), receive, commit)
+        finally:
+            if commit.is_done:
+                self._journaling.log(context)
+
+    def _routed(self, context: RequestContext, scope: Scope) -> Scope:
+        """Returns a scope of its own for an attempt, as the layers write into it."""
+        own = {**scope, "extensions": dict(scope.get("extensions") or {})}
+        put_context(own, context)
+        own["path"] = self._journaling.based(context)
+        return own
+
+
+class ReplayedReceive:
+    """Receives the messages of a client once, for every attempt at its request.
+
+    Args:
+        receive: Receives them.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._messages: list[Message] = []
+        self._place = 0
+        self._transaction: Transaction | None = None
+
+    def rewind(self, transaction: Transaction | None) -> None:
+        """Begins again with the first message, for the next attempt."""
+        self._transaction, self._place = transaction, 0
+
+    async def __call__(self) -> Message:
+        """Returns the next message.
+
+        Raises:
+            Superseded: The client took its time, and another request changed the world meanwhile.
+        """
+        if self._place == len(self._messages):
+            if self._transaction is None or self._transaction.is_over:
+                return await self._receive()
+            await self._transaction.pause(self._keep_next)
+        self._place += 1
+        return self._messages[self._place - 1]
+
+    async def _keep_next(self) -> Message:
+        message = await self._receive()
+        self._messages.append(message)
+        return message
+
+
+class _Commit:
+    """Sends a response once its transaction is committed: before the first byte of it."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        journaling: Journaling,
+        context: RequestContext,
+        started: float,
+        send: Send,
+    ) -> None:
+        self._transaction = transaction
+        self._journaling = journaling
+        self._context = context
+        self._started = started
+        self._send = send
+        self._start: Message = {}
+        self.is_done = False
+
+    async def __call__(self, message: Message) -> None:
+        """Sends a message; the first ones wait for the commit.
+
+        Raises:
+            Superseded: The attempt was in vain.
+        """
+        context = self._context
+        if message["type"] == "http.response.start":
+            self._start = message
+            context.status = message["status"]
+            context.response_headers = message["headers"]
+            return
+        if self.is_done:
+            if len(context.response_body) < JOURNAL_BODY_BYTES.most:
+                context.response_body += message.get("body", b"")
+        else:
+            context.response_body = message.get("body", b"")
+            context.seconds = perf_counter() - self._started
+            self._journaling.observe(context)
+            await self._transaction.commit(context)
+            self.is_done = True
+            await self._send(self._start)
+        await self._send(message)

@@ -1,0 +1,245 @@
+"""Gathers what an attempt at a request changes in a world, writes it as a message, or takes it back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from understudy.limits import JOURNAL_BYTES
+from understudy.mock.engine.admin_guard import PRIVATE_PATHS
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.journaling import shorten
+from understudy.mock.engine.records import RecordChange
+from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.snapshots import Snapshot
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.fleet.copies import LoggedChange, WorldCopy, exercised_row
+from understudy.mock.store.fleet.journal_rows import journal_row
+from understudy.mock.store.state_rows import WINDOWS, Rows
+
+_MOST_LOGGED = 16 * 1024
+"""Bytes of a change that is logged; after a larger one other replicas load the whole world."""
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The state of a world beside its records and windows when an attempt began."""
+
+    settings: Mapping[str, Any]
+    seed: int
+    issued: int
+    journal: tuple[int, int]
+
+    @classmethod
+    def of(cls, world: World) -> "_Before":
+        journal = world.journal
+        seed, issued = world.identifiers.seed, world.identifiers.count
+        return cls(world.settings, seed, issued, (journal.total, journal.forgotten))
+
+
+@dataclass(slots=True)
+class WorldChanges:
+    """The changes that an attempt has made in one world.
+
+    Attributes:
+        world: The world.
+        copy: What is known of it.
+        made: The beginning and the time to live of a world that is made.
+        is_removed: Whether it is deleted.
+        is_replaced: Whether all of it is replaced, such as by a reset.
+        windows: The principals whose windows have changed.
+    """
+
+    world: World
+    copy: WorldCopy
+    made: tuple[Snapshot, timedelta | None] | None = None
+    is_removed: bool = False
+    is_replaced: bool = False
+    windows: set[str] = field(default_factory=set)
+    _rows: dict[tuple[str, str], bytes | None] = field(default_factory=dict)
+    _overlaid: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _before: _Before = field(init=False)
+    _is_written: bool = False
+
+    def __post_init__(self) -> None:
+        """Remembers what the world is."""
+        self._before = _Before.of(self.world)
+
+    def put(self, change: RecordChange, row: bytes | None) -> None:
+        """Takes the change of a record, before it is made."""
+        place = change.collection, change.key
+        if place not in self._overlaid:
+            self._overlaid[place] = self.world.overlaid(*place)
+        self._rows.pop(place, None)
+        self._rows[place] = row
+
+    @property
+    def has_other_settings(self) -> bool:
+        """True if clock, choices, limits, faults or identifiers are not what they were."""
+        now = _Before.of(self.world)
+        before = self._before
+        return (now.seed, now.issued) != (before.seed, before.issued) or (
+            now.settings != before.settings
+        )
+
+    @property
+    def has_other_journal(self) -> bool:
+        """True if the journal was emptied, or replaced by that of a capsule."""
+        journal = self.world.journal
+        return (journal.total, journal.forgotten) != self._before.journal
+
+    @property
+    def is_changed(self) -> bool:
+        """True if anything is changed beside windows."""
+        return bool(
+            self._rows
+            or self.made
+            or self.is_removed
+            or self.is_replaced
+            or self.has_other_journal
+            or self.has_other_settings
+        )
+
+    def known(self, *, is_steering: bool) -> dict[str, Any]:
+        """Returns what is taken for granted of the world, for the store to compare.
+
+        Args:
+            is_steering: Whether the request may have read all windows and the journal.
+        """
+        journal = self.world.journal
+        return {
+            "name": self.world.name,
+            "is_new": self.made is not None,
+            "id": self.copy.id,
+            "tag": self.copy.tag,
+            "counted": max(self.copy.counted, 0) if is_steering else -1,
+            "journal": self.copy.journal if is_steering and not self.made else b"",
+            "total": self._before.journal[0] if self.has_other_journal else journal.total,
+            "forgotten": self._before.journal[1] if self.has_other_journal else journal.forgotten,
+        }
+
+    def message(self, rows: Rows, tag: bytes, context: RequestContext, capacity: int) -> Any:
+        """Returns what the store is to write.
+
+        Args:
+            rows: Encodes.
+            tag: Names the commit.
+            context: The request.
+            capacity: Entries that a journal keeps.
+        """
+        world = self.world
+        if self.is_removed:
+            return {"name": world.name, "is_removed": True, "windows": []}
+        is_own = context.world is world and not context.path.startswith(PRIVATE_PATHS)
+        if is_own:
+            shorten(context)
+        is_changed = self._is_written = self.is_changed
+        is_replaced = self.is_replaced or self.made is not None
+        settings = rows.settings(world) if is_changed else b""
+        idle = self.copy.idle if self.made is None else self.made[1]
+        message = {
+            "name": world.name,
+            "tag": tag if is_changed else b"",
+            "settings": settings,
+            "is_replaced": is_replaced,
+            "baseline": (rows.baseline(world.baseline) or b"") if is_replaced else b"",
+            "rows": self._record_rows(rows, is_whole=is_replaced),
+            "windows": self._window_rows(rows, is_whole=is_replaced),
+            "log": self._logged(context, settings, is_own=is_own) if is_changed else b"",
+            "entry": tag + journal_row(context) if is_own else b"",
+            "journal_tag": tag,
+            "exercised": exercised_row(context.exercised) if is_own else "",
+            "idle": 0 if idle is None else int(idle.total_seconds() * 1000) or 1,
+            "capacity": capacity,
+            "most_bytes": JOURNAL_BYTES.most,
+            **self._other_journal(tag),
+        }
+        if self.made is not None:
+            beginning = rows.snapshot(self.made[0])
+            made = {"id": tag, "tag": tag, "idle": message["idle"], "beginning": beginning}
+            message["made"] = made
+        return message
+
+    def _record_rows(self, rows: Rows, *, is_whole: bool) -> list[tuple[str, str, bytes]]:
+        changed = self._rows
+        if is_whole:
+            changed = {
+                (it.collection, it.key): None
+                if it.record is None
+                else rows.record(it.collection, it.record)
+                for it in self.world.changes()
+            }
+        return [self._record_row(*place, row) for place, row in changed.items()]
+
+    def _record_row(self, collection: str, key: str, row: bytes | None) -> tuple[str, str, bytes]:
+        place = f"{collection}\0{key}"
+        if row is not None:
+            return place, "put ", row
+        is_hidden = key in self.world.baseline.get(collection, {})
+        return place, "hide" if is_hidden else "drop", b""
+
+    def _window_rows(self, rows: Rows, *, is_whole: bool) -> list[tuple[str, bytes, bytes]]:
+        """Returns the principals with the window that the store must have, and the new one."""
+        world = self.world
+        names = dict.fromkeys([*world.windows, *self.copy.windows] if is_whole else self.windows)
+        changed = []
+        for who in names:
+            window = world.windows.get(who)
+            row = b"" if window is None else rows.record(WINDOWS.name, window)
+            changed.append((who, self.copy.windows.get(who, b""), row))
+        return changed
+
+    def _logged(self, context: RequestContext, settings: bytes, *, is_own: bool) -> bytes:
+        """Returns the change for other replicas to repeat; empty where they load the whole world."""
+        if self.is_replaced or self.made is not None or self.has_other_journal:
+            return b""
+        rows = [(*place, row) for place, row in self._rows.items()]
+        shown = settings if self.has_other_settings else b""
+        method, path = context.method, context.path
+        logged = _pack(LoggedChange(rows, shown, context.started, method, path, is_own))
+        return logged if len(logged) <= _MOST_LOGGED else b""
+
+    def _other_journal(self, tag: bytes) -> dict[str, Any]:
+        """Returns the journal where it was emptied or replaced by the request."""
+        if not self.has_other_journal:
+            return {"forgotten": -1, "resumed": 0, "entries": []}
+        journal = self.world.journal
+        entries = [tag + journal_row(context) for context in journal]
+        return {"forgotten": journal.forgotten, "resumed": journal.total, "entries": entries}
+
+    def accepted(self, rows: Rows, reply: Sequence[Any], tag: bytes) -> None:
+        """Takes that the store has written the changes."""
+        _, _, _, counted, _ = reply
+        is_replaced = self.is_replaced or self.made is not None
+        names = [*self.world.windows, *self.copy.windows] if is_replaced else self.windows
+        for who in tuple(names):
+            window = self.world.windows.get(who)
+            if window is None:
+                self.copy.windows.pop(who, None)
+            else:
+                self.copy.windows[who] = rows.record(WINDOWS.name, window)
+        is_next = self.copy.counted + bool(names) == counted or self.made is not None
+        self.copy.counted = counted if is_next else -1
+        if self.made is not None:
+            self.copy.id, self.copy.idle = tag, self.made[1]
+        if self._is_written:
+            self.copy.tag = tag
+
+    def take_back(self) -> None:
+        """Makes the world what it was before the attempt."""
+        world, before = self.world, self._before
+        if self.is_replaced or not world.take_back(self._overlaid):
+            self.copy.tag = b""  # all of it is loaded again
+        world.clock.setting = before.settings["clock"]
+        world.choices = before.settings["choices"]
+        world.limits = dict(before.settings["limits"])
+        world.faults = dict(before.settings["faults"])
+        world.identifiers = Identifiers(before.seed, before.issued)
+        world.history.withdraw()
+        if self.has_other_journal:
+            world.journal.resume(0)
+            self.copy.journal = b"unknown"

@@ -1,0 +1,259 @@
+"""Keeps the copy of a world that a replica works with, and brings it up to date."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.journal import Exercised
+from understudy.mock.engine.records import RecordChange
+from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
+from understudy.mock.engine.rewinding import settle_numbered
+from understudy.mock.engine.windows import Window, Windows
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled
+from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
+
+TAG_BYTES = 16
+"""Bytes of a tag: who committed, and which of its commits."""
+
+_ORDER_DIGITS = 12
+_NUMBER_DIGITS = 16
+
+NO_ENTRY = b"none"
+"""Stands for the last entry of an empty journal."""
+
+OUT_OF_ORDER = b"unknown"
+"""Stands for the last entry of a journal of which entries are missing here."""
+
+
+class LoggedChange(Struct, array_like=True):
+    """The changes of one commit in a world, as other replicas repeat them.
+
+    Attributes:
+        rows: Collection, key and record; None for one that was removed.
+        settings: The settings after it; empty where they are as before.
+        at: The world's time of the request.
+        method: Of the request.
+        path: Of the request.
+        is_journalled: Whether the request is in the journal.
+    """
+
+    rows: list[tuple[str, str, bytes | None]]
+    settings: bytes
+    at: datetime
+    method: str
+    path: str
+    is_journalled: bool
+
+
+class WorldState(NamedTuple):
+    """The reply of the store on a world that is not as the replica believes (``lua/shared.lua``)."""
+
+    name: bytes
+    kind: bytes
+    id: bytes = b""
+    tag: bytes = b""
+    content: Sequence[bytes] = ()
+    whole: Sequence[Any] | None = None
+    windows: Sequence[bytes] | None = None
+    counted: int = -1
+    journal: Sequence[Any] | None = None
+
+
+@dataclass(slots=True)
+class WorldCopy:
+    """The knowledge that a replica has of a world beside its state.
+
+    Attributes:
+        id: Tells it from others that had its name; empty until it is loaded.
+        tag: Names the commit that it is up to date with.
+        windows: The rate-limit windows as the store has them.
+        counted: How often the store has counted requests; -1 where windows are missing here.
+        journal: The tag of the last entry of the journal.
+        idle: How long it lives without a request.
+    """
+
+    id: bytes = b""
+    tag: bytes = b""
+    windows: dict[str, bytes] = field(default_factory=dict)
+    counted: int = -1
+    journal: bytes = NO_ENTRY
+    idle: timedelta | None = None
+
+
+class Copies:
+    """The copies of a replica.
+
+    Args:
+        worlds: The worlds of the replica.
+        rows: Encodes and decodes.
+        find: Finds operations by name.
+    """
+
+    def __init__(self, worlds: ReplicatedWorlds, rows: Rows, find: FindEndpoint) -> None:
+        self._worlds = worlds
+        self._rows = rows
+        self._find = find
+        self._copies: dict[str, WorldCopy] = {}
+
+    def of(self, name: str) -> WorldCopy:
+        """Returns what is known of a world."""
+        return self._copies.setdefault(name, WorldCopy())
+
+    def forget(self, name: str) -> None:
+        """Forgets a world that has ended."""
+        self._copies.pop(name, None)
+        self._worlds.forget(name)
+
+    def forget_all(self) -> None:
+        """Forgets everything, as the store is not the one that it was."""
+        self._copies.clear()
+        for world in self._worlds.copies():
+            self._worlds.forget(world.name)
+
+    def take(self, reply: Sequence[Any]) -> None:
+        """Brings the copy of a world up to date.
+
+        Raises:
+            ValueError: It was written by another version.
+        """
+        state = WorldState(*reply)
+        name = state.name.decode()
+        if state.kind == b"absent":
+            self.forget(name)
+            return
+        copy = self.of(name)
+        if state.whole is not None:
+            world = self._load(name, copy, state, state.whole)
+        else:
+            world = self._copied(name)
+            for logged in state.content:
+                self._repeat(world, logged)
+        copy.id, copy.tag = state.id, state.tag
+        if state.windows is not None:
+            copy.windows = {who.decode(): window for who, window in _pairs(state.windows)}
+            copy.counted = state.counted
+            world.windows = self._windows(copy.windows)
+        if state.journal is not None:
+            self._take_journal(world, copy, state.journal)
+
+    def take_windows(self, name: str, others: Sequence[bytes]) -> None:
+        """Takes windows that another replica has counted in."""
+        copy, world = self.of(name), self._copied(name)
+        for who, window in _pairs(others):
+            self.keep_window(copy, who.decode(), window)
+            self.put_back_window(world, copy, who.decode())
+
+    def keep_window(self, copy: WorldCopy, who: str, window: bytes) -> None:
+        """Notes a window as the store has it; empty for none."""
+        if window:
+            copy.windows[who] = window
+        else:
+            copy.windows.pop(who, None)
+
+    def put_back_window(self, world: World, copy: WorldCopy, who: str) -> None:
+        """Makes a window what the store says it is."""
+        blob = copy.windows.get(who)
+        if blob is None:
+            world.windows.pop(who, None)
+        else:
+            world.windows[who] = self._rows.decoded(WINDOWS.name, blob)
+
+    def _copied(self, name: str) -> World:
+        world = self._worlds.copied(name)
+        assert world is not None  # the store tells only of worlds that it was asked about
+        return world
+
+    def _load(self, name: str, copy: WorldCopy, state: WorldState, whole: Sequence[Any]) -> World:
+        number, idle, beginning, baseline, settings, total = whole
+        world = self._worlds.copied(name)
+        start = self._rows.decoded_snapshot(beginning) if beginning else self._worlds.beginning()
+        if world is None or (copy.id != state.id and copy.id):
+            world = self._worlds.adopt(name, start, number)
+            copy.journal = NO_ENTRY
+        elif not copy.id and name != self._worlds.default.name:
+            world = self._worlds.adopt(name, start, number)
+        copy.idle = timedelta(milliseconds=int(idle)) if int(idle) else None
+        self._worlds.keep_idle(name, copy.idle)
+        snapshot = self._rows.decoded_world(baseline or None, self._overlay(state), settings)
+        store, world.store = world.store, None
+        world.become(snapshot)
+        world.store = store
+        world.history.restart(world.identifiers.count, world.settings, total)
+        return world
+
+    def _overlay(self, state: WorldState) -> Blobs:
+        """Returns the records of a world in the order they were put."""
+        overlay: Blobs = {}
+        for place, value in sorted(_pairs(state.content), key=lambda row: row[1][:_ORDER_DIGITS]):
+            collection, _, key = place.decode().partition("\0")
+            kind, record = value[_ORDER_DIGITS : _ORDER_DIGITS + 4], value[_ORDER_DIGITS + 4 :]
+            overlay.setdefault(collection, {})[key] = record if kind == b"put " else None
+        return overlay
+
+    def _repeat(self, world: World, logged: bytes) -> None:
+        """Repeats what another replica has committed."""
+        number = int(logged[:_NUMBER_DIGITS])
+        change = msgspec.msgpack.decode(logged[_NUMBER_DIGITS:], type=LoggedChange)
+        store, world.store = world.store, None
+        for collection, key, blob in change.rows:
+            record = None if blob is None else self._rows.decoded(collection, blob)
+            world.apply(RecordChange(collection, key, record))
+        if change.settings:
+            take_settings(world, msgspec.msgpack.decode(change.settings, type=WorldSettings))
+            world.note_change()
+        world.store = store
+        numbers = (number - 1, number) if change.is_journalled else (number, None)
+        settle_numbered(world, change.at, (change.method, change.path), numbers)
+
+    def _windows(self, blobs: dict[str, bytes]) -> Windows:
+        decoded: list[tuple[str, Window]] = [
+            (who, self._rows.decoded(WINDOWS.name, blob)) for who, blob in blobs.items()
+        ]
+        return Windows(sorted(decoded, key=lambda item: item[1].opened))
+
+    def _take_journal(self, world: World, copy: WorldCopy, reply: Sequence[Any]) -> None:
+        is_continued, total, forgotten, last, entries, exercised = reply
+        journal = world.journal
+        contexts = [journalled(row[TAG_BYTES:], world, self._find) for row in entries]
+        listeners = journal.listeners
+        if not is_continued:
+            journal.resume(total - len(contexts))
+            journal.forgotten = forgotten
+            journal.listeners = []  # they have heard of these
+        for context in contexts:
+            journal.add(context)
+        journal.listeners = listeners
+        journal.exercised = Counter(
+            {_exercised(part): int(count) for part, count in _pairs(exercised)}
+        )
+        copy.journal = last
+
+
+def take_settings(world: World, settings: WorldSettings) -> None:
+    """Gives a world other settings; its windows stay."""
+    world.clock.setting = settings.clock
+    world.identifiers = Identifiers(settings.seed, settings.issued)
+    world.choices = settings.choices
+    world.limits = dict(settings.limits)
+    world.faults = dict(settings.faults)
+
+
+def exercised_row(exercised: Exercised | None) -> str:
+    """Returns the part of the contract that a request used, as the store counts it."""
+    return "" if exercised is None else "\0".join(map(str, exercised))
+
+
+def _exercised(row: bytes) -> Exercised:
+    operation, status, identity = row.decode().split("\0")
+    return Exercised(operation, int(status), identity)
+
+
+def _pairs(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    return zip(flat[::2], flat[1::2], strict=True)

@@ -1,0 +1,127 @@
+if call('HGET', FLEET, 'id') ~= request.fleet then return {'lost'} end
+
+-- First everything is compared, and nothing written.
+local stale, windows = {}, {}
+for _, known in ipairs(request.known) do
+  local id, tag, counted, last =
+    unpack(call('HMGET', keys(known.name).about, 'id', 'tag', 'counted', 'journal'))
+  local is_current
+  if known.is_new then
+    is_current = not id
+  else
+    is_current = id and id == known.id and tag == known.tag
+      and (known.counted < 0 or counted == tostring(known.counted))
+      and (known.journal == '' or last == known.journal)
+  end
+  if not is_current then table.insert(stale, state(known)) end
+end
+for _, change in ipairs(request.changes) do
+  local k = keys(change.name)
+  local others = {}
+  for _, window in ipairs(change.windows) do
+    local current = call('HGET', k.windows, window[1]) or ''
+    if current ~= window[2] then
+      table.insert(others, window[1])
+      table.insert(others, current)
+    end
+  end
+  if #others > 0 then table.insert(windows, {change.name, others}) end
+end
+local list = false
+if request.list ~= '' and (call('GET', LIST) or '') ~= request.list then
+  list = {call('GET', LIST), call('ZRANGE', WORLDS, 0, -1, 'WITHSCORES'),
+    call('HGETALL', SNAPSHOT_NUMBERS)}
+end
+if #stale > 0 or #windows > 0 or list then return {'stale', stale, windows, list} end
+
+-- Returns what a world's journal says of itself, once it has the entry of this request.
+local function journal(k, change)
+  local forgotten = change.forgotten
+  if forgotten >= 0 then
+    call('DEL', k.journal)
+    call('DEL', k.exercised)
+    call('HSET', k.about, 'total', change.resumed, 'forgotten', forgotten, 'bytes', 0,
+      'journal', change.journal_tag)
+    for _, entry in ipairs(change.entries) do
+      call('RPUSH', k.journal, entry)
+      call('HINCRBY', k.about, 'bytes', #entry)
+    end
+  end
+  local before = call('HGET', k.about, 'journal')
+  if change.entry == '' then return {before, tonumber(call('HGET', k.about, 'total'))} end
+  call('RPUSH', k.journal, change.entry)
+  local total = call('HINCRBY', k.about, 'total', 1)
+  local bytes = call('HINCRBY', k.about, 'bytes', #change.entry)
+  local length = call('LLEN', k.journal)
+  while length > 0 and (length > change.capacity or bytes > change.most_bytes) do
+    bytes = bytes - #call('LPOP', k.journal)
+    length = length - 1
+    call('HSET', k.about, 'bytes', bytes)
+  end
+  call('HSET', k.about, 'journal', change.journal_tag)
+  if change.exercised ~= '' then call('HINCRBY', k.exercised, change.exercised, 1) end
+  return {before, total}
+end
+
+local function put_records(k, change)
+  for _, row in ipairs(change.rows) do
+    local place, kind, record = row[1], row[2], row[3]
+    if kind == 'drop' then
+      call('HDEL', k.records, place)
+    else
+      local before = call('HGET', k.records, place)
+      local order = before and string.sub(before, 1, 12)
+        or string.format('%012d', call('HINCRBY', k.about, 'order', 1))
+      call('HSET', k.records, place, order .. kind .. record)
+    end
+  end
+end
+
+local replies = {}
+for _, change in ipairs(request.changes) do
+  local k = keys(change.name)
+  if change.is_removed then
+    for _, key in pairs(k) do call('DEL', key) end
+    call('ZREM', WORLDS, change.name)
+    table.insert(replies, {change.name, 'none', 0, 0, 0})
+  else
+    local number = 0
+    if change.made then number = create(change.name, change.made) end
+    if change.is_replaced then
+      call('DEL', k.records)
+      call('DEL', k.windows)
+      call('DEL', k.changes)
+      call('HSET', k.about, 'baseline', change.baseline)
+    end
+    put_records(k, change)
+    for _, window in ipairs(change.windows) do
+      if window[3] == '' then call('HDEL', k.windows, window[1])
+      else call('HSET', k.windows, window[1], window[3]) end
+    end
+    local counted = tonumber(call('HGET', k.about, 'counted'))
+    if #change.windows > 0 then counted = call('HINCRBY', k.about, 'counted', 1) end
+    local last = journal(k, change)
+    if change.tag ~= '' then
+      call('HSET', k.about, 'tag', change.tag, 'settings', change.settings)
+      local numbered = change.log
+      if numbered ~= '' then numbered = string.format('%016d', last[2]) .. numbered end
+      call('RPUSH', k.changes, change.tag .. numbered)
+      call('LTRIM', k.changes, -request.most_changes, -1)
+    end
+    if change.idle > 0 then
+      for _, key in pairs(k) do call('PEXPIRE', key, change.idle) end
+    end
+    table.insert(replies, {change.name, last[1], last[2], counted, number})
+  end
+end
+for _, snapshot in ipairs(request.snapshots) do
+  if snapshot[2] == '' then
+    call('HDEL', SNAPSHOTS, snapshot[1])
+    call('HDEL', SNAPSHOT_NUMBERS, snapshot[1])
+  else
+    call('HSET', SNAPSHOTS, snapshot[1], snapshot[2])
+    call('HSET', SNAPSHOT_NUMBERS, snapshot[1], call('INCR', NUMBERS))
+  end
+end
+if request.new_list ~= '' then call('SET', LIST, request.new_list) end
+return {'done', replies}

@@ -1,0 +1,82 @@
+-- What every script shares: the names of keys, and the state of a world as a replica is told it.
+-- A script gets one argument, a map in MessagePack, and no declared keys: a fleet needs one server.
+local request = cmsgpack.unpack(ARGV[1])
+local call = redis.call
+local FLEET = 'understudy:fleet'
+local FILES = 'understudy:files'
+local WORLDS = 'understudy:worlds'
+local LIST = 'understudy:list'
+local NUMBERS = 'understudy:numbers'
+local SNAPSHOTS = 'understudy:snapshots'
+local SNAPSHOT_NUMBERS = 'understudy:snapshot-numbers'
+local TAG = 16 -- bytes of a tag: who committed, and which of its commits
+
+local function keys(name)
+  local base = 'understudy:world:' .. name .. ':'
+  return {
+    about = base .. 'about', records = base .. 'records', windows = base .. 'windows',
+    changes = base .. 'changes', journal = base .. 'journal', exercised = base .. 'exercised',
+  }
+end
+
+-- Returns the changes since a tag, the oldest first; nil where they are not known any more.
+local function changes_since(k, tag)
+  local newer = {}
+  local place = -1
+  while true do
+    local entry = call('LINDEX', k.changes, place)
+    if not entry then return nil end
+    if string.sub(entry, 1, TAG) == tag then break end
+    if #entry == TAG then return nil end -- the whole world was replaced
+    table.insert(newer, 1, string.sub(entry, TAG + 1))
+    place = place - 1
+  end
+  return newer
+end
+
+-- Returns what the journal has beyond the entry that a replica knows as its last one.
+local function journal_since(k, known, total, forgotten, last)
+  if known.journal == last then return false end
+  local length = call('LLEN', k.journal)
+  local place = known.total - (total - length) -- of the first entry that is not known
+  local is_continued = place > 0 and place <= length and known.total > known.forgotten
+    and string.sub(call('LINDEX', k.journal, place - 1), 1, TAG) == known.journal
+  local entries = call('LRANGE', k.journal, is_continued and place or 0, -1)
+  return {is_continued and 1 or 0, total, forgotten, last, entries, call('HGETALL', k.exercised)}
+end
+
+-- Returns the state of a world, as far as a replica does not know it.
+local function state(known)
+  local k = keys(known.name)
+  local id, tag, number, idle, beginning, baseline, settings, counted, total, forgotten, last =
+    unpack(call('HMGET', k.about, 'id', 'tag', 'number', 'idle', 'beginning', 'baseline',
+      'settings', 'counted', 'total', 'forgotten', 'journal'))
+  if not id then return {known.name, 'absent'} end
+  local newer = id == known.id and changes_since(k, known.tag) or nil
+  local windows = false
+  if not newer or (known.counted >= 0 and counted ~= tostring(known.counted)) then
+    windows = call('HGETALL', k.windows)
+  end
+  local journal = false
+  if known.journal ~= '' then
+    if id ~= known.id then known.journal = 'none' end
+    journal = journal_since(k, known, tonumber(total), tonumber(forgotten), last)
+  end
+  if newer then
+    return {known.name, 'changed', id, tag, newer, false, windows, tonumber(counted), journal}
+  end
+  local whole = {tonumber(number), idle, beginning, baseline, settings, tonumber(total)}
+  local records = call('HGETALL', k.records)
+  return {known.name, 'whole', id, tag, records, whole, windows, tonumber(counted), journal}
+end
+
+-- Makes a world.
+local function create(name, made)
+  local k = keys(name)
+  local number = call('INCR', NUMBERS)
+  call('HSET', k.about, 'id', made.id, 'tag', made.tag, 'number', number, 'idle', made.idle,
+    'beginning', made.beginning, 'baseline', '', 'settings', '', 'counted', 0, 'total', 0,
+    'forgotten', 0, 'bytes', 0, 'order', 0, 'journal', 'none')
+  call('ZADD', WORLDS, number, name)
+  return number
+end

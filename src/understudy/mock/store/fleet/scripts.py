@@ -1,0 +1,31 @@
+"""Holds the scripts that the store runs: each is one atomic step."""
+
+import hashlib
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class Script(NamedTuple):
+    """A script in Lua.
+
+    Attributes:
+        text: The whole of it.
+        digest: What the store knows it by once it has run.
+    """
+
+    text: str
+    digest: str
+
+
+def _script(name: str) -> Script:
+    """Returns a script behind the functions that all of them share."""
+    directory = files(__package__) / "lua"
+    text = "".join((directory / f"{part}.lua").read_text("utf-8") for part in ("shared", name))
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+JOIN = _script("join")
+"""Lets a replica join the fleet, or says why it cannot."""
+
+COMMIT = _script("commit")
+"""Commits a transaction, or says what is not as the replica believes."""

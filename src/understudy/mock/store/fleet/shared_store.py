@@ -1,0 +1,270 @@
+"""Shares worlds with other replicas, through a Valkey or Redis server.
+
+Each replica keeps copies of the worlds that its requests select. A request is worked on with the copy,
+and one script of the store commits it, if the copy was up to date: it compares the tags of the worlds,
+counts the request, applies the changes and appends to the journal, or it says what is different.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from os import urandom  # no fixture: replicas must differ
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from understudy.errors import StartupError, StoreUnavailable
+from understudy.mock.engine.endpoint import Endpoint
+from understudy.mock.engine.episodes import Episode
+from understudy.mock.engine.records import Collection
+from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
+from understudy.mock.engine.snapshots import Snapshot
+from understudy.mock.engine.transactions import Superseded
+from understudy.mock.engine.world_names import DEFAULT, WorldSelection
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.fleet.address import StoreAddress
+from understudy.mock.store.fleet.connection import Connection, send_once
+from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
+from understudy.mock.store.fleet.journal_rows import endpoint_name
+from understudy.mock.store.fleet.packing import packed
+from understudy.mock.store.fleet.refusals import StoreRefusal, as_problem, described
+from understudy.mock.store.fleet.scripts import COMMIT, JOIN
+from understudy.mock.store.fleet.transaction import LIST, LISTING, ReplicaTransaction
+from understudy.mock.store.fleet.world_list import WorldList
+from understudy.mock.store.state_rows import Rows
+
+_log = logging.getLogger(__name__)
+
+SCHEMA: Final = 1
+"""The version of what the store holds; replicas of another one do not join."""
+
+_REPLICA_BYTES = 8
+
+SNAPSHOTS: Final = "understudy:snapshots"
+
+_OPENING = "/"
+"""Stands for the opening of a connection among the locks; no world has this name."""
+
+
+class SharedWorldStore:
+    """The store of one replica.
+
+    Args:
+        address: The server.
+        collections: Every kind of record.
+        worlds: The worlds of the mock, of which the default one is as it begins.
+        pinned: What replicas must have in common, by name.
+        version: The version of understudy.
+        capacity: Entries that a journal keeps.
+
+    Attributes:
+        rows: Encodes and decodes.
+        copies: The copies of the worlds.
+        capacity: Entries that a journal keeps.
+        listed: The list of worlds and snapshots, as far as it is known here.
+    """
+
+    def __init__(
+        self,
+        address: StoreAddress,
+        collections: Iterable[Collection[Any]],
+        worlds: ReplicatedWorlds,
+        pinned: Mapping[str, str],
+        *,
+        version: str,
+        capacity: int,
+    ) -> None:
+        self._address = address
+        self._worlds = worlds
+        self._pinned = pinned
+        self._version = version
+        self.capacity = capacity
+        self.rows = Rows(collections, worlds.default.baseline)
+        self._endpoints: dict[str, Endpoint] = {}
+        self.copies = Copies(worlds, self.rows, self._endpoints.get)
+        self.listed = WorldList(worlds, self.copies, self._snapshot)
+        self._fleet = b""
+        self._replica = urandom(_REPLICA_BYTES)
+        self._commits = count()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._connection: Connection | None = None
+        self._failures = Episode()
+        self._beginning = worlds.default.snapshot()
+
+    def join(self) -> None:
+        """Joins the fleet, before there is an event loop.
+
+        Raises:
+            StartupError: The store does not respond, or the replica differs from the others.
+        """
+        try:
+            reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
+        except (OSError, StoreRefusal) as error:
+            msg = f"--state: {described(self._address, error)}"
+            raise StartupError(msg) from error
+        reason = self._joined(reply)
+        if reason is not None:
+            msg = f"--state: {reason}"
+            raise StartupError(msg)
+        worlds = self._worlds
+        worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows)
+
+    def _join_message(self) -> bytes:
+        tag = self.next_tag()
+        default = self._worlds.default
+        return packed(
+            {
+                "id": tag,
+                "schema": SCHEMA,
+                "version": self._version,
+                "files": self._pinned,
+                "default": {
+                    "id": tag,
+                    "tag": tag,
+                    "idle": 0,
+                    "beginning": b"",
+                    "settings": self.rows.settings(default),
+                },
+            }
+        )
+
+    def _joined(self, reply: Sequence[Any]) -> str | None:
+        """Takes the reply to an attempt to join; returns why it is refused, or None."""
+        outcome, known, *others = reply
+        if outcome == b"joined":
+            self._fleet = known
+            return None
+        if outcome == b"schema":
+            order = "an older" if known < SCHEMA else "a newer"
+            return (
+                f"The store at {self._address} is in use by {order} version of understudy "
+                f"({others[0].decode()}); run that version here, or name another database."
+            )
+        names = ", ".join(name.decode() for name in known[:5])
+        more = f" and {len(known) - 5} more" if len(known) > 5 else ""  # noqa: PLR2004 - as above
+        return (
+            f"The replicas at {self._address} have other contents of {names}{more}; start this one "
+            "with the same files and options, or name another database."
+        )
+
+    def serve(self, endpoints: Iterable[Endpoint]) -> None:
+        """Takes the operations of the documents in force, which journals refer to."""
+        self._endpoints.clear()
+        self._endpoints.update((endpoint_name(endpoint), endpoint) for endpoint in endpoints)
+
+    async def close(self) -> None:
+        """Closes the connection to the store; the next request opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def next_tag(self) -> bytes:
+        """Returns a name for a commit that no other one has, of this replica or another."""
+        return self._replica + next(self._commits).to_bytes(_REPLICA_BYTES)
+
+    async def prepare(self, selected: WorldSelection) -> frozenset[str]:
+        """Makes the world that a request selects known here; returns what the request needs.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+            Superseded: It is another store than before.
+        """
+        name = await self._loaded(selected.name or DEFAULT)
+        return frozenset({name, LIST} if selected.path.startswith(LISTING) else {name})
+
+    async def _loaded(self, name: str) -> str:
+        """Loads a world that is not known here; returns its name, or the default one's for none."""
+        if not self.copies.of(name).id and name != DEFAULT:
+            transaction = await self.begin(frozenset({name}))
+            try:
+                await transaction.refresh([name])
+            finally:
+                transaction.end()
+        return DEFAULT if self._worlds.copied(name) is None else name
+
+    async def begin(self, names: frozenset[str]) -> ReplicaTransaction:
+        """Begins a transaction on these worlds, once no other one uses them."""
+        locks = []
+        for name in sorted(names):  # in one order, so that no two wait for each other
+            lock = self._locks.setdefault(name, asyncio.Lock())
+            await lock.acquire()
+            locks.append(lock)
+        transaction = ReplicaTransaction(self, self._worlds, names, locks)
+        CURRENT.set(transaction)
+        return transaction
+
+    async def refresh(self, world: World) -> None:
+        """Brings the copy of a world up to date, its journal among it.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
+        transaction = await self.begin(frozenset({world.name}))
+        try:
+            with suppress(Superseded):
+                await transaction.refresh([world.name], is_steering=True)
+        finally:
+            transaction.end()
+
+    async def run(self, message: Mapping[str, Any]) -> Any:
+        """Returns the reply of the store to a transaction.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+            InsufficientStorage: It is full.
+            Superseded: It is another store than before; this replica has joined it.
+        """
+        fleet = self._fleet
+        try:
+            connection = await self._connected()
+            reply = await connection.run(COMMIT, packed({"fleet": fleet, **message}))
+        except (OSError, StoreRefusal) as error:
+            if self._failures.begins():
+                _log.warning("%s Requests get 503 until it does.", described(self._address, error))
+            raise as_problem(self._address, error) from error
+        if reply[0] == b"lost":
+            if self._fleet == fleet:
+                await self._rejoin(connection)
+            raise Superseded
+        return reply
+
+    async def _snapshot(self, name: str) -> Snapshot | None:
+        """Returns a snapshot of the store; None where it has been deleted.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
+        try:
+            row = await (await self._connected()).call("HGET", SNAPSHOTS, name)
+        except (OSError, StoreRefusal) as error:
+            raise as_problem(self._address, error) from error
+        return None if row is None else self.rows.decoded_snapshot(row)
+
+    async def _connected(self) -> Connection:
+        if self._connection is not None and self._connection.is_usable:
+            return self._connection
+        lock = self._locks.setdefault(_OPENING, asyncio.Lock())
+        async with lock:
+            if self._connection is None or not self._connection.is_usable:
+                self._connection = await Connection.open(self._address)
+        return self._connection
+
+    async def _rejoin(self, connection: Connection) -> None:
+        """Joins the fleet of a store that was emptied.
+
+        Raises:
+            StoreUnavailable: Others have begun one that this replica does not fit into.
+        """
+        worlds = self._worlds
+        self.copies.forget_all()
+        self.listed.forget()
+        store, worlds.default.store = worlds.default.store, None
+        worlds.default.become(self._beginning)
+        worlds.default.journal.resume(0)
+        worlds.default.store = store
+        reason = self._joined(await connection.run(JOIN, self._join_message()))
+        if reason is not None:
+            raise StoreUnavailable(reason)
+        _log.warning("The store at %s was emptied; its worlds begin anew.", self._address)

@@ -1,0 +1,278 @@
+"""Runs one attempt at a request on the copies of a replica."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from starlette.types import Message
+
+from understudy.errors import Problem
+from understudy.mock.engine.admin_guard import BASE_PATH, PRIVATE_PATHS
+from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
+from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.rewinding import settle_numbered
+from understudy.mock.engine.snapshots import Snapshot
+from understudy.mock.engine.transactions import Superseded
+from understudy.mock.engine.worlds import World
+from understudy.mock.store.fleet.changes import WorldChanges
+from understudy.mock.store.fleet.copies import OUT_OF_ORDER, Copies
+from understudy.mock.store.fleet.world_list import WorldList
+from understudy.mock.store.state_rows import Rows
+
+LIST: Final = ""
+"""Stands for the list of worlds and snapshots among the names that a transaction holds."""
+
+LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
+"""Beginnings of the paths whose handlers use the list of worlds or of snapshots."""
+
+_MOST_CHANGES = 256
+"""Changes of a world that are logged for replicas which are not up to date."""
+
+
+class Store(Protocol):
+    """The store, as a transaction needs it."""
+
+    rows: Rows
+    copies: Copies
+    capacity: int
+    listed: WorldList
+
+    def next_tag(self) -> bytes:
+        """Returns a name for a commit that no other one has."""
+
+    async def run(self, message: Mapping[str, Any]) -> Any:
+        """Returns the reply of the store to a transaction."""
+
+
+class ReplicaTransaction:
+    """One attempt at a request.
+
+    Args:
+        store: The store.
+        worlds: The copies.
+        names: The worlds that it holds.
+        locks: The locks of these worlds, which are released at its end.
+
+    Attributes:
+        names: The worlds that it holds.
+        is_over: Whether it was committed, or taken back.
+        snapshots: The snapshots that it keeps, encoded; empty for one that it deletes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worlds: ReplicatedWorlds,
+        names: frozenset[str],
+        locks: Sequence[asyncio.Lock],
+    ) -> None:
+        self._store = store
+        self._worlds = worlds
+        self.names = names
+        self.is_over = False
+        self.snapshots: dict[str, bytes] = {}
+        self._locks = locks
+        self._held = list(locks)
+        self._changes: dict[str, WorldChanges] = {}
+        self._snapshots = dict(worlds.snapshots) if LIST in names else {}
+        for name in names:
+            world = worlds.copied(name)
+            if world is not None:
+                self._note(world)
+
+    def changes(self, world: World) -> WorldChanges:
+        """Returns what is changed in a world so far.
+
+        Raises:
+            Superseded: The transaction does not hold the world yet.
+        """
+        changes = self._changes.get(world.name)
+        if changes is None:
+            raise Superseded([world.name])
+        return changes
+
+    def use(self, worlds: Iterable[World]) -> None:
+        """Takes that the request uses these worlds.
+
+        Raises:
+            Superseded: The transaction does not hold them yet.
+        """
+        missing = [world.name for world in worlds if world.name not in self._changes]
+        if missing:
+            raise Superseded(missing)
+
+    def create(self, world: World, beginning: Snapshot, idle: timedelta | None) -> None:
+        """Takes a world that the request makes.
+
+        Raises:
+            Superseded: The transaction does not hold its name yet.
+        """
+        self._note(world).made = (beginning, idle)
+        if world.name not in self.names:
+            raise Superseded([world.name])
+
+    def remove(self, world: World) -> None:
+        """Takes a world that the request deletes."""
+        self.changes(world).is_removed = True
+
+    async def pause(self, receive: Callable[[], Awaitable[Message]]) -> Message:
+        """Receives a message of the client, while others may use the worlds.
+
+        Raises:
+            Superseded: Another request has changed them meanwhile.
+        """
+        if any(changes.is_changed or changes.windows for changes in self._changes.values()):
+            return await receive()
+        tags = self._tags()
+        self._release()
+        try:
+            message = await receive()
+        finally:
+            for lock in self._locks:
+                await lock.acquire()
+                self._held.append(lock)
+        if tags != self._tags():
+            raise Superseded
+        return message
+
+    def _tags(self) -> list[tuple[object, ...]]:
+        return [
+            (self._worlds.copied(name), it.copy.tag, it.world.journal.total, it.copy.counted)
+            for name, it in self._changes.items()
+        ]
+
+    async def commit(self, context: RequestContext) -> None:
+        """Commits what the request has changed, with its entry in the journal.
+
+        Raises:
+            Superseded: It was taken back, as a world was not what it was taken for.
+        """
+        uses_list = LIST in self.names
+        is_steering = context.path.startswith(BASE_PATH)
+        tag = self._store.next_tag()
+        rows, capacity = self._store.rows, self._store.capacity
+        try:
+            message = {
+                "known": [it.known(is_steering=is_steering) for it in self._changes.values()],
+                "changes": [
+                    it.message(rows, tag, context, capacity)
+                    for it in self._changes.values()
+                    if it.is_changed or it.windows or it.world is context.world
+                ],
+                "most_changes": _MOST_CHANGES,
+                "list": self._store.listed.tag or b"none" if uses_list else b"",
+                "new_list": tag if self._changes_list else b"",
+                "snapshots": list(self.snapshots.items()),
+            }
+            reply = await self._store.run(message)
+        except Problem as problem:
+            raise Superseded(problem=problem) from None
+        if reply[0] == b"stale":
+            self._take_back()
+            await self._take(reply)
+            raise Superseded
+        self._accept(context, reply[1], tag)
+        self._finish()
+
+    async def refresh(self, names: Iterable[str], *, is_steering: bool = False) -> None:
+        """Brings the copies of worlds up to date.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
+        known = []
+        for name in names:
+            world = self._worlds.copied(name)
+            if world is None:
+                copy = self._store.copies.of(name)
+                about = {"name": name, "id": copy.id, "tag": b"", "counted": -1, "journal": b""}
+                known.append({**about, "is_new": False, "total": 0, "forgotten": 0})
+            else:
+                known.append(self.changes(world).known(is_steering=is_steering))
+        message = {"known": known, "changes": [], "list": b"", "snapshots": [], "new_list": b""}
+        reply = await self._store.run(message)
+        if reply[0] == b"stale":
+            await self._take(reply)
+
+    def end(self) -> None:
+        """Takes back what was not committed, and lets others use the worlds."""
+        if not self.is_over:
+            self._take_back()
+            self._finish()
+
+    @property
+    def _changes_list(self) -> bool:
+        is_other = any(it.made or it.is_removed for it in self._changes.values())
+        return is_other or bool(self.snapshots)
+
+    def _note(self, world: World) -> WorldChanges:
+        changes = WorldChanges(world, self._store.copies.of(world.name))
+        self._changes[world.name] = changes
+        return changes
+
+    def _accept(self, context: RequestContext, replies: Sequence[Any], tag: bytes) -> None:
+        """Takes that everything was committed."""
+        for reply in replies:
+            name = reply[0].decode()
+            changes = self._changes[name]
+            if changes.is_removed:
+                self._store.copies.forget(name)
+                continue
+            self._journal(changes, context, reply, tag)
+            changes.accepted(self._store.rows, reply, tag)
+            if changes.made:
+                self._worlds.renumber(name, reply[4])
+        if self._changes_list:
+            self._store.listed.accepted(self.snapshots, tag)
+
+    def _journal(
+        self, changes: WorldChanges, context: RequestContext, reply: Sequence[Any], tag: bytes
+    ) -> None:
+        """Adds the request to the copy of the journal, where nothing is missing before it."""
+        world, copy, total = changes.world, changes.copy, reply[2]
+        is_own = context.world is world and not context.path.startswith(PRIVATE_PATHS)
+        numbers = (total - 1, total) if is_own else (total, None)
+        if changes.has_other_journal:
+            copy.journal = tag
+        elif is_own:
+            context.number = total
+            if copy.journal == reply[1]:
+                world.journal.add(context)
+                copy.journal = tag
+            else:
+                copy.journal = OUT_OF_ORDER
+        if not changes.made:
+            settle_numbered(world, context.started, (context.method, context.path), numbers)
+
+    def _take_back(self) -> None:
+        for name, changes in self._changes.items():
+            if changes.made:
+                self._store.copies.forget(name)
+                continue
+            changes.take_back()
+            for who in changes.windows:
+                self._store.copies.put_back_window(changes.world, changes.copy, who)
+        if self.snapshots:
+            self._worlds.snapshots = self._snapshots
+        self._changes.clear()
+        self.snapshots.clear()
+
+    async def _take(self, reply: Sequence[Any]) -> None:
+        """Takes what the store says is different."""
+        _, states, windows, listed = reply
+        for state in states:
+            self._store.copies.take(state)
+        for name, others in windows:
+            if self._worlds.copied(name.decode()) is not None:
+                self._store.copies.take_windows(name.decode(), others)
+        if listed:
+            await self._store.listed.take(*listed)
+
+    def _finish(self) -> None:
+        self.is_over = True
+        self._release()
+
+    def _release(self) -> None:
+        while self._held:
+            self._held.pop().release()

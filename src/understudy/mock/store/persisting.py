@@ -1,0 +1,50 @@
+"""Chooses where worlds are kept: in memory, in a directory, or in a store that replicas share."""
+
+from collections.abc import Callable, Mapping
+
+from understudy.errors import StartupError, missing_extra
+from understudy.mock.engine.transactions import SharedStore
+from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.engine.worlds import World
+from understudy.mock.settings import Settings
+from understudy.mock.store.collections import COLLECTIONS
+
+
+def persisted(
+    default: World, settings: Settings, pinned: Callable[[], Mapping[str, str]]
+) -> tuple[Worlds, "SharedStore | None"]:
+    """Returns the worlds of a mock, as its settings have them kept, and the store that they share.
+
+    Args:
+        default: The world at the plain base address, as it begins.
+        settings: The settings of the mock.
+        pinned: Returns what replicas must have in common, by name.
+
+    Raises:
+        StartupError: The state cannot be used.
+    """
+    capacity, requires_name = settings.journal, settings.require_world
+    if isinstance(settings.state, str):
+        return _replica(default, settings.state, settings, pinned)
+    worlds = Worlds(default, requires_name=requires_name, capacity=capacity)
+    if settings.state is not None:
+        from understudy.mock.store.sqlite import SqliteStore  # noqa: PLC0415 - SQLite is for this alone
+
+        is_repair = settings.state_repair
+        store = SqliteStore(settings.state, COLLECTIONS, default.baseline, is_repair=is_repair)
+        store.restore(worlds)
+    return worlds, None
+
+
+def _replica(
+    default: World, url: str, settings: Settings, pinned: Callable[[], Mapping[str, str]]
+) -> tuple[Worlds, "SharedStore"]:
+    if settings.reload or settings.state_repair:
+        option = "--reload" if settings.reload else "--state-repair"
+        msg = f"{option} cannot be used with a store that replicas share; leave it out."
+        raise StartupError(msg)
+    try:  # a client of the store is installed and imported only for those who have one
+        from understudy.mock.store.fleet.joining import joined  # noqa: PLC0415 - as above
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from error
+    return joined(default, url, settings, pinned())

@@ -1,0 +1,126 @@
+"""A store that fails is said in one response, nothing stale is, and the replica recovers by itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.mock.admin.conftest import Driver, Time
+from tests.store_server import StoreServer, store_server
+
+from understudy.mock.settings import Settings
+
+Replicas = tuple[Driver, Driver]
+
+
+@pytest.fixture
+def durable(tmp_path: Path) -> Iterator[tuple[StoreServer, Driver]]:
+    """A replica, and a store that has written each change to its file before it says so."""
+    options = ("--appendonly", "yes", "--appendfsync", "always")
+    with store_server(tmp_path, *options) as server:
+        driver = Driver(Settings(state=server.url()), Time())
+        yield server, driver
+        driver.end_store()
+        driver.close()
+
+
+def patched(driver: Driver, location: str) -> httpx.Response:
+    return driver.ask("PATCH", "/v3/me/profile", json={"location": location}, token="ada-full")
+
+
+def location(driver: Driver) -> str:
+    profile = driver.get("/v3/me/profile", token="ada-full").json()
+    return str(profile["location"])
+
+
+def test_a_store_that_is_gone_is_503_in_the_shape_of_the_api(
+    durable: tuple[StoreServer, Driver],
+) -> None:
+    server, driver = durable
+    assert patched(driver, "Kept").status_code == 200
+    server.stop()
+    response = driver.get("/v3/profiles/ada")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert response.json()["code"] == "store_unavailable"
+    assert "does not respond" in response.json()["error"]
+    assert patched(driver, "Lost").status_code == 503
+    assert driver.get("/__admin/health").status_code == 200
+    server.start_again()
+    assert location(driver) == "Kept"
+
+
+def test_a_store_that_was_killed_has_every_write_that_was_answered(
+    durable: tuple[StoreServer, Driver],
+) -> None:
+    server, driver = durable
+    for number in range(5):
+        assert patched(driver, f"Place {number}").status_code == 200
+        server.stop()
+        server.start_again()
+        driver.get("/__admin/health")  # lets the event loop hear that the connection is lost
+        assert location(driver) == f"Place {number}"
+
+
+def test_a_store_that_was_emptied_begins_anew(server: StoreServer, replicas: Replicas) -> None:
+    one, other = replicas
+    before = location(one)
+    patched(one, "Gone")
+    one.admin("POST", "/worlds", {"name": "w"})
+    assert location(other) == "Gone"
+    server.send("FLUSHALL")
+    assert location(other) == location(one) == before
+    assert one.get("/__world/w/v3/profiles/ada").status_code == 404
+    assert other.admin("GET", "/requests")["meta"]["total"] == 3
+
+
+def test_a_full_store_refuses_and_undoes_the_change(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, other = replicas
+    patched(one, "Before")
+    server.send("CONFIG", "SET", "maxmemory", "1")
+    refused = patched(one, "After")
+    server.send("CONFIG", "SET", "maxmemory", "0")
+    assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
+    assert "Its memory is used up" in refused.json()["error"]
+    assert location(one) == location(other) == "Before"
+
+
+def test_a_store_that_takes_no_writes_is_503(server: StoreServer, replicas: Replicas) -> None:
+    one, _ = replicas
+    patched(one, "Before")
+    server.send("REPLICAOF", "127.0.0.1", "1")
+    refused = patched(one, "After")
+    server.send("REPLICAOF", "NO", "ONE")
+    assert refused.status_code == 503
+    assert "refuses: READONLY. It is a replica that takes no writes" in refused.json()["error"]
+    assert location(one) == "Before"
+
+
+def test_a_connection_that_is_cut_is_opened_again(server: StoreServer, replicas: Replicas) -> None:
+    one, _ = replicas
+    patched(one, "Kept")
+    server.send("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    statuses = [one.get("/v3/me/profile", token="ada-full").status_code for _ in range(2)]
+    assert statuses[-1] == 200
+    assert location(one) == "Kept"
+
+
+def test_scripts_that_the_store_forgot_are_sent_again(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, _ = replicas
+    patched(one, "Kept")
+    server.send("SCRIPT", "FLUSH")
+    assert location(one) == "Kept"
+
+
+def test_an_idle_world_ends_by_the_store_itself(server: StoreServer, replicas: Replicas) -> None:
+    one, other = replicas
+    one.admin("POST", "/worlds", {"name": "w", "idle_seconds": 60})
+    other.get("/__world/w/v3/profiles/ada")
+    keys = server.send("KEYS", "understudy:world:w:*")
+    assert {0 < server.send("PTTL", key) <= 60_000 for key in keys} == {True}
+    server.send("PEXPIRE", "understudy:world:w:about", 0)
+    assert one.get("/__world/w/v3/profiles/ada").status_code == 404
+    assert other.get("/__world/w/v3/profiles/ada").status_code == 404

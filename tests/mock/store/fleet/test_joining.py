@@ -1,0 +1,155 @@
+"""A replica joins a fleet that it fits into, and says in one line why it cannot join another."""
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+from tests.mock.admin.conftest import Driver, Time
+from tests.store_server import StoreServer, store_server
+
+from understudy.errors import StartupError
+from understudy.mock.app import Mock
+from understudy.mock.settings import Settings
+from understudy.mock.store.fleet.address import (
+    AUTHORITY_VARIABLE,
+    PASSWORD_VARIABLE,
+    store_address,
+)
+from understudy.openapi.bundled import fixtures_directory
+
+PAGE = Path(__file__).parents[4] / "docs/how-to/fleet.md"
+
+
+def refusal(settings: Settings) -> str:
+    with pytest.raises(StartupError) as refused:
+        Mock(settings)
+    text = str(refused.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> Iterator[StoreServer]:
+    """A server of which every client has to name a user and a password."""
+    with store_server(tmp_path, "--requirepass", "every-one") as started:
+        yield started
+
+
+def served(settings: Settings) -> int:
+    """Returns the status of a lookup at a mock with these settings."""
+    driver = Driver(settings, Time())
+    status = driver.get("/v3/profiles/ada").status_code
+    driver.end_store()
+    driver.close()
+    return status
+
+
+def test_a_store_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    text = refusal(Settings(state=f"valkey://:secret@127.0.0.1:{port}/0"))
+    assert f"valkey://127.0.0.1:{port}/0 does not respond: Connection refused." in text
+    assert "secret" not in text
+
+
+def test_a_wrong_password_is_said_and_not_shown(secured: StoreServer) -> None:
+    assert "refuses: NOAUTH" in refusal(Settings(state=secured.url()))
+    text = refusal(Settings(state=secured.url(login=":wrong-one@")))
+    assert "refuses: WRONGPASS. Mend the user or the password" in text
+    assert "wrong-one" not in text
+
+
+def test_the_password_may_be_in_the_environment(
+    secured: StoreServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD_VARIABLE, "every-one")
+    assert served(Settings(state=secured.url())) == 200
+
+
+def test_a_user_needs_only_the_rights_of_the_example(server: StoreServer) -> None:
+    server.send("FLUSHALL")
+    (shown,) = (line for line in PAGE.read_text().splitlines() if line.startswith("ACL SETUSER"))
+    server.send(*shown.split())
+    assert served(Settings(state=server.url(login="understudy:a-password@"))) == 200
+    server.send("FLUSHALL")
+    server.send("ACL", "SETUSER", "understudy", "-hset")
+    text = refusal(Settings(state=server.url(login="understudy:a-password@")))
+    server.send("ACL", "DELUSER", "understudy")
+    assert "refuses: NOPERM. Give its user the rights that docs/how-to/fleet.md lists" in text
+
+
+def test_a_replica_with_another_fixture_is_told_which(server: StoreServer, tmp_path: Path) -> None:
+    server.send("FLUSHALL")
+    Mock(Settings(state=server.url()))
+    fixtures = tmp_path / "fixtures"
+    shutil.copytree(fixtures_directory(), fixtures)
+    tokens = fixtures / "tokens.yaml"
+    tokens.write_text(tokens.read_text() + "# changed\n")
+    text = refusal(Settings(state=server.url(), fixtures=fixtures))
+    assert "have other contents of fixtures/tokens.yaml; start this one" in text
+
+
+def test_a_replica_with_another_option_is_told_which(server: StoreServer) -> None:
+    server.send("FLUSHALL")
+    Mock(Settings(state=server.url()))
+    assert "have other contents of --seed;" in refusal(Settings(state=server.url(), seed=3))
+
+
+@pytest.mark.parametrize(("schema", "order"), [(0, "an older"), (99, "a newer")])
+def test_another_version_refuses_politely(server: StoreServer, schema: int, order: str) -> None:
+    server.send("FLUSHALL")
+    server.send("HSET", "understudy:fleet", "id", "x", "schema", schema, "version", "9.9")
+    text = refusal(Settings(state=server.url()))
+    assert f"is in use by {order} version of understudy (9.9); run that version here" in text
+
+
+def test_what_is_no_store_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0)
+        port = other.getsockname()[1]
+        text = refusal(Settings(state=f"redis://127.0.0.1:{port}/x"))
+    assert "the URL of a store is written as valkey://host:6379/0" in text
+
+
+def test_a_reload_is_refused_beside_a_store(server: StoreServer) -> None:
+    text = refusal(Settings(state=server.url(), reload=True))
+    assert text == "--reload cannot be used with a store that replicas share; leave it out."
+
+
+def test_the_parts_of_a_url_are_read() -> None:
+    address = store_address("rediss://mock:a%2Fb@[::1]:7000/2")
+    assert (address.user, address.password, address.host) == ("mock", "a/b", "::1")
+    assert (address.port, address.database, address.is_tls) == (7000, 2, True)
+    assert str(address) == "rediss://mock@[::1]:7000/2"
+    assert store_address("valkey://host").port == 6379
+    assert not store_address("redis://host").is_tls
+
+
+def test_a_connection_may_be_encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    for name, blob in {
+        "ca.pem": authority.cert_pem,
+        "cert.pem": certificate.cert_chain_pems[0],
+        "key.pem": certificate.private_key_pem,
+    }.items():
+        blob.write_to_path(tmp_path / name)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    files = (
+        "--tls-cert-file",
+        "cert.pem",
+        "--tls-key-file",
+        "key.pem",
+        "--tls-ca-cert-file",
+        "ca.pem",
+    )
+    options = ("--tls-port", str(port), "--tls-auth-clients", "no", *files)
+    with store_server(tmp_path, *options):
+        url = f"valkeys://127.0.0.1:{port}/0"
+        assert "CERTIFICATE_VERIFY_FAILED" in refusal(Settings(state=url))
+        monkeypatch.setenv(AUTHORITY_VARIABLE, str(tmp_path / "ca.pem"))
+        assert served(Settings(state=url)) == 200
