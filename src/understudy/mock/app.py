@@ -100,7 +100,11 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        self.worlds, self._store = persisted(self.world, settings, self._pinned)
+        self.worlds, self._store = persisted(
+            self.world,
+            settings,
+            lambda: fingerprint(settings, self.fixtures, self._declared.files),
+        )
         self.edge_cases: EdgeCaseSource | None = None
         self.resource = Served()
         self.authorization = Served()
@@ -147,18 +151,6 @@ class Mock:
             words = with_declared_scopes(words, self._declared)
         fixtures = loading.load(self.fixtures, words)
         return fixtures if self._state is None else self._state.with_items(fixtures)
-
-    def _pinned(self) -> Mapping[str, str]:
-        """Returns what all replicas of a fleet must have in common, by name."""
-        files = [("--document", path) for path in self._declared.files]
-        files += [("--overlay", path) for path in self._settings.overlays]
-        others = {
-            "--vocabulary": self.vocabulary,
-            "--state-model": self._settings.state_model,
-            "--seed-data": self._settings.seed_data,
-        }
-        files += [(option, path) for option, path in others.items() if path is not None]
-        return fingerprint(self._settings, self.fixtures, files)
 
     def _rules(self) -> Sequence[Rule]:
         if self._catalogue is None:  # read at the first use: most runs never need it

@@ -19,16 +19,22 @@ _OPTIONS = (
 """Settings that decide what a world begins with, or how it responds."""
 
 
-def fingerprint(
-    settings: Settings, fixtures: Path, files: Iterable[tuple[str, Path]]
-) -> Mapping[str, str]:
+def fingerprint(settings: Settings, fixtures: Path, documents: Iterable[Path]) -> Mapping[str, str]:
     """Returns the name of each file and option to its digest.
 
     Args:
         settings: The settings of the mock.
         fixtures: The directory of its fixtures.
-        files: Further files, each with the option that names it.
+        documents: The files of the document in force.
     """
+    optional = {
+        "--vocabulary": settings.vocabulary,
+        "--state-model": settings.state_model,
+        "--seed-data": settings.seed_data,
+    }
+    files = [("--document", path) for path in documents]
+    files += [("--overlay", path) for path in settings.overlays]
+    files += [(option, path) for option, path in optional.items() if path is not None]
     digests = {
         f"fixtures/{path.relative_to(fixtures).as_posix()}": _digest(path.read_bytes())
         for path in sorted(fixtures.rglob("*"))
