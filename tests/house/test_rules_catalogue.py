@@ -52,6 +52,7 @@ SWITCHES = {
     "invalid-optional-token": ("refuse", "anonymous"),
     "private-profile-lookup": ("403", "404"),
     "qr-unknown-hash": ("picture", "404"),
+    "rate-limit-window": ("first-request", "clock-hour"),
     "rate-limits": ("on", "off", "warn"),
     "scopes": ("enforced", "ignored"),
     "token-endpoint-basic-auth": ("refuse", "accept"),

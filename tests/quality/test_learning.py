@@ -25,7 +25,7 @@ def broken(choices: Mapping[str, str], facts: str, *rules: str) -> set[str]:
 
 
 def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> None:
-    choices = at_random(2)
+    choices = at_random(4)
     result = score(choices, learnt(choices))
     assert (result.wrong, result.open, result.strays) == ({}, {RATE_LIMITS}, set())
 

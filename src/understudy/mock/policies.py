@@ -57,6 +57,10 @@ def _warns_of_quota(choices: Choices) -> bool:
     return choices.get("rate-limits") == "warn"
 
 
+def _aligns_windows(choices: Choices) -> bool:
+    return choices.get("rate-limit-window") == "clock-hour"
+
+
 def _ignores_scopes(choices: Choices) -> bool:
     return choices.get("scopes") == "ignored"
 
@@ -72,6 +76,7 @@ def _drops_unknown_members(choices: Choices) -> bool:
 POLICIES: Final = Policies(
     lifts_quota=_lifts_quota,
     warns_of_quota=_warns_of_quota,
+    aligns_windows=_aligns_windows,
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
     drops_unknown_members=_drops_unknown_members,

@@ -168,7 +168,7 @@ def fact_of_switch(
         shown_by=shown_by,
         seen=seen,
         learnt=day.isoformat(),
-        actual="" if is_option else f"status {option}",
+        actual="" if is_option else f"status {option}" if option.isdecimal() else option,
     )
 
 

@@ -90,3 +90,11 @@ def test_the_headers_say_limit_remaining_and_reset_in_unix_seconds() -> None:
         "x-ratelimit-remaining": "99",
         "x-ratelimit-reset": str(int(START.timestamp()) + 3600),
     }
+
+
+def test_an_hour_of_the_clock_ends_with_it() -> None:
+    decision, window = count(None, START + timedelta(minutes=17), 3, is_aligned=True)
+    assert (decision.reset, decision.remaining) == (START + WINDOW, 2)
+    assert (
+        count(window, START + timedelta(minutes=59), 3, is_aligned=True)[0].reset == decision.reset
+    )

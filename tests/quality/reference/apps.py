@@ -100,7 +100,8 @@ def _begin() -> ResponseReturnValue | None:
     if credential is not None and request.endpoint != QR_CODE:
         kind = "token" if isinstance(credential, AccessToken) else "key"
         caller, limit = f"{kind} {credential.value}", options.token_limit
-    g.allowance = service().limits.count(caller, limit, now)
+    by_clock = chose("rate-limit-window", "clock-hour")
+    g.allowance = service().limits.count(caller, limit, now, by_clock=by_clock)
     if not g.allowance.is_exceeded or chose(LIMITS, "warn"):
         return None
     message = f"More than {limit} requests in an hour; see Retry-After."

@@ -49,12 +49,13 @@ class RateLimits:
         self._lock = Lock()
         self._allowances: dict[str, Allowance] = {}
 
-    def count(self, caller: str, limit: int, now: datetime) -> Allowance:
-        """Counts one request and returns what is left."""
+    def count(self, caller: str, limit: int, now: datetime, *, by_clock: bool = False) -> Allowance:
+        """Counts one request and returns what is left; a window can end with the clock's hour."""
         with self._lock:
             found = self._allowances.get(caller)
             if found is None or found.resets <= now:
-                found = Allowance(limit, 0, now + WINDOW)
+                begun = timedelta(minutes=now.minute, seconds=now.second + now.microsecond / 1e6)
+                found = Allowance(limit, 0, now + WINDOW - (begun if by_clock else timedelta()))
             counted = replace(found, used=found.used + 1)
             self._allowances[caller] = counted
             return counted

@@ -25,6 +25,8 @@ class Policies:
     Attributes:
         lifts_quota: Whether requests are not counted and never answered 429.
         warns_of_quota: Whether requests beyond the quota are counted, and answered all the same.
+        aligns_windows: Whether the hour of a quota is that of the clock, and not an hour from the first
+            request.
         ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
         ignores_invalid_token: Whether an invalid token on an operation with optional
             authentication is treated as no token, instead of 401.
@@ -35,6 +37,7 @@ class Policies:
 
     lifts_quota: Policy = never
     warns_of_quota: Policy = never
+    aligns_windows: Policy = never
     ignores_scopes: Policy = never
     ignores_invalid_token: Policy = never
     drops_unknown_members: Policy = never

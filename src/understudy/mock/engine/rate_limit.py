@@ -1,6 +1,7 @@
 """Applies the quota of the hour to a request; ``windows`` decides."""
 
 from understudy.errors import TooManyRequests
+from understudy.mock.engine.policies import STRICT
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.windows import QuotaDecision, count
 
@@ -51,7 +52,10 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
         quota: Requests an hour that it is allowed.
     """
     world = context.world
-    decision, window = count(world.windows.get(who), context.started, quota)
+    policies = STRICT if context.endpoint is None else context.endpoint.api.policies
+    is_aligned = policies.aligns_windows(context.choices)
+    opened = world.windows.get(who)
+    decision, window = count(opened, context.started, quota, is_aligned=is_aligned)
     world.note_windows((who, *world.windows.keep(who, window)))
     context.extra_headers = decision.headers
     return decision

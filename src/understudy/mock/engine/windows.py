@@ -1,7 +1,8 @@
 """Decides about fixed windows of one hour, as a function of values.
 
 The interface gives the numbers and leaves the window open (Limits, 4): here it opens with the first
-request and ends an hour later, so that ``X-RateLimit-Reset`` is one instant and not a slope.
+request, or with the hour of the clock, and ends an hour later, so that ``X-RateLimit-Reset`` is one
+instant and not a slope.
 """
 
 from collections import OrderedDict
@@ -75,19 +76,22 @@ class QuotaDecision(NamedTuple):
         )
 
 
-def count(window: Window | None, now: datetime, limit: int) -> tuple[QuotaDecision, Window]:
+def count(
+    window: Window | None, now: datetime, limit: int, *, is_aligned: bool = False
+) -> tuple[QuotaDecision, Window]:
     """Counts one request.
 
     Args:
         window: The principal's window, if one is open.
         now: The world's time.
         limit: Requests that an hour allows.
+        is_aligned: True if the hour is that of the clock.
 
     Returns:
         The decision, and the new window.
     """
     if window is None or window.is_closed(now):
-        window = Window(now, 0)
+        window = Window(now.replace(minute=0, second=0, microsecond=0) if is_aligned else now, 0)
     allowed = window.used < limit
     if allowed:
         window = Window(window.opened, window.used + 1)

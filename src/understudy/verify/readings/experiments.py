@@ -75,6 +75,15 @@ def _lookup_by_md5(client: ProbeClient) -> None:
     client.get(f"/profiles/{md5_of(client.known.emails[0])}")
 
 
+def _two_lookups(client: ProbeClient) -> None:
+    """Looks the test account up twice; where time can be moved, in a new hour and minutes apart."""
+    path = f"/profiles/{client.known.slug}"
+    for span in (timedelta(hours=1, minutes=7, seconds=7), timedelta(minutes=7, seconds=7)):
+        if client.gateway.time.advance is not None:
+            client.advance(span)
+        client.get(path)
+
+
 def _upload_of_webp(client: ProbeClient) -> None:
     """Uploads a WebP picture, which is deleted again if it is taken."""
     upload(client, picture("WEBP"), select_avatar="false")
@@ -101,6 +110,7 @@ def _code_of_age(client: ProbeClient, lifetime: int) -> None:
 EXPERIMENTS: Final = (
     Experiment("email-hash-normalised", ("emails",), _lookup_by_md5),
     Experiment("upload-image-types", _UPLOADING, _upload_of_webp),
+    Experiment("rate-limit-window", ("slug",), _two_lookups),
 )
 
 NUMBER_EXPERIMENTS: Final = (

@@ -39,6 +39,11 @@ from understudy.verify.rate_limit_history import (
     is_too_many,
     nothing_was_left,
 )
+from understudy.verify.readings.windows import (
+    began_with_a_request,
+    ends_with_the_hour,
+    has_moved_on,
+)
 from understudy.verify.rules.avatar_lists import names_foreign_address
 from understudy.verify.rules.avatar_uploads import is_small, is_square, sends_one_file
 from understudy.verify.rules.bearer import (
@@ -132,6 +137,7 @@ def is_served(exchange: Exchange, _history: History) -> bool:
 
 
 RATE_LIMITS: Final = "rate-limit-anonymous"
+WINDOW_RULE: Final = "rate-limit-window"
 
 READINGS: Final[Sequence[SwitchReading]] = (
     SwitchReading(
@@ -182,6 +188,21 @@ READINGS: Final[Sequence[SwitchReading]] = (
     ),
     SwitchReading("token-credentials-in-form", (TOKEN,), (uses_basic_authentication,), _of_basic),
     SwitchReading(RATE_LIMITS, COUNTED, (is_too_many,), lambda _exchange: "on"),
+    SwitchReading(
+        WINDOW_RULE,
+        COUNTED,
+        (has_count_headers, ends_with_the_hour),
+        lambda _exchange: "clock-hour",
+    ),
+    SwitchReading(
+        WINDOW_RULE,
+        COUNTED,
+        (has_count_headers, began_with_a_request),
+        lambda _exchange: "first-request",
+    ),
+    SwitchReading(
+        WINDOW_RULE, COUNTED, (has_count_headers, has_moved_on), lambda _exchange: "a sliding hour"
+    ),
     SwitchReading(
         RATE_LIMITS,
         COUNTED,

@@ -1,0 +1,56 @@
+"""The headers of successive responses show when the hour of a rate limit begins."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.verify.exchanges import exchange_of
+
+from understudy.api.bundled_target import TARGET
+from understudy.deployments.exchange import Exchange, Response
+from understudy.interface.operations import LOOKUP
+from understudy.verify.history import History
+from understudy.verify.readings.switch_readings import WINDOW_RULE, options_shown
+
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+
+def lookup(number: int, at: float, reset: float) -> Exchange:
+    """Returns a counted response, with its time and that of the reset in minutes after noon."""
+    moment = int((NOON + timedelta(minutes=reset)).timestamp())
+    names = ("limit", "remaining", "reset")
+    texts = ("100", str(99 - number), str(moment))
+    headers = tuple((f"x-ratelimit-{n}", text) for n, text in zip(names, texts, strict=True))
+    return exchange_of(
+        "/profiles/ada",
+        number=number,
+        operation=LOOKUP,
+        at=NOON + timedelta(minutes=at),
+        response=Response(200, headers),
+    )
+
+
+def read(*lookups: tuple[float, float]) -> list[str]:
+    """Returns the options that lookups show, each by its time and that of its reset."""
+    history, options = History(TARGET), []
+    for number, (at, reset) in enumerate(lookups):
+        exchange = lookup(number, at, reset)
+        options += [name for rule, name in options_shown(exchange, history) if rule == WINDOW_RULE]
+        history.add(exchange)
+    return options
+
+
+@pytest.mark.parametrize(
+    ("lookups", "options"),
+    [
+        ([(10, 60)], ["clock-hour"]),
+        ([(10, 70), (25, 70)], ["first-request"]),
+        ([(10, 70), (25, 85)], ["a sliding hour"]),
+        ([(10, 70), (75, 135)], []),
+        ([(0, 60), (10, 60)], []),
+        ([(10, 70)], []),
+    ],
+)
+def test_a_reset_shows_where_the_hour_begins_unless_it_could_be_chance(
+    lookups: list[tuple[float, float]], options: list[str]
+) -> None:
+    assert read(*lookups) == options
