@@ -244,13 +244,13 @@ def token_info_compares_no_client():
 class EverybodyIsCountedTogether(RateLimits):
     """The counter has no key."""
 
-    def count(self, _caller, limit, now, **window):
-        return super().count("everybody", limit, now, **window)
+    def count(self, _caller, limit, now, *, by_clock=False):
+        return super().count("everybody", limit, now, by_clock=by_clock)
 
 
 @in_limits("rate-limit-authenticated")
 class TokensHaveTheLimitOfAnonymousClients(RateLimits):
     """The limit is read from the wrong setting."""
 
-    def count(self, caller, _limit, now, **window):
-        return super().count(caller, 100, now, **window)
+    def count(self, caller, _limit, now, *, by_clock=False):
+        return super().count(caller, 100, now, by_clock=by_clock)
