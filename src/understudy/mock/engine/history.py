@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from understudy.limits import HISTORY_BYTES
 
@@ -264,8 +265,7 @@ def _parts(record: Any) -> int:
     if not isinstance(record, Struct):
         return 0
     longest = 0
-    for name in record.__struct_fields__:
-        value = getattr(record, name)
+    for value in astuple(record):
         if isinstance(value, tuple) and len(value) > longest:
             longest = len(value)
     return longest

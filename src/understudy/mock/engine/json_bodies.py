@@ -54,6 +54,8 @@ class _Normalizer:
         self._count += 1
         JSON_VALUES.check(self._count)
         JSON_DEPTH.check(depth)
+        if isinstance(value, str):  # as most are
+            return value
         if isinstance(value, dict):
             return {
                 name: self.normalized(member, depth + 1, is_bounded=is_bounded)

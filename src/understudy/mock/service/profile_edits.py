@@ -47,6 +47,8 @@ def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
         return _NO_MEMBER
     if value in ("", None) and name in _optional(record):
         return UNSET
+    if types[name] is str and type(value) is str:
+        return value
     try:
         return msgspec.convert(value, types[name])
     except msgspec.ValidationError:
