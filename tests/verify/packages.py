@@ -1,6 +1,6 @@
-"""What the tests need of npm: tools that open our files, and schemas that describe them.
+"""What the tests need of npm and PyPI: tools that open our files, and schemas that describe them.
 
-It lies in ``~/.cache/understudy-formats``, never in the repository; ``.ci/run`` puts it there, and
+It lies in ``~/.cache/understudy-formats`` and ``…-formats-py``, never in the repository; ``.ci/run`` puts it there, and
 elsewhere a test whose package is missing is skipped.
 """
 
@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import pytest
 
+PYTHON_TOOLS = Path.home() / ".cache" / "understudy-formats-py" / "bin"
 MODULES = Path.home() / ".cache" / "understudy-formats" / "node_modules"
 IS_REQUIRED = "UNDERSTUDY_REQUIRE_FORMATS" in os.environ
 

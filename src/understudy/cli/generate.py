@@ -53,6 +53,12 @@ from understudy.cli.option_types import FORMAT_NAME, URL
     default="curl",
     help="Format of the output.",
 )
+@click.option(
+    "--worlds",
+    "is_in_worlds",
+    is_flag=True,
+    help="With k6 or locust, at a mock: give each virtual user a world of its own, and end it afterwards.",
+)
 @click.option("--json", "is_json", is_flag=True, help="The same as --format jsonl.")
 @click.option(
     "--out",
@@ -107,6 +113,6 @@ def generate(operations: tuple[str, ...], **options: Any) -> None:
     cases failed.
     """
     # Importing jsonschema-rs and reading documents takes 0.1 s, which --help need not wait for.
-    from understudy.cli import generating
+    from understudy.cli import generate_options, generating
 
-    sys.exit(generating.generate(generating.typed(operations, options)))
+    sys.exit(generating.generate(generate_options.typed(operations, options)))

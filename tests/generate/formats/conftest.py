@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from click.testing import CliRunner, Result
 from tests.cli.conftest import Running
-from tests.verify.packages import MODULES, missing
+from tests.verify.packages import MODULES, PYTHON_TOOLS, missing
 
 from understudy.cli import main
 from understudy.generate.test_data import SECRETS, TestData
@@ -59,7 +59,8 @@ def tool() -> Callable[[str], str]:
     """Finds a tool, or skips the test."""
 
     def find(name: str) -> str:
-        found = shutil.which(name) or shutil.which(name, path=str(MODULES / ".bin"))
+        places = f"{MODULES / '.bin'}{os.pathsep}{PYTHON_TOOLS}"
+        found = shutil.which(name) or shutil.which(name, path=places)
         if found is None:
             missing(name)
         return str(found)

@@ -177,7 +177,7 @@ def test_a_collection_without_an_identifier_in_its_response_is_named_with_the_re
 def test_a_format_that_carries_no_values_names_those_that_do(form: str):
     done = generate("--document", TODO, "--format", form)
     assert done.exit_code == 2
-    able = "curl, http, postman, bruno, k6, pytest, jsonl"
+    able = "curl, http, postman, bruno, k6, locust, pytest, jsonl"
     assert f"choose one of {able}." in done.stderr
 
 

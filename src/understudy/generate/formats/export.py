@@ -41,12 +41,14 @@ class ExportSettings:
         secrets: Variable to value, of the secrets that may be written; empty by default.
         beside: Name of the directory for bodies that cannot be written in the file itself.
         stem: Name of the output without its suffix; empty if no file can be beside it.
+        is_in_worlds: Whether each virtual user of a load test has a world of a mock to itself.
     """
 
     base_urls: Mapping[CaseSite, str]
     secrets: Mapping[str, str] = field(default_factory=dict)
     beside: str = "bodies"
     stem: str = ""
+    is_in_worlds: bool = False
 
     @property
     def variables(self) -> dict[str, str]:
@@ -97,12 +99,14 @@ class ExportFormat(NamedTuple):
         about: What the format is for.
         suffix: Suffix of its file; empty for a directory.
         has_sequences: Whether it carries a value from a response into the next request.
+        has_users: Whether its tool has virtual users, each of which can have a world to itself.
     """
 
     write: Callable[[Iterable[Case], ExportSettings], OutputPieces]
     about: str
     suffix: str
     has_sequences: bool = False
+    has_users: bool = False
 
 
 def with_reasons(

@@ -10,6 +10,7 @@ from understudy.generate.formats import (
     http_file,
     jsonl,
     k6,
+    locust,
     postman,
     pytest_module,
 )
@@ -27,7 +28,12 @@ FORMATS: Mapping[str, ExportFormat] = {
     "bruno": ExportFormat(
         bruno.write, "a collection (directory) that judges", "", has_sequences=True
     ),
-    "k6": ExportFormat(k6.write, "a script that sends and judges", ".js", has_sequences=True),
+    "k6": ExportFormat(
+        k6.write, "a script that sends and judges", ".js", has_sequences=True, has_users=True
+    ),
+    "locust": ExportFormat(
+        locust.write, "a file whose users send and judge", ".py", has_sequences=True, has_users=True
+    ),
     "pytest": ExportFormat(
         pytest_module.write, "a module that sends and judges", ".py", has_sequences=True
     ),

@@ -41,7 +41,7 @@ export const options = { vus: 1, iterations: 1 };
 const obtained = {};
 
 function valueOf(name) {
-  return __ENV[name] || defaults[name] || '';
+  return world[name] || __ENV[name] || defaults[name] || '';
 }
 
 function filled(text, values) {
@@ -118,7 +118,8 @@ function isAccepted(response, one) {
   return faults.length === 0;
 }
 
-export default function () {
+export default function (data) {
+  enterWorld(data);
   for (const one of cases) {
     if (one.step && one.step.sequence !== sequence) {
       sequence = one.step.sequence;
@@ -142,9 +143,49 @@ export default function () {
 }"""
 
 
+_NO_WORLDS = """
+
+const world = {};
+
+function enterWorld() {}"""
+
+_WORLDS = """
+
+// each virtual user has a world of the mock to itself: it sees no writes and no limits of the others
+const world = {};
+
+function callAdmin(method, path, body) {
+  const headers = { 'Content-Type': 'application/json' };
+  if (__ENV.UNDERSTUDY_ADMIN_TOKEN) headers.Authorization = `Bearer ${__ENV.UNDERSTUDY_ADMIN_TOKEN}`;
+  const mock = (__ENV.BASE_URL || defaults.BASE_URL).replace(/\\/[^/]*$/, '');
+  return http.request(method, `${mock}/__admin${path}`, body, { headers, redirects: 0, tags: { name: 'world' } });
+}
+
+export function setup() {
+  return { run: `load-${Date.now().toString(36)}` };
+}
+
+function enterWorld(data) {
+  if (world.BASE_URL) return;
+  const wanted = { name: `${data.run}-${__VU}`, idle_seconds: 600 };
+  const response = callAdmin('POST', '/worlds', JSON.stringify(wanted));
+  if (response.status !== 201) throw new Error(`no world was made: ${response.status} ${response.body}`);
+  const made = JSON.parse(response.body);
+  world.BASE_URL = made.base_url;
+  world.AUTH_URL = made.auth_url;
+}
+
+export function teardown(data) {
+  for (let user = 1; user <= exec.instance.vusInitialized; user += 1) {
+    callAdmin('DELETE', `/worlds/${data.run}-${user}`, null); // one that had no turn has no world
+  }
+}"""
+
+
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the script."""
     yield line(f"// {TITLE}. Run: k6 run -e TOKEN=... this file\n{_HEAD}")
+    yield line("import exec from 'k6/execution';\n" if settings.is_in_worlds else "")
     names = "|".join(VARIABLES)
     yield line(f"const variable = /~~({names})({ENCODED})?~~/g;")
     yield line(f"const defaults = {javascript(settings.variables)};\nconst cases = [")
@@ -156,7 +197,8 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
         if case.set_up is not None:
             set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
         yield line(f"  // {comment(case)}\n  {javascript(_row(case))},")
-    yield line(f"];\nconst setUps = {javascript(set_ups)};\n{JAVASCRIPT}{_TAIL}")
+    worlds = _WORLDS if settings.is_in_worlds else _NO_WORLDS
+    yield line(f"];\nconst setUps = {javascript(set_ups)};\n{JAVASCRIPT}{_TAIL}{worlds}")
 
 
 def _reason(case: Case) -> str:

@@ -127,8 +127,8 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     set_ups: dict[str, tuple[Any, ...]] = {}
     for case in cases:
         if case.set_up is not None:
-            set_ups.setdefault(case.set_up.variable, _request(case.set_up.request))
-        yield line(f"    # {comment(case)}\n    {quoted(_row(case))},")
+            set_ups.setdefault(case.set_up.variable, python_request(case.set_up.request))
+        yield line(f"    # {comment(case)}\n    {quoted(python_row(case))},")
     yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_SEQUENCES if is_in_sequences else _TAIL}")
 
 
@@ -137,19 +137,28 @@ def quoted(value: object) -> str:
     return ascii(value)
 
 
-def _row(case: Case) -> tuple[Any, ...]:
+def python_row(case: Case) -> tuple[Any, ...]:
+    """Returns a case as a literal: what it is and expects, its request, and its step if it has one."""
     set_up = None
     if case.set_up is not None:
         share = "shared" if case.set_up.is_shared else "own"
         set_up = (share, case.set_up.variable, case.set_up.member)
     expected = (status_pattern(case), case.expected.location)
-    row = (case.id, case.description, case.operation, *expected, set_up, *_request(case.request))
+    row = (
+        case.id,
+        case.description,
+        case.operation,
+        *expected,
+        set_up,
+        *python_request(case.request),
+    )
     if case.step is None:
         return row
     return (*row, {"sequence": case.step.sequence, **case.step.as_json()})
 
 
-def _request(request: CaseRequest) -> tuple[Any, ...]:
+def python_request(request: CaseRequest) -> tuple[Any, ...]:
+    """Returns a request as a literal, its body as runs of bytes in base64."""
     body = None
     if request.body is not None:
         body = [(run.in_base64, run.times) for run in byte_runs(request.body)]

@@ -9,7 +9,7 @@ import { attempt, showDone } from "../notices.js";
 import { address } from "../router.js";
 
 const COUNT = 20;
-const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "pytest", "jsonl", "csv"];
+const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "locust", "pytest", "jsonl", "csv"];
 const TONES = { passed: "good", failed: "bad", "not sent": "warn" };
 
 /** @param {string} operation operationId. @returns {HTMLElement} */

@@ -1,0 +1,1 @@
+export default { instance: { vusInitialized: 1 } };
