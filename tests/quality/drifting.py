@@ -1,14 +1,16 @@
 """Compares deployments with the mock: a sound one that is never the same, and every mutant.
 
-``python -m tests.quality.drifting`` prints how many mutants differ, and how many of them by a rule
-that they break; and how often the sound one differs, which is never.
+``python -m tests.quality.drifting`` prints how often the sound one differs, which is never; and of
+the mutants how many differ, and whether by a rule that they break.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from hashlib import sha256
 from itertools import count
-from typing import Any
+from typing import Any, Final, Literal
 
 import httpx
 import msgspec
@@ -19,27 +21,45 @@ from tests.quality.mutants.runner import chosen
 from understudy.api import drifting, in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
+from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
+from understudy.errors import StartupError
 from understudy.mock.settings import Settings
 from understudy.verify.run import RunOptions
+from understudy.verify.scenarios.walking import walks
 
 ELSEWHERE = msgspec.structs.replace(
     TARGET, is_mock=False, permit=msgspec.structs.replace(TARGET.permit, exhaust_rate_limit=False)
 )
 
+WALKS: Final = 3
+"""Walks through each scenario, where all rules are probed."""
+
+
+MOST_DELAY: Final = timedelta(seconds=3)
+
+
+def ignore_wait(_span: timedelta) -> None:
+    """Lets no time pass."""
+
 
 class Unsettled:
-    """Sends members, headers and items of JSON objects in an order that changes each time.
+    """Sends members, headers and items of JSON objects in another order each time, and later.
 
     Args:
         seed: Of what is random.
+
+    Attributes:
+        wait: Lets time pass at the deployment.
     """
 
     def __init__(self, seed: int) -> None:
         self._seeds = (f"{seed} {number}" for number in count())
+        self.wait: Callable[[timedelta], object] = ignore_wait
 
     def __call__(self, request: httpx.Request, send: Send) -> httpx.Response:
         """Returns a response that means the same."""
+        self.wait(MOST_DELAY * (sha256(next(self._seeds).encode()).digest()[0] / 255))
         response = send(request)
         headers = response.headers.multi_items()
         headers = self._ordered(headers)
@@ -69,30 +89,56 @@ def deployment(
     """Returns a new mock as another's deployment, with a deviation before it if there is one."""
     mock = in_process.mock(Settings(seed=seed, choices=choices or {}))
     wire: httpx.BaseTransport = in_process.InProcess(mock)
+    time = in_process.time_of(mock)
+    if isinstance(change, Unsettled):
+        change.wait = time.wait
     if change is not None:
         wire = Edge(wire, change)  # type: ignore[arg-type]  # a deviation, of whatever kind
-    return Deployment(ELSEWHERE, wire, in_process.time_of(mock))
+    return Deployment(ELSEWHERE, wire, time)
 
 
 def drift(ours: Deployment, *rules: str) -> Drift:
     """Returns the differences between a deployment and the mock."""
-    return drifting.drift(ours, drifting.mock_beside(ours), RunOptions(rules=rules))
+    options = RunOptions(rules=rules, phases=() if rules else (("walks", walks(WALKS)),))
+    return drifting.drift(ours, drifting.mock_beside(ours), options)
 
 
 def caught(name: str, *rules: str) -> set[str]:
     """Returns the causes of what differs at a mutant; empty if nothing does."""
     mutant = next(each for each in chosen(name, 1) if each.name == name)
-    return _causes(mutant, *rules)
-
-
-def _causes(mutant: Mutant, *rules: str) -> set[str]:
     return {cause.rule for cause in drift(deployment(mutant.make()), *rules).causes}
 
 
-def _scores(mutants: Iterable[Mutant]) -> Iterator[tuple[bool, bool]]:
-    for mutant in mutants:
-        causes = _causes(mutant)
-        yield bool(causes), bool(causes & set(mutant.rules))
+Score = Literal["named", "named as silent", "otherwise", "unexplained", "missed"]
+SCORES: Final[Mapping[Score, str]] = {
+    "named": "differs by a rule that it breaks, as the deployment's fault",
+    "named as silent": "differs by such a rule, which is an assumption",
+    "otherwise": "differs by other rules only",
+    "unexplained": "differs, and nothing explains it",
+    "missed": "does not differ",
+}
+"""How a mutant can end, best first."""
+
+
+def score(mutant: Mutant, causes: Iterable[DriftCause]) -> Score:
+    """Returns how a mutant was found, by the best of its causes."""
+    rules = set(mutant.rules)
+    faults = {(cause.fault, cause.rule in rules) for cause in causes}
+    if ("deployment", True) in faults:
+        return "named"
+    if ("silent", True) in faults:
+        return "named as silent"
+    if faults & {("deployment", False), ("other", False), ("silent", False), ("other", True)}:
+        return "otherwise"
+    return "unexplained" if faults else "missed"
+
+
+def _causes(mutant: Mutant) -> Sequence[DriftCause]:
+    """Returns the causes at a mutant; none where a comparison refuses to begin."""
+    try:
+        return drift(deployment(mutant.make())).causes
+    except StartupError:
+        return ()
 
 
 def main() -> int:
@@ -100,16 +146,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.quality.drifting", description=__doc__)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth mutant")
     parser.add_argument("--sound", type=int, default=50, metavar="N", help="runs of a sound one")
+    parser.add_argument("--verbose", action="store_true", help="print the score of each mutant")
     wanted = parser.parse_args()
     false = sum(
         bool(drift(deployment(Unsettled(seed), seed=seed)).causes) for seed in range(wanted.sound)
     )
-    scores = list(_scores(chosen("", wanted.every)))
-    found, named = (sum(score[place] for score in scores) for place in (0, 1))
-    print(  # noqa: T201 - a command's output
-        f"{false} of {wanted.sound} sound deployments differ; {found} of {len(scores)} mutants differ, "
-        f"{named} of them by a rule that they break"
-    )
+    print(f"{false} of {wanted.sound} sound deployments differ", flush=True)  # noqa: T201 - a command
+    scores: Counter[Score] = Counter()
+    for mutant in chosen("", wanted.every) if wanted.every else ():
+        causes = _causes(mutant)
+        result = score(mutant, causes)
+        scores[result] += 1
+        if wanted.verbose:
+            names = sorted({f"{cause.fault} {cause.rule}" for cause in causes})
+            print(f"{mutant.name}: {result}: {names}", flush=True)  # noqa: T201 - a command
+    for name, meaning in SCORES.items():
+        print(f"{scores[name]} of {scores.total()} mutants: {meaning}")  # noqa: T201 - a command
     return int(false > 0)
 
 

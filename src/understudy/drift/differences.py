@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from understudy.deployments.exchange import Exchange
-from understudy.drift.aspects import DECISIVE, aspects, is_personal
+from understudy.drift.aspects import DECISIVE, Aspects, aspects, is_personal
+from understudy.drift.relations import relations
 from understudy.verify.gateway import BOOKKEEPING
 
 ABSENT = "absent"
@@ -39,11 +40,19 @@ class Difference:
 
 
 class Compared(NamedTuple):
-    """The exchanges of one request with a deployment, there again, and with another one."""
+    """The exchanges of one request with a deployment, there again, and with another one.
+
+    Attributes:
+        first: The exchange with the deployment.
+        second: The exchange of the second run there.
+        other: The exchange with the other deployment.
+        related: How the three relate to what their sender sent and read before.
+    """
 
     first: Exchange
     second: Exchange
     other: Exchange
+    related: tuple[Aspects, Aspects, Aspects] = ({}, {}, {})
 
 
 def compared(
@@ -62,10 +71,16 @@ def compared(
     again, theirs = _by_sender(second), _by_sender(other)
     for sender, exchanges in _by_sender(first).items():
         rows = zip(exchanges, again.get(sender, ()), theirs.get(sender, ()), strict=False)
-        for one, two, three in rows:
+        related = zip(
+            relations(exchanges, first),
+            relations(again.get(sender, ()), second),
+            relations(theirs.get(sender, ()), other),
+            strict=False,
+        )
+        for (one, two, three), relating in zip(rows, related, strict=True):
             if not _place(one) == _place(two) == _place(three):
                 break
-            yield Compared(one, two, three)
+            yield Compared(one, two, three, relating)
 
 
 def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Iterator[Difference]:
@@ -75,8 +90,8 @@ def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Itera
         exchanges: The exchanges of the request.
         are_people_alike: True if both have the same people: then their members count too.
     """
-    one, three = exchanges.first, exchanges.other
-    ours, again, theirs = map(aspects, exchanges)
+    one, two, three, (related, related_again, related_there) = exchanges
+    ours, again, theirs = aspects(one), aspects(two), aspects(three)
     for aspect in dict.fromkeys((*ours, *theirs)):
         values = ours.get(aspect, ABSENT), theirs.get(aspect, ABSENT)
         is_noise = again.get(aspect, ABSENT) != values[0]
@@ -87,6 +102,10 @@ def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Itera
         yield Difference(aspect, *values, one, three)
         if aspect in DECISIVE:
             return
+    for aspect in related.keys() & related_again.keys() & related_there.keys():
+        is_stable = related[aspect] == related_again[aspect]
+        if is_stable and related[aspect] != related_there[aspect]:
+            yield Difference(aspect, related[aspect], related_there[aspect], one, three)
 
 
 def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:

@@ -63,8 +63,8 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
     Raises:
         Refusal: The budget or the time is used up.
     """
-    chosen = _settings(examples, steps)
-    return _play(run, partial(SCENARIOS[name], run, name), chosen)
+    chosen = scenario_settings(examples, steps)
+    return play_machine(run, partial(SCENARIOS[name], run, name), chosen)
 
 
 def play_items(
@@ -88,11 +88,12 @@ def play_items(
         Refusal: The budget or the time is used up.
     """
     state = InferredRun(run, run.resources)
-    chosen = settings(_settings(examples, steps), phases=(Phase.generate,))
-    return _play(run, partial(ItemsMachine, state, collection, known), chosen)
+    chosen = settings(scenario_settings(examples, steps), phases=(Phase.generate,))
+    return play_machine(run, partial(ItemsMachine, state, collection, known), chosen)
 
 
-def _settings(examples: int, steps: int) -> settings:
+def scenario_settings(examples: int, steps: int) -> settings:
+    """Returns how Hypothesis makes sequences, and shrinks one that breaks a rule."""
     return settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -105,7 +106,12 @@ def _settings(examples: int, steps: int) -> settings:
     )
 
 
-def _play(run: Run, machine: Callable[[], RuleBasedStateMachine], chosen: settings) -> str:
+def play_machine(run: Run, machine: Callable[[], RuleBasedStateMachine], chosen: settings) -> str:
+    """Runs a state machine, and returns the id of the rule that it has shown to be broken, or "".
+
+    Raises:
+        Refusal: A request cannot be sent.
+    """
     run.forget()
     refusal = None
     try:

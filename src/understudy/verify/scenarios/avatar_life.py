@@ -43,7 +43,7 @@ class AvatarLife(Machine):
     @rule(data=st.data(), changes=CHANGES)
     def update(self, data: st.DataObject, changes: dict[str, object]) -> None:
         """Changes an avatar's rating or text alternative."""
-        image = data.draw(st.sampled_from(sorted(self.avatars)))
+        image = data.draw(st.sampled_from(list(self.avatars)))  # in order of uploads
         self.send("PATCH", f"/me/avatars/{image}", "owner", json=changes)
         self.avatars[image] |= changes
 
@@ -51,7 +51,7 @@ class AvatarLife(Machine):
     @rule(data=st.data())
     def assign(self, data: st.DataObject) -> None:
         """Selects an avatar for an e-mail address."""
-        image = data.draw(st.sampled_from(sorted(self.avatars)))
+        image = data.draw(st.sampled_from(list(self.avatars)))  # in order of uploads
         hash_ = data.draw(st.sampled_from(self.client.known.own_hashes))
         path = f"/me/avatars/{image}/email"
         self.send("POST", path, "owner", json={"email_hash": hash_})
@@ -60,7 +60,7 @@ class AvatarLife(Machine):
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         """Deletes an avatar."""
-        image = data.draw(st.sampled_from(sorted(self.avatars)))
+        image = data.draw(st.sampled_from(list(self.avatars)))  # in order of uploads
         self.send("DELETE", f"/me/avatars/{image}", "owner")
         del self.avatars[image]
 
