@@ -18,6 +18,7 @@ OWN_STYLE: Final = """
 .sides h4{margin:.5rem 0 0;font-weight:600;color:var(--muted)}
 .sides pre{max-height:24rem;overflow:auto}
 .silent,.harmless{border-left-color:var(--note)}
+td,code,h1,h2{overflow-wrap:anywhere}
 .breaking{color:var(--bad)}
 """
 
