@@ -110,6 +110,7 @@ NUMBER_IS_TEXT = (
 LOST_MEANING = "The body is taken as before, but what the client wants to change is not changed."
 HEADER = "A client that reads a header that is always sent need not expect that it is not."
 OTHER_VALUE = "A reader meets a value that the older document excludes."
+CHOICE = "A client that chooses a class by the member of before chooses none."
 SCOPE = "A token with the scopes of before is refused."
 
 TEXT = {"type": "string"}
@@ -141,7 +142,7 @@ EDITS: Final = (
     Edit("a parameter has a greatest length", "service", (*QR, "parameters", 3, "schema"), put(maxLength=20), "bound", SENDERS),
     Edit("a parameter is written otherwise", "service", (*QR, "parameters", 3), put(style="pipeDelimited"), "parameter-style", SENDERS),
     # request bodies
-    Edit("a body is required", "service", ("paths", "/me/profile", "patch", "requestBody"), put(required=False), "request-body-optional", NO_CLIENT),
+    Edit("a body may be left out", "service", ("paths", "/me/profile", "patch", "requestBody"), put(required=False), "request-body-optional", NO_CLIENT),
     Edit("a body is gone", "service", ("paths", "/me/profile", "patch"), drop("requestBody"), "request-body-removed", SENDERS),
     Edit("a media type of a body is gone", "service", (*UPLOAD, "requestBody", "content"), lambda part: part.update({"image/png": part.pop("multipart/form-data")}), "media-type-removed", SENDERS),
     Edit("a body has one media type more", "service", (*UPLOAD, "requestBody", "content"), copy("multipart/form-data", "application/xml"), "media-type-added", NO_CLIENT),
@@ -176,6 +177,8 @@ EDITS: Final = (
     Edit("a number is higher", "orders", (*LINE, "properties", "quantity"), put(maximum=199), "bound", READERS),
     Edit("a response has one alternative more", "vehicles", (*VEHICLE, "oneOf"), add({"type": "object", "title": "Boat", "properties": {"sails": {"type": "integer"}}}), "alternative-added", READERS),
     Edit("one alternative is gone", "vehicles", (*VEHICLE, "oneOf"), drop(1), "alternative-removed", SENDERS),
+    Edit("a price is a multiple of another number", "orders", (*LINE, "properties", "price"), put(multipleOf=0.05), "keyword", BOTH),
+    Edit("another member tells alternatives apart", "vehicles", (*VEHICLE, "discriminator"), put(propertyName="type"), "discriminator", BOTH, "harmless", CHOICE),
     # security
     Edit("a credential is required", "service", QR, put(security=[{"oauth2": ["auth"]}]), "security-narrowed", SENDERS),
     Edit("no credential is required", "orders", (*ORDERS, "get"), put(security=[]), "security-widened", NO_CLIENT),
