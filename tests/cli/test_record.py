@@ -113,6 +113,22 @@ def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(tar
     assert loading.load(out)
 
 
+def test_the_mock_responds_to_an_operation_for_the_people_of_the_deployment(target: Path) -> None:
+    with proxying(target, "--mock", "listAvatars", "--fallback", "--quiet") as proxy:
+        listed = get(f"{proxy.base_url}/me/avatars", headers=ADA)
+        assert listed.headers["x-mock-responder"] == "mock"
+        assert len(listed.json()) == 2
+        assert proxy.end(signal.SIGINT) == 0, proxy.output
+    assert "1 responses of the mock, 0 where the deployment had none" in proxy.output
+
+
+def test_an_operation_that_there_is_not_is_refused(target: Path) -> None:
+    options = ["record", "--target", str(target), "--port", "0", "--auth-port", "0"]
+    result = CliRunner().invoke(main, [*options, "--mock", "getQrcode"])
+    assert result.exit_code == 2
+    assert "did you mean 'getQrCode'" in result.output
+
+
 def test_a_key_that_others_can_read_is_refused(target: Path) -> None:
     key = target.with_suffix(".key")
     key.write_text("0" * 64)

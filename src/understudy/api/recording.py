@@ -4,14 +4,17 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
+from understudy.api.stand_in import StandIn, StandInOptions
 from understudy.deployments.deployment import Deployment, ledger_of
+from understudy.deployments.exchange import Exchange
 from understudy.openapi.loader import Document
-from understudy.record.overlaps import Overlaps
 from understudy.record.proxy import Proxy
+from understudy.record.proxy_parts import ProxyParts
 from understudy.record.recorder import Recorder, recorder_of
 from understudy.record.servers import ProxiedAddresses, ProxiedServer
 from understudy.record.traffic_judge import TrafficJudge
 from understudy.record.upstream import Upstream
+from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.published import read_published
 from understudy.verify.run import gateway_of, routes_of
@@ -27,12 +30,14 @@ class RecordingOptions:
         auth_port: The proxy's port for the authorization server; the same for a single port.
         is_blocking: True to withhold responses that break a rule.
         key: The project's key, under which exchanges are kept; None keeps none.
+        stand_in: What a mock responds to; nothing by default.
     """
 
     port: int
     auth_port: int
     is_blocking: bool = False
     key: bytes | None = None
+    stand_in: StandInOptions | None = None
 
 
 class Recording:
@@ -48,6 +53,7 @@ class Recording:
         applications: The ASGI application of each port.
         judge: Judges what passes.
         recorder: Keeps what passes; None where nothing is to be kept.
+        stand_in: A mock that responds in place of the deployment; None if none does.
         proxied_urls: The base URLs that an app is given: ``base_url`` and ``auth_url``.
 
     Raises:
@@ -70,34 +76,42 @@ class Recording:
         if options.key is not None:
             started = deployment.time.now()
             self.recorder = recorder_of(options.key, deployment.target, routes, documents, started)
+        self.stand_in: StandIn | None = None
+        if options.stand_in is not None:
+            self.stand_in = StandIn(
+                deployment, document, routes, servers[0], self._upstream, options.stand_in
+            )
         self.judge = TrafficJudge(
             deployment,
             document,
             routes,
             is_blocking=options.is_blocking,
             announce=announce,
-            record=None if self.recorder is None else self.recorder.take,
+            record=self._take,
         )
+        if self.stand_in is not None:
+            self.stand_in.settled = self.judge.settled
         names = {"resource": "base_url", "authorization": "auth_url"}
         self.proxied_urls = {
             names[server.site]: server.proxied_origin("127.0.0.1") + server.path
             for server in servers
         }
-        addresses, overlaps = ProxiedAddresses(servers), Overlaps()
+        parts = ProxyParts(ProxiedAddresses(servers), self._upstream, self.judge, self.stand_in)
         self.applications: Mapping[int, Proxy] = {
-            port: Proxy(
-                [server for server in servers if server.port == port],
-                addresses,
-                self._upstream,
-                overlaps,
-                self.judge,
-            )
+            port: Proxy([server for server in servers if server.port == port], parts)
             for port in dict.fromkeys(server.port for server in servers)
         }
 
     async def aclose(self) -> None:
         """Ends the connections to the deployment."""
         await self._upstream.aclose()
+
+    def _take(self, exchange: Exchange, evaluator: Evaluator) -> None:
+        """Hands an exchange to those that read it."""
+        if self.stand_in is not None:
+            self.stand_in.observe(exchange)
+        if self.recorder is not None:
+            self.recorder.take(exchange, evaluator)
 
     def finish(self) -> None:
         """Judges what has passed to its end."""

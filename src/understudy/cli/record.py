@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from understudy.cli.deployment_options import url_options
-from understudy.cli.option_types import PORT
+from understudy.cli.option_types import PORT, rule_ids
 
 
 @click.command(context_settings={"auto_envvar_prefix": "UNDERSTUDY_RECORD", "show_default": True})
@@ -39,6 +39,19 @@ from understudy.cli.option_types import PORT
     "--key",
     type=click.Path(path_type=Path),
     help="File of the project's key for pseudonyms.  [default: beside the target file]",
+)
+@click.option(
+    "--mock",
+    "mocked",
+    callback=rule_ids,
+    metavar="OPERATION,…",
+    help="Let the mock respond to these operations, by their ids, with the deployment's people.",
+)
+@click.option(
+    "--fallback",
+    "is_fallback",
+    is_flag=True,
+    help="Let the mock respond where the deployment does not.",
 )
 @click.option(
     "--block", "is_blocking", is_flag=True, help="Respond 502 with the finding, where there is one."

@@ -5,7 +5,7 @@ import logging
 import shlex
 import socket
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ import orjson
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.api.recording import Recording, RecordingOptions
+from understudy.api.stand_in import StandInOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.writing import expect_writable
 from understudy.deployments.exchange import Identity
@@ -42,6 +43,8 @@ class RecordOptions:
         auth_port: Port for the authorization server.
         is_single_port: True to stand for both servers at one port.
         is_blocking: True to respond 502 with the finding.
+        mocked: Ids of the operations that the mock responds to.
+        is_fallback: True to let the mock respond where the deployment does not.
         out: Directory to write the recording to; None to write nothing.
         key: File of the project's key; None for the one beside the target file.
         ready_file: File to write the addresses to.
@@ -53,6 +56,8 @@ class RecordOptions:
     auth_port: int = 8081
     is_single_port: bool = False
     is_blocking: bool = False
+    mocked: tuple[str, ...] = ()
+    is_fallback: bool = False
     out: Path | None = None
     key: Path | None = None
     ready_file: Path | None = None
@@ -71,6 +76,8 @@ def typed(options: Mapping[str, Any]) -> RecordOptions:
         auth_port=options["auth_port"],
         is_single_port=options["single_port"],
         is_blocking=options["is_blocking"],
+        mocked=options["mocked"],
+        is_fallback=options["is_fallback"],
         out=options["out"],
         key=options["key"],
         ready_file=options["ready_file"],
@@ -98,11 +105,12 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
         expect_new(options.out)
         key = _key(key_file(options.key, options.where.target_file))
     _keep_silent()
-    with closing(open_deployment(options.where, environment)) as deployment:
-        resource = server.bind(HOST, options.port, "--port")
+    with closing(open_deployment(options.where, environment)) as deployment, ExitStack() as sockets:
+        resource = sockets.enter_context(server.bind(HOST, options.port, "--port"))
         authorization = resource
         if not options.is_single_port and deployment.target.auth_url is not None:
-            authorization = server.bind(HOST, options.auth_port, "--auth-port")
+            bound = server.bind(HOST, options.auth_port, "--auth-port")
+            authorization = sockets.enter_context(bound)
         recording = Recording(
             deployment,
             RecordingOptions(
@@ -110,6 +118,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
                 auth_port=authorization.getsockname()[1],
                 is_blocking=options.is_blocking,
                 key=key,
+                stand_in=_stand_in(options),
             ),
             _announce if not options.is_quiet else _ignore,
         )
@@ -119,6 +128,13 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if recording.recorder is not None and options.out is not None:
         write(recording.recorder, options.out)
     return code
+
+
+def _stand_in(options: RecordOptions) -> StandInOptions | None:
+    """Returns what a mock responds to; None for nothing."""
+    if not (options.mocked or options.is_fallback):
+        return None
+    return StandInOptions(options.mocked, options.is_fallback, click.echo)
 
 
 def _serve(recording: Recording, sockets: Iterable[socket.socket], ready_file: Path | None) -> None:
@@ -223,6 +239,11 @@ def report(recording: Recording) -> ExitCode:
         f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
         bold=True,
     )
+    if recording.stand_in is not None:
+        own = recording.stand_in.counts
+        click.echo(
+            f"{own['mock']} responses of the mock, {own['fallback']} where the deployment had none"
+        )
     for place, times in judge.proxy_failures.items():
         click.secho(f"The proxy itself failed: {place} ({times} times)", fg="red", err=True)
     if findings:

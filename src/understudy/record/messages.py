@@ -88,6 +88,16 @@ class ProxiedRequest:
                 yield part
         self.is_received = True
 
+    async def receive_rest(self) -> None:
+        """Receives what is left of the body, so that the copy is whole.
+
+        Raises:
+            ClientGone: The client ended the connection.
+        """
+        if self.has_body and not self.is_received:
+            async for _ in self.body():
+                pass
+
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[Callable[[], None]]:
         """Watches the connection while the response is sent.

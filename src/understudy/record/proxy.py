@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from understudy.deployments.target import is_loopback
@@ -25,9 +25,10 @@ from understudy.record.messages import (
     Send,
     error_response,
 )
-from understudy.record.overlaps import ExchangeSpan, Overlaps
-from understudy.record.servers import ProxiedAddresses, ProxiedServer
-from understudy.record.upstream import NoUpstreamResponse, Upstream, parts_of
+from understudy.record.overlaps import ExchangeSpan
+from understudy.record.proxy_parts import ProxyParts
+from understudy.record.servers import ProxiedServer
+from understudy.record.upstream import NoUpstreamResponse, parts_of
 
 REWRITTEN: Final = frozenset({"application/json", "text/html"})
 """Media types of bodies in which addresses are rewritten, so that links and forms stay here."""
@@ -36,25 +37,10 @@ CHANGES: Final = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 BODILESS: Final = frozenset({204, 304})
 """Statuses of responses that never have a body (RFC 9110, 6.4.1)."""
 
+UNAVAILABLE: Final = frozenset({502, 503, 504})
+"""Statuses of a deployment that does not respond itself (RFC 9110, 15.6)."""
+
 REFUSED_METHODS: Final = frozenset({"CONNECT", "TRACE"})
-
-
-class ExchangeListener(Protocol):
-    """Takes what passes the proxy."""
-
-    is_blocking: bool
-    """True if a response that breaks a rule is to be withheld."""
-
-    async def passed(
-        self, request: ProxiedRequest, response: ProxiedResponse, span: ExchangeSpan
-    ) -> str | None:
-        """Takes a whole exchange before its response ends; returns what is wrong, where it waits."""
-
-    def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
-        """Takes a request that got no response."""
-
-    def failed(self, place: str) -> None:
-        """Takes the place of an error of the proxy itself."""
 
 
 class Proxy:
@@ -62,25 +48,16 @@ class Proxy:
 
     Args:
         servers: The servers behind the port, of which the path decides.
-        addresses: Translates addresses of all servers.
-        upstream: Sends to the deployment.
-        overlaps: Knows what is under way, at every port.
-        listener: Takes what passes.
+        parts: What it shares with other ports.
     """
 
-    def __init__(
-        self,
-        servers: Sequence[ProxiedServer],
-        addresses: ProxiedAddresses,
-        upstream: Upstream,
-        overlaps: Overlaps,
-        listener: ExchangeListener,
-    ) -> None:
+    def __init__(self, servers: Sequence[ProxiedServer], parts: ProxyParts) -> None:
         self._servers = servers
-        self._addresses = addresses
-        self._upstream = upstream
-        self._overlaps = overlaps
-        self._listener = listener
+        self._addresses = parts.addresses
+        self._upstream = parts.upstream
+        self._overlaps = parts.overlaps
+        self._listener = parts.listener
+        self._substitute = parts.substitute
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Responds to a request.
@@ -132,14 +109,39 @@ class Proxy:
         if preflight is not None and request.server.site == "resource":
             await client.send_whole(204, preflight, b"")
             return
+        if self._substitute is not None and self._substitute.responds_to(request):
+            await self._respond_instead(request, client)
+            return
         is_change = request.method in CHANGES and request.server.site == "resource"
         with self._overlaps.span(is_change=is_change) as span:
             try:
                 await self._pass_on(request, client, span)
             except NoUpstreamResponse as error:
+                if not client.is_started and await self._respond_instead(request, client, error):
+                    return
                 self._listener.lost(request, error)
                 if not client.is_started:  # else the server ends the connection
                     await self._refuse(request, client, error.status, error.code, f"{error}.")
+
+    async def _respond_instead(
+        self,
+        request: ProxiedRequest,
+        client: ClientConnection,
+        failure: NoUpstreamResponse | None = None,
+    ) -> bool:
+        """Lets the substitute respond, and returns whether it did."""
+        substitute = self._substitute
+        if substitute is None or not (failure is None or substitute.is_fallback):
+            return False
+        await request.receive_rest()
+        response = await substitute.respond(request, failure)
+        if response is None:
+            return False
+        fields = response.fields
+        if request.origin:
+            fields = opened_to(request.origin, fields)
+        await client.send_whole(response.status, fields, response.captured.content)
+        return True
 
     async def _pass_on(
         self, request: ProxiedRequest, client: ClientConnection, span: ExchangeSpan
@@ -159,6 +161,9 @@ class Proxy:
             request.body() if request.has_body else None,
         )
         async with aclosing(received), request.watched() as expect_client:
+            has_fallback = self._substitute is not None and self._substitute.is_fallback
+            if has_fallback and received.status_code in UNAVAILABLE:
+                raise NoUpstreamResponse.of_status(received.status_code)
             response = ProxiedResponse(received.status_code, lowered(received.headers.raw))
             parts = parts_of(received)
             begun = b""

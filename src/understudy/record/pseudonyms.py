@@ -128,18 +128,18 @@ class Pseudonyms:
 
     def profile_url(self, value: str) -> str:
         """Returns the URL of a profile's page at the mock."""
-        return f"{SITE}/{self.slug(_last_segment(value))}" if value else value
+        return f"{SITE}/{self.slug(last_segment(value))}" if value else value
 
     def avatar_url(self, value: str) -> str:
         """Returns the URL of an avatar at the mock."""
         if not value:
             return value
-        last = _last_segment(value)
+        last = last_segment(value)
         return f"{SITE}/avatar/{self.hash(last) if _HASH.fullmatch(last) else self.image_id(last)}"
 
     def icon_url(self, value: str) -> str:
         """Returns the URL of a service's icon at the mock."""
-        last = _last_segment(value).rpartition(".")[0] or _last_segment(value)
+        last = last_segment(value).rpartition(".")[0] or last_segment(value)
         return f"{SITE}/icons/{self.service(last)}.svg" if value else value
 
     def picture_url(self, value: str) -> str:
@@ -223,7 +223,7 @@ class Pseudonyms:
         return separator.join((first, second, digest[8:18]))
 
 
-def _last_segment(url: str) -> str:
+def last_segment(url: str) -> str:
     """Returns the last segment of a URL's path, which names what it is the URL of."""
     path = url.partition("?")[0].partition("#")[0].rstrip("/")
     return unquote(path.rpartition("/")[2])

@@ -12,26 +12,18 @@ import yaml
 
 from understudy.deployments.target import Target
 from understudy.record.generated_pictures import PictureForm, drawn
-from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms
+from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms, last_segment
+from understudy.record.recorded_profiles import NO_DATE, is_date, items, recorded_profile
 from understudy.record.seen_people import SeenAccount, SeenPeople
 
-_TEXTS: Final = (
-    *("display_name", "location", "description", "job_title", "company", "pronunciation"),
-    *("pronouns", "timezone", "first_name", "last_name", "background_color"),
-)
-_FLAGS: Final = ("is_organization", "hide_default_header_image")
-_DATES: Final = ("last_profile_edit", "registration_date")
-_CONTACTS: Final = ("home_phone", "work_phone", "cell_phone", "email", "contact_form", "calendar")
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
 """Client IDs that can name a file."""
 
 _ABOUT: Final = "Recorded; every value is a pseudonym."
 _PICTURE_NAME: Final = re.compile(r"/image/([0-9a-f]{16}\.(?:png|jpg|gif))")
 
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", re.ASCII)
-_NO_DATE: Final = "2020-01-01T00:00:00Z"
-"""The date of an avatar whose own was not seen."""
-
+_SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}", re.ASCII)
+_IMAGE_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 Files = dict[str, bytes]
 """Path within the directory to content."""
 
@@ -63,15 +55,7 @@ class RecordedFixtures:
 
     def files(self) -> Files:
         """Returns the files; none if no person was seen."""
-        accounts = {account.hash: account for account in self._seen.accounts() if account.hash}
-        for hashed, profile in self._seen.profiles.items():
-            self._add(profile, hashed, accounts.get(hashed))
-        for account in self._seen.accounts():
-            if account.hash not in self._seen.profiles:
-                self._add({}, account.hash, account)
-        for identifier in self._seen.private:
-            self._add_private(identifier)
-        if not self._persons:
+        if not self.persons():
             return {}
         for slug, person in self._persons.items():
             self._files[f"people/{slug}.yaml"] = _yaml(person)
@@ -82,11 +66,32 @@ class RecordedFixtures:
         self._files["target.toml"] = self._target_file(tokens).encode()
         return self._files
 
+    @property
+    def images(self) -> Files:
+        """The pictures of the people, which ``persons`` draws."""
+        return {name: it for name, it in self._files.items() if name.startswith("images/")}
+
+    def persons(self) -> Mapping[str, Mapping[str, Any]]:
+        """Returns the people by slug, each as a fixture file has it."""
+        accounts = {account.hash: account for account in self._seen.accounts() if account.hash}
+        for hashed, profile in self._seen.profiles.items():
+            self._add(profile, hashed, accounts.get(hashed))
+        for account in self._seen.accounts():
+            if account.hash not in self._seen.profiles:
+                self._add({}, account.hash, account)
+        for identifier in self._seen.private:
+            self._add_private(identifier)
+        return self._persons
+
+    def slug_of(self, account: SeenAccount) -> str | None:
+        """Returns the slug of an account's person; None if ``persons`` has none."""
+        return self._slugs.get(id(account))
+
     def _add(self, profile: Mapping[str, Any], hashed: str, account: SeenAccount | None) -> None:
         digest = self._pseudonyms.digest("account", hashed or str(len(self._persons)))
-        url = profile.get("profile_url")
-        slug = url.removeprefix(f"{SITE}/") if isinstance(url, str) and url else ""
-        slug = slug if slug and slug not in self._persons else f"account-{digest[:16]}"
+        slug = last_segment(str(profile.get("profile_url") or ""))
+        is_usable = _SLUG.fullmatch(slug) and slug not in self._persons
+        slug = slug if is_usable else f"account-{digest[:16]}"
         account = account or SeenAccount(hash=hashed)
         self._slugs[id(account)] = slug
         avatars = [each for each in (self._avatar(it) for it in account.avatars.values()) if each]
@@ -95,7 +100,7 @@ class RecordedFixtures:
             "slug": slug,
             "about": _ABOUT,
             "emails": list(self._emails(account, hashed, slug, avatars)),
-            "profile": self._profile(profile, digest),
+            "profile": recorded_profile(profile, digest) | self._pictures_of(profile),
             "avatars": avatars,
         }
 
@@ -130,13 +135,13 @@ class RecordedFixtures:
 
     def _avatar(self, members: Mapping[str, Any]) -> dict[str, Any] | None:
         image_id, date = members.get("image_id"), members.get("updated_date")
-        if not isinstance(image_id, str):
+        if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
             return None
         rating, text = members.get("rating"), members.get("alt_text")
         return {
             "image_id": image_id,
             "image": self._image(image_id, self._pictures.get(image_id, PictureForm())),
-            "updated_date": date if _is_date(date) else _NO_DATE,
+            "updated_date": date if is_date(date) else NO_DATE,
             "rating": rating if rating in {"G", "PG", "R", "X"} else "G",
             "alt_text": text if isinstance(text, str) else "",
         }
@@ -152,7 +157,7 @@ class RecordedFixtures:
             {
                 "image_id": image_id,
                 "image": self._image(image_id, form),
-                "updated_date": _NO_DATE,
+                "updated_date": NO_DATE,
                 "alt_text": text if isinstance(text, str) else "",
             }
         ]
@@ -163,44 +168,6 @@ class RecordedFixtures:
             self._files[f"images/{file}"] = drawn(form, self._pseudonyms.digest("picture", name))
         return file
 
-    def _profile(self, members: Mapping[str, Any], digest: str) -> dict[str, Any]:
-        profile = {name: members[name] for name in _TEXTS if isinstance(members.get(name), str)}
-        profile |= {name: members[name] for name in _FLAGS if isinstance(members.get(name), bool)}
-        dates = {name: members[name] for name in _DATES if name in members}
-        profile |= {name: date for name, date in dates.items() if date is None or _is_date(date)}
-        profile["verified_accounts"] = self._verified(members, digest)
-        for name, texts, others in (
-            ("links", ("label", "url"), ()),
-            ("interests", ("name",), ("id",)),
-            ("languages", ("code", "name"), ("is_primary", "order")),
-        ):
-            if name in members:
-                profile[name] = list(_items(members[name], texts, others))
-        payments = members.get("payments")
-        if isinstance(payments, dict):
-            profile["payments"] = {
-                "links": list(_items(payments.get("links"), ("label", "url"))),
-                "crypto_wallets": list(
-                    _items(payments.get("crypto_wallets"), ("label", "address"))
-                ),
-            }
-        contact = members.get("contact_info")
-        if isinstance(contact, dict):
-            profile["contact_info"] = {
-                name: contact[name] for name in _CONTACTS if isinstance(contact.get(name), str)
-            }
-        return profile | self._pictures_of(members)
-
-    def _verified(self, members: Mapping[str, Any], digest: str) -> list[dict[str, Any]]:
-        """Returns the verified accounts, and as many hidden ones as the profile counts beside them."""
-        texts = ("service_type", "service_label", "url")
-        accounts = list(_items(members.get("verified_accounts"), texts, ("is_hidden",)))
-        number = members.get("number_verified_accounts")
-        hidden = max(number - len(accounts), 0) if isinstance(number, int) else 0
-        url = f"https://www.example.com/{digest[:16]}"
-        unseen = {"service_type": "hidden", "service_label": "Hidden", "url": url}
-        return accounts + [{**unseen, "is_hidden": True} for _ in range(min(hidden, 100))]
-
     def _pictures_of(self, members: Mapping[str, Any]) -> dict[str, Any]:
         pictures: dict[str, Any] = {}
         header = _PICTURE_NAME.search(str(members.get("header_image")))
@@ -210,7 +177,7 @@ class RecordedFixtures:
             pictures["gallery"] = [
                 {"image": self._profile_image(name[1])}
                 | {k: v for k, v in item.items() if k != "url"}
-                for item in _items(members["gallery"], ("url",), ("alt_text",))
+                for item in items(members["gallery"], {"url": str}, {"alt_text": str})
                 if (name := _PICTURE_NAME.search(item["url"]))
             ]
         return pictures
@@ -275,20 +242,6 @@ class RecordedFixtures:
         emails = ", ".join(f'"{each["email"]}"' for each in self._persons[slug]["emails"])
         lines += ["[known]", f'slug = "{slug}"', f"emails = [{emails}]"]
         return "\n".join(["# A mock that serves this recording.", *lines, ""])
-
-
-def _items(
-    value: Any, texts: tuple[str, ...], others: tuple[str, ...] = ()
-) -> Iterator[dict[str, Any]]:
-    """Yields the items of a list that have all texts, with those members and the others."""
-    for item in value if isinstance(value, list) else ():
-        if isinstance(item, dict) and all(isinstance(item.get(name), str) for name in texts):
-            yield {name: item[name] for name in (*texts, *others) if name in item}
-
-
-def _is_date(value: object) -> bool:
-    """Tells whether a value is a date or an instant as pseudonyms are written."""
-    return isinstance(value, str) and _DATE.fullmatch(value) is not None
 
 
 def _yaml(value: Any) -> bytes:

@@ -100,6 +100,10 @@ class TrafficJudge:
         at = self._deployment.time.now()
         self._thread.submit(self._judge_lost, request, error, at)
 
+    async def settled(self) -> None:
+        """Waits until what has passed so far is judged and recorded."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, _nothing)
+
     def failed(self, place: str) -> None:
         """Takes the place of an error of the proxy itself."""
         self.proxy_failures[place] = self.proxy_failures.get(place, 0) + 1
@@ -166,7 +170,7 @@ class TrafficJudge:
         if body is None:
             return None
         sent = Request(
-            request.method, request.url, _texts(request.fields), request.captured.content
+            request.method, request.url, texts_of(request.fields), request.captured.content
         )
         place = self._routes.find(sent.method, sent.url)
         self._number += 1
@@ -175,7 +179,7 @@ class TrafficJudge:
             source="passed",
             identity=self._deployment.target.identify(sent.token),
             request=sent,
-            response=Response(response.status, _texts(response.fields), body),
+            response=Response(response.status, texts_of(response.fields), body),
             at=at,
             operation=place.operation,
             site=place.site,
@@ -186,5 +190,10 @@ class TrafficJudge:
         return exchange if wording is None else wording.recorded(exchange)
 
 
-def _texts(fields: Fields) -> tuple[tuple[str, str], ...]:
+def _nothing() -> None:
+    """Does nothing: what was submitted before it has ended when it runs."""
+
+
+def texts_of(fields: Fields) -> tuple[tuple[str, str], ...]:
+    """Returns header fields as texts."""
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in fields)

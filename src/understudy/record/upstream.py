@@ -24,14 +24,24 @@ class NoUpstreamResponse(Exception):
         code: The word for programs beside it.
     """
 
-    def __init__(self, error: httpx.HTTPError) -> None:
-        is_late = isinstance(error, httpx.TimeoutException)
+    def __init__(self, reason: str, *, is_late: bool = False) -> None:
+        super().__init__(reason)
         self.status = 504 if is_late else 502
         self.code = "gateway_timeout" if is_late else "bad_gateway"
+
+    @classmethod
+    def of_error(cls, error: httpx.HTTPError) -> "NoUpstreamResponse":
+        """Returns the reason of an error, whose own text may have an address in it."""
+        is_late = isinstance(error, httpx.TimeoutException)
         reason = (
             "did not respond in time" if is_late else "cannot be reached, or ended the connection"
         )
-        super().__init__(f"the deployment {reason} ({type(error).__name__})")
+        return cls(f"the deployment {reason} ({type(error).__name__})", is_late=is_late)
+
+    @classmethod
+    def of_status(cls, status: int) -> "NoUpstreamResponse":
+        """Returns the reason of a status that something before the deployment sent."""
+        return cls(f"the deployment is not available (status {status})")
 
 
 class Upstream:
@@ -75,7 +85,7 @@ class Upstream:
         try:
             return await self._transport.handle_async_request(request)
         except httpx.HTTPError as error:
-            raise NoUpstreamResponse(error) from None  # its text may have the address
+            raise NoUpstreamResponse.of_error(error) from None
 
     async def aclose(self) -> None:
         """Closes every connection."""
@@ -93,4 +103,4 @@ async def parts_of(received: httpx.Response) -> AsyncIterator[bytes]:
         async for part in received.aiter_raw():
             yield part
     except httpx.HTTPError as error:
-        raise NoUpstreamResponse(error) from None
+        raise NoUpstreamResponse.of_error(error) from None
