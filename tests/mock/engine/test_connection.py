@@ -5,9 +5,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from tests.quality.entrances.comparison import Wire
+from uvicorn.server import ServerState
 
 from understudy.limits import HEADER_BYTES, Limit
-from understudy.mock.engine.server import bind, serve
+from understudy.mock.engine.direct_connection import DirectConnection
+from understudy.mock.engine.server import bind, configuration, serve
+from understudy.mock.engine.stack import Served
 
 REQUEST = b"GET /v1/notes?size=1 HTTP/1.1\r\nHost: mock.test\r\n"
 
@@ -116,6 +120,30 @@ def test_an_idle_connection_ends_whatever_it_sent_last(talk: Talk, monkeypatch, 
         return response
 
     assert talk(converse).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_one_timer_serves_an_idle_connection_until_the_application_works(notes) -> None:
+    async def converse() -> None:
+        served = Served()
+        served.site = notes.application
+        settings = configuration(served)
+        settings.load()
+        connection = DirectConnection(settings, ServerState(), {})
+        connection.connection_made(Wire())
+        timers = []
+        for field in (b"", b"X-Other: head\r\n", b"Prefer: delay=0.01\r\n"):
+            connection.data_received(REQUEST + field + b"\r\n")
+            timers.append(connection.timeout_keep_alive_task)
+        first, second, while_working = timers
+        assert first is not None
+        assert second is first
+        assert first.cancelled()
+        assert while_working is None
+        await asyncio.gather(*connection.tasks)
+        assert connection.timeout_keep_alive_task is not None
+        connection.connection_lost(None)
+
+    asyncio.run(converse())
 
 
 def test_two_requests_of_one_connection_are_both_answered(talk: Talk) -> None:

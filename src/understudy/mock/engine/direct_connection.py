@@ -15,7 +15,7 @@ from understudy.mock.engine.stack import Served
 from understudy.openapi.paths import decoded_path
 
 _MOST_AT_ONCE = 50
-"""Direct responses in one read; a client that pipelines more lets others have their turn first."""
+"""Requests in one read that may have direct responses; a client that pipelines more lets others have their turn first."""
 
 
 class DirectConnection(HttpConnection):
@@ -31,14 +31,11 @@ class DirectConnection(HttpConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._served = self.config.app if isinstance(self.config.app, Served) else None
-        self._messages = 0  # in this read
-        self._direct_responses = 0  # likewise
-        self._responded_at = 0.0
         self._is_between_messages = True
+        self._completed: list[ParsedRequest | None] = []
+        """The requests that were completed in this read; None for one that cannot come again."""
         self._begun: Continuation | None = None
         """The response to the request that is about to be parsed, where its handler has to wait."""
-        self._parsed: ParsedRequest | None = None
-        """The latest request that had a direct response, unless the connection ends with it."""
         self._pieces: list[bytes] | None = None
         """The body of a request that may be responded to directly; None for any other."""
 
@@ -52,22 +49,13 @@ class DirectConnection(HttpConnection):
 
     def data_received(self, data: bytes) -> None:
         """Responds at once to bytes that are known, and reads all others."""
-        is_whole = self._is_between_messages and not (self._is_refused or self.is_ending)
-        if is_whole and self._respond_again(data):
-            return
-        self._messages = self._direct_responses = 0
-        super().data_received(data)
-        if is_whole and self._messages == 1:
-            self._keep_parsed(data)
-        if self._pieces is not None:  # its body has not arrived: only the application can wait
-            self._call_application(self._pieces)
+        if not self._respond_again(data):
+            super().data_received(data)
 
     def on_message_begin(self) -> None:
         """Notes that a message has begun."""
         super().on_message_begin()
         self._is_between_messages = False
-        self._messages += 1
-        self._parsed = None
 
     def on_headers_complete(self) -> None:
         """Starts the application, unless the rest may come in the same read."""
@@ -89,6 +77,7 @@ class DirectConnection(HttpConnection):
         self._is_between_messages = True
         pieces = self._pieces
         if pieces is None or self._served is None:
+            self._completed.append(None)
             super().on_message_complete()
             return
         head = self._head()
@@ -96,12 +85,13 @@ class DirectConnection(HttpConnection):
         response = self._begun or self._served.respond(head, self._peer, body)
         self._begun = None
         if not isinstance(response, WireResponse):
+            self._completed.append(None)
             self._call_application(pieces, response)
             super().on_message_complete()
             return
         self._pieces = None
         is_kept = self.parser.should_keep_alive()
-        self._parsed = ParsedRequest(head, body) if is_kept else None
+        self._completed.append(ParsedRequest(head, body) if is_kept else None)
         self._write(response, is_kept=is_kept)
 
     def _head(self) -> RequestHead:
@@ -110,17 +100,26 @@ class DirectConnection(HttpConnection):
         method = self.parser.get_method().decode("ascii")
         return RequestHead(method, decoded_path(text), query, self.headers)
 
+    def _read(self, data: bytes) -> None:
+        """Reads on; only the application can wait for a body that has not arrived."""
+        is_whole = self._is_between_messages
+        self._completed = []
+        super()._read(data)
+        if is_whole and self._is_between_messages:
+            self._keep_parsed(data)
+        if self._pieces is not None:
+            self._call_application(self._pieces)
+
     def _keep_parsed(self, data: bytes) -> None:
         """Keeps the only request that was read, for when the same bytes come again."""
-        if self._served is None or self._parsed is None or not self._is_between_messages:
-            return
-        if len(data) <= LONGEST_KEPT:
-            self._served.requests.put(data, self._parsed)
+        parsed = self._completed[0] if len(self._completed) == 1 else None
+        if parsed is not None and self._served is not None and len(data) <= LONGEST_KEPT:
+            self._served.requests.put(data, parsed)
 
     def _respond_again(self, data: bytes) -> bool:
         """Responds directly to bytes that were a whole request before; returns whether it did."""
         parsed = None if self._served is None else self._served.requests.get(data)
-        if parsed is None or self._served is None or not self._is_idle or self.flow.write_paused:
+        if parsed is None or self._served is None or not self._can_respond:
             return False
         response = self._served.respond(parsed.head, self._peer, parsed.body)
         if not isinstance(response, WireResponse):
@@ -128,19 +127,21 @@ class DirectConnection(HttpConnection):
             return False
         self._is_in_head = False
         self._write(response, is_kept=True)
+        self._expect_activity(self.timeout_keep_alive_task)
         return True
 
-    def _expect_activity(self) -> None:
-        """Ends an idle connection later; one whose request has not arrived whole is not idle."""
-        if self._pieces is None:
-            super()._expect_activity()
+    @property
+    def _can_respond(self) -> bool:
+        """True where a request may begin, and its response may be sent at once."""
+        is_reading = self._is_between_messages and not (self._is_refused or self.is_ending)
+        return is_reading and self._is_idle and not self.flow.write_paused
 
     def _is_plain(self) -> bool:
         """Tells whether nothing but the application's ``respond`` is needed for a request."""
         return (
             self._served is not None
             and self._is_idle
-            and self._direct_responses < _MOST_AT_ONCE
+            and len(self._completed) < _MOST_AT_ONCE
             and not self.expect_100_continue
             and not self.flow.write_paused
             and not self.parser.should_upgrade()
@@ -170,18 +171,6 @@ class DirectConnection(HttpConnection):
         end = b"\r\n" if is_kept else b"connection: close\r\n\r\n"
         content += (response.fields, end, response.body)
         self.transport.write(b"".join(content))
-        self._direct_responses += 1
         self.server_state.total_requests += 1
-        self._responded_at = self.loop.time()
         if not is_kept:
             self.transport.close()
-        elif self.timeout_keep_alive_task is None:
-            self.timeout_keep_alive_handler()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Ends the connection if nothing came for too long; one timer serves many requests."""
-        end = self._responded_at + self.timeout_keep_alive
-        if self.loop.time() < end:
-            self.timeout_keep_alive_task = self.loop.call_at(end, self.timeout_keep_alive_handler)
-        else:
-            super().timeout_keep_alive_handler()
