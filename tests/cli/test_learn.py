@@ -30,6 +30,24 @@ def test_facts_are_printed_and_written_with_what_to_do_next(out: Path) -> None:
     assert "reading: picture" in out.read_text()
 
 
+def test_a_plan_names_cost_and_undo_of_each_experiment_and_what_is_not_permitted(
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "staging.toml"
+    target.write_text('base_url = "http://127.0.0.1:1/v3"\n[known]\nslug = "ada"\n')
+    rules = "upload-size-limit,qr-size-bounds"
+    planned = run("learn", "--plan", "--rules", rules).output
+    upload = "(upload-size-limit, at most 293 MB); the uploaded avatars are deleted"
+    assert f"56 requests  experiment upload_of_size {upload}" in planned
+    refused = run("learn", "--plan", "--rules", rules, "--target", str(target)).output
+    assert "[credentials] access_token is not given" in refused
+    assert "14 requests  experiment code_of_size (qr-size-bounds)" in refused
+
+
+def test_a_plan_is_not_printed_as_json() -> None:
+    assert run("learn", "--plan", "--json").exit_code == 2
+
+
 def test_an_earlier_file_is_brought_up_to_date_and_its_changes_are_named(out: Path) -> None:
     run("learn", *RULES, "--out", str(out))
     out.write_text(out.read_text().replace("'403'", "'404'"), encoding="utf-8")

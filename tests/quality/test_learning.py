@@ -45,6 +45,16 @@ def test_a_deployment_that_changed_since_breaks_the_rule_of_the_fact(
     assert broken({**CHOICES, switch: other}, facts, rule) == {rule}
 
 
+def test_a_number_says_what_was_tried_beside_it_and_what_that_cost() -> None:
+    choices = {"avatar-upload-status": "200", "upload-largest": "1000000"}
+    (fact,) = learnt(choices, "upload-size-limit").facts
+    taken, refused = (
+        f"POST /me/avatars as owner: {line}" for line in ("200, at 1000000", "413, at 1000001")
+    )
+    assert (fact.reading, fact.shown_by) == ("1000000", (taken, refused))
+    assert (fact.seen, fact.requests) == (2, 6)
+
+
 def test_only_the_questions_that_are_named_are_settled() -> None:
     facts = learnt(CHOICES, "avatar-delete-status", "qr-unknown-hash")
     assert [fact.rule for fact in facts.facts] == ["qr-unknown-hash", "avatar-delete-status"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.interface.rules import NumberRange
-from understudy.verify.readings.searching import Bracket, bracket_of, next_trial
+from understudy.verify.readings.searching import Bracket, bracket_of, most_trials, next_trial
 
 PIXELS = NumberRange(least=512, most=2048, unit="pixels")
 SECONDS = NumberRange(least=60, most=3600, step=10, unit="seconds")
@@ -25,9 +25,10 @@ def searched(
 
 
 @given(st.integers(512, 2048))
-def test_every_number_of_a_range_is_found_and_none_is_tried_twice(actual: int) -> None:
+def test_every_number_is_found_by_no_more_trials_than_planned_and_none_twice(actual: int) -> None:
     bracket, tried = searched(PIXELS, actual)
     assert (bracket.value, len(tried)) == (str(actual), len(set(tried)))
+    assert len(tried) <= most_trials(PIXELS, [n for n in LIKELY if n in range(512, 2049)])
 
 
 @given(st.integers(6, 360).map(lambda count: count * 10))

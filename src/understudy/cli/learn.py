@@ -32,6 +32,12 @@ from understudy.cli.option_types import rule_ids
     help="Settle only these questions, by the ids of their rules.",
 )
 @limit_options
+@click.option(
+    "--plan",
+    "is_plan",
+    is_flag=True,
+    help="Print the requests that would be sent and how they are undone, and send nothing.",
+)
 @click.option("--json", "is_json", is_flag=True, help="Print the facts as JSON.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def learn(**options: Any) -> None:
@@ -43,4 +49,13 @@ def learn(**options: Any) -> None:
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli.learning import learnt, typed
 
-    click.get_current_context().exit(learnt(typed(options), os.environ))
+    wanted = typed(options)
+    if options["is_plan"] and wanted.is_json:
+        msg = "--json prints the facts of a run, and --plan sends nothing; leave one out."
+        raise click.UsageError(msg)
+    if options["is_plan"]:
+        from understudy.cli.learning_plan import print_plan
+
+        print_plan(wanted.where, wanted.rules, os.environ)
+        return
+    click.get_current_context().exit(learnt(wanted, os.environ))

@@ -30,10 +30,12 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         rule: The id of the rule that assumes an answer.
         reading: The option of the rule's switch that the deployment takes; of a rule without a
             switch ``as assumed`` or ``otherwise``.
-        shown_by: The exchanges that show it, each with its operation, caller and status.
+        shown_by: The exchanges that show it, each with its operation, caller and status, and with the
+            number that it tries.
         seen: The number of exchanges that show it; none shows another reading.
         learnt: The day, as YYYY-MM-DD.
         actual: What the deployment does, where that is neither as assumed nor an option.
+        requests: The requests that were sent for this question alone, without those that undo them.
     """
 
     rule: str
@@ -42,6 +44,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     seen: int
     learnt: str
     actual: str = ""
+    requests: int = 0
 
 
 class Unsettled(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,9 +1,12 @@
 """Collects what the exchanges of a run show of the questions that the interface leaves open."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
+
+from msgspec import structs
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -14,7 +17,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Event, Exchanged
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome, RuleOutcome
-from understudy.verify.readings.experiments import carry_out_experiments
+from understudy.verify.readings.experiments import SENDERS, carry_out_experiments
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.readings.switch_readings import options_shown
 from understudy.verify.run import Run, RunOptions
@@ -97,7 +100,11 @@ def learn(deployment: Deployment, options: RunOptions) -> Learnt:
         deployment, replace(options, rules=tuple(questions), phases=phases, listen=heed)
     )
     day = deployment.time.now().date()
-    settled = [_settled(ended, learner, outcome, day) for ended in outcome.rules]
+    senders = Counter(SENDERS.get(each.source) for each in outcome.exchanges)
+    settled = [
+        _with_cost(_settled(ended, learner, outcome, day), senders[ended.rule.id])
+        for ended in outcome.rules
+    ]
     facts = Facts(
         deployment=deployment.target.base_url,
         learnt=day.isoformat(),
@@ -172,6 +179,10 @@ def fact_of_switch(
     )
 
 
+def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
+    return structs.replace(settled, requests=requests) if isinstance(settled, Fact) else settled
+
+
 def _number(ended: RuleOutcome, learner: Learner, day: date) -> Fact | Unsettled:
     """Returns the number that the trials of a run have left."""
     rule, trials = ended.rule.id, learner.trials
@@ -183,11 +194,12 @@ def _number(ended: RuleOutcome, learner: Learner, day: date) -> Fact | Unsettled
     if not bracket.is_settled:
         return Unsettled(rule, "; ".join(filter(None, (str(bracket), learner.lacking.get(rule)))))
     is_option = bracket.value.isdecimal()
-    neighbours = [each.exchange for each in trials.neighbours(rule)]
+    neighbours = sorted(trials.neighbours(rule), key=lambda each: each.number)
+    lines = (f"{_line(each.exchange)}, at {each.number}" for each in neighbours)
     return Fact(
         rule=rule,
         reading=bracket.value if is_option else OTHERWISE,
-        shown_by=_lines(neighbours),
+        shown_by=tuple(dict.fromkeys(lines)),
         seen=len(neighbours),
         learnt=day.isoformat(),
         actual="" if is_option else bracket.value,
@@ -213,5 +225,8 @@ def _without_switch(ended: RuleOutcome, outcome: Outcome, day: date) -> Fact | U
 
 def _lines(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     """Returns some exchanges in a few words each, without identifiers and secrets."""
-    lines = (f"{each.operation} as {each.identity.name}: {each.status}" for each in exchanges)
-    return tuple(dict.fromkeys(lines))[:SHOWN]
+    return tuple(dict.fromkeys(map(_line, exchanges)))[:SHOWN]
+
+
+def _line(exchange: Exchange) -> str:
+    return f"{exchange.operation} as {exchange.identity.name}: {exchange.status}"

@@ -33,11 +33,15 @@ class Experiment:
         rule: Id of the rule that assumes an answer.
         needs: What the target must give or permit, as named in ``needs``.
         run: Sends them.
+        requests: How many it sends.
+        undo: How the run undoes what it changes; empty where nothing is changed.
     """
 
     rule: str
     needs: tuple[str, ...]
     run: Callable[[ProbeClient], object]
+    requests: int = 1
+    undo: str = ""
 
     @property
     def name(self) -> str:
@@ -54,12 +58,18 @@ class NumberExperiment:
         needs: What the target must give or permit, as named in ``needs``.
         run: Tries a number.
         likely: The numbers that operators choose, in ascending order; they are tried first.
+        requests: How many a trial sends, those that undo it included.
+        undo: How the run undoes what a trial changes; empty where nothing is changed.
+        sends_bytes: Whether the number is one of bytes that are sent.
     """
 
     rule: str
     needs: tuple[str, ...]
     run: Callable[[ProbeClient, int], object]
     likely: tuple[int, ...]
+    requests: int = 1
+    undo: str = ""
+    sends_bytes: bool = False
 
     @property
     def name(self) -> str:
@@ -68,6 +78,8 @@ class NumberExperiment:
 
 
 _UPLOADING: Final = ("owner", "writes", "uploads")
+_DELETED: Final = "the uploaded avatars are deleted"
+_PUT_BACK: Final = "the clock is put back, where it was moved"
 
 
 def _lookup_by_md5(client: ProbeClient) -> None:
@@ -109,8 +121,8 @@ def _code_of_age(client: ProbeClient, lifetime: int) -> None:
 
 EXPERIMENTS: Final = (
     Experiment("email-hash-normalised", ("emails",), _lookup_by_md5),
-    Experiment("upload-image-types", _UPLOADING, _upload_of_webp),
-    Experiment("rate-limit-window", ("slug",), _two_lookups),
+    Experiment("upload-image-types", _UPLOADING, _upload_of_webp, 2, _DELETED),
+    Experiment("rate-limit-window", ("slug",), _two_lookups, 2, _PUT_BACK),
 )
 
 NUMBER_EXPERIMENTS: Final = (
@@ -123,6 +135,9 @@ NUMBER_EXPERIMENTS: Final = (
             *(2_000_000, 2_097_152, 3_000_000, 3_145_728, 4_000_000, 4_194_304),
             *(5_000_000, 5_242_880, 8_000_000, 8_388_608, 10_000_000, 10_485_760),
         ),
+        requests=2,
+        undo=_DELETED,
+        sends_bytes=True,
     ),
     NumberExperiment(
         "qr-size-bounds",
@@ -135,8 +150,14 @@ NUMBER_EXPERIMENTS: Final = (
         (*GRANTED, "clock"),
         _code_of_age,
         (60, 120, 180, 300, 600, 900, 1800, 3600),
+        requests=5,
+        undo=f"{_PUT_BACK}; the tokens that were issued remain",
     ),
 )
+
+
+SENDERS: Final = {each.name: each.rule for each in (*EXPERIMENTS, *NUMBER_EXPERIMENTS)}
+"""The rule of each experiment, by the source of its exchanges."""
 
 
 def carry_out_experiments(

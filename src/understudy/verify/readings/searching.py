@@ -6,6 +6,7 @@ numbers, so these are tried before the ranges between them are halved.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from understudy.interface.rules import NumberRange
 
@@ -67,6 +68,14 @@ def bracket_of(numbers: NumberRange, trials: Iterable[tuple[int, bool]]) -> Brac
     for number, is_accepted in trials:
         bracket = bracket.narrowed(number, is_accepted=is_accepted)
     return bracket
+
+
+def most_trials(numbers: NumberRange, likely: Sequence[int]) -> int:
+    """Returns how many trials a search takes at most; a likely number takes one more than halving them."""
+    step = numbers.step
+    ends = (numbers.least - step, *likely, numbers.most + 2 * step)
+    widest = max((high - low) // step for low, high in pairwise(ends))
+    return len(likely).bit_length() + 1 + widest.bit_length()
 
 
 def next_trial(bracket: Bracket, likely: Sequence[int], expected: int | None = None) -> int | None:
