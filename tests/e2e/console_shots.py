@@ -12,20 +12,14 @@ from typing import Final, Literal
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 from tests.cli.conftest import Running
+from tests.quality.docs.console_pictures import TAKEN, VIEWS
 
-OUT: Final = Path(__file__).parents[2] / "build" / "console"
-VIEWS: Final = {
-    "first-visit": "#/traffic",
-    "traffic": "#/traffic",
-    "request": "#/traffic/2",
-    "edit": "#/traffic/4/edit",
-    "people": "#/people",
-    "person": "#/people/ada",
-    "worlds": "#/worlds",
-    "switches": "#/switches",
-    "contract": "#/contract/getProfile",
-    "reference": "#/reference/updateOwnProfile",
-    "sign-ins": "#/sign-ins",
+AUTHORIZATION: Final = {
+    "client_id": "server-app",
+    "redirect_uri": "http://127.0.0.1:5000/callback",
+    "response_type": "code",
+    "scope": "auth",
+    "mock_approve": "ada",
 }
 WIDTHS: Final = {"phone": (390, 844), "desk": (1440, 900), "wall": (2000, 1100)}
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
@@ -33,26 +27,27 @@ SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
 def main() -> None:
     """Starts a mock and a browser, and takes the pictures."""
-    OUT.mkdir(parents=True, exist_ok=True)
+    TAKEN.mkdir(parents=True, exist_ok=True)
     path = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
         running = Running(Path(directory), "--log", "off")
         browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)
         try:
-            for view, address in VIEWS.items():
-                if view == "traffic":
-                    send_requests(running.base_url)
-                shoot(browser, view, running.base_url.removesuffix("/v3") + "/__console" + address)
+            console = running.base_url.removesuffix("/v3") + "/__console"
+            for name, view in VIEWS.items():
+                if name == "traffic":
+                    send_requests(running)
+                shoot(browser, name, console + view.address)
         finally:
             browser.close()
             running.stop()
 
 
-def send_requests(base_url: str) -> None:
-    """Sends requests that are worth a picture: found, not found, refused, mistyped."""
+def send_requests(mock: Running) -> None:
+    """Sends requests that are worth a picture: found, not found, refused, mistyped, signed in."""
     ada = {"Authorization": "Bearer ada-full"}
     wrong = hashlib.sha256(b"ADA@EXAMPLE.COM").hexdigest()
-    with httpx.Client(base_url=base_url, trust_env=False) as client:
+    with httpx.Client(base_url=mock.base_url, trust_env=False) as client:
         client.get("/profiles/ada")
         client.get(f"/profiles/{wrong}")
         client.get("/me/profile", headers=ada)
@@ -61,6 +56,7 @@ def send_requests(base_url: str) -> None:
         client.get("/qr-code/ada", params={"size": 240})
         client.get("/profile/ada")
         client.get("/me/profile")
+        client.get(f"{mock.auth_url}/oauth2/authorize", params=AUTHORIZATION)
 
 
 def shoot(browser: Browser, view: str, url: str) -> None:
@@ -73,7 +69,7 @@ def shoot(browser: Browser, view: str, url: str) -> None:
             page.goto(url)
             page.locator(".view").wait_for()
             page.wait_for_timeout(500)  # pictures of people are drawn
-            page.screenshot(path=OUT / f"{view}-{width}-{scheme}.png")
+            page.screenshot(path=TAKEN / f"{view}-{width}-{scheme}.png")
             page.close()
 
 

@@ -60,6 +60,32 @@ def test_a_hash_of_capital_letters_is_understood_and_mended_in_two_clicks(consol
     console.done_in(2)
 
 
+def test_a_wrong_avatar_leads_to_its_request_the_reason_and_the_switch_in_three_clicks(
+    console: Console,
+) -> None:
+    address = f"{console.url}/avatar/{hashlib.md5(b'ada@example.com').hexdigest()}"
+    placeholder = console.client.get(address).content
+    console.open()
+    console.click(console.rows().first)
+    expect(console.page.locator(".why")).to_contain_text("email-hashes=sha256")
+    expect(console.page.locator(".remedy")).to_contain_text("an MD5 hash, as old clients send it")
+    console.click(console.page.locator(".why").get_by_role("button", name="Other readings").first)
+    console.click(console.button("Use md5-too in this world"))
+    expect(console.page.locator("#notices")).to_contain_text("md5-too")
+    console.done_in(3)
+    assert console.client.get(address).content != placeholder
+
+
+def test_an_avatar_of_a_hash_in_capital_letters_is_mended_in_two_clicks(console: Console) -> None:
+    wrong = hashlib.sha256(b"ADA@EXAMPLE.COM").hexdigest()
+    assert console.client.get(f"{console.url}/avatar/{wrong}").status_code == 200
+    console.open()
+    console.click(console.rows().first)
+    console.click(console.button("Send again with the right hash"))
+    expect(console.page.locator(".why")).to_contain_text("people/ada.yaml")
+    console.done_in(2)
+
+
 def test_a_wrong_path_is_sent_as_what_was_meant(console: Console) -> None:
     console.client.get("/profile/ada")
     console.open()

@@ -150,6 +150,14 @@ def test_an_operation_is_tried_from_its_example(console: Console) -> None:
     assert (sent["operation"], sent["response"]["status"]) == ("getProfile", 200)
 
 
+def test_an_operation_that_needs_a_token_is_tried_as_somebody(console: Console) -> None:
+    console.open("#/reference/updateOwnProfile")
+    expect(console.page.get_by_label("Sign in as")).to_have_value("ada")
+    console.click(console.button("Send"))
+    expect(console.page.locator(".exchange-head .badge")).to_have_text("200")
+    console.done_in(1)
+
+
 def test_edge_cases_are_sent_with_their_verdict(console: Console) -> None:
     console.open("#/reference/getProfile")
     console.click(console.button("Show edge cases"))

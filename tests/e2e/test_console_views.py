@@ -243,6 +243,17 @@ def test_a_view_fits_its_screen_and_axe_finds_nothing(console: Console, address:
     assert faults == []
 
 
+def test_a_first_visit_fits_a_phone_and_axe_finds_nothing(console: Console) -> None:
+    for width, scheme in zip(WIDTHS, SCHEMES, strict=True):
+        console.page.set_viewport_size({"width": width, "height": 900})
+        console.page.emulate_media(color_scheme=scheme)
+        console.open()
+        box = console.page.locator(".welcome .terminal").bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
+        assert violations(console.page) == []
+
+
 def test_a_page_of_another_origin_gets_nothing_from_the_console(page: Page, mock: Running) -> None:
     site = mock.base_url.removesuffix("/v3")
     page.route(f"{ATTACKER}/**", lambda it: it.fulfill(body="<title>x</title>", content_type=HTML))

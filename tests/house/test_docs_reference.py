@@ -8,6 +8,7 @@ import click
 import pytest
 import yaml
 from tests.house.documentation import ROOT
+from tests.quality.docs.console_pictures import VIEWS, page_of_pictures
 from tests.quality.docs.pages import PAGES
 
 from understudy.cli import main
@@ -48,6 +49,16 @@ def test_every_command_and_option_stands_in_it(name):
 def test_every_operation_stands_in_it(page, document):
     headings = re.findall(r"^### (\w+)$", PAGES[page](), re.M)
     assert [name for name in operation_ids(document) if name not in headings] == []
+
+
+def test_pictures_of_the_console_are_shown_where_they_were_taken(tmp_path):
+    assert "No pictures were there" in page_of_pictures(tmp_path)
+    for name in VIEWS:
+        (tmp_path / f"{name}-desk-light.png").touch()
+    text = page_of_pictures(tmp_path)
+    assert [
+        name for name in VIEWS if f"(../../build/console/{name}-desk-light.png)" not in text
+    ] == []
 
 
 def test_every_rule_stands_in_it():

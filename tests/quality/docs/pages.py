@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.quality.docs import (
     catalogue,
     command_line,
+    console_pictures,
     fault_kinds,
     fixture_files,
     limits_table,
@@ -42,6 +43,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "fixtures.md": fixture_files.page_of_fixtures,
     "python.md": python_api.python_page,
     "pytest.md": python_api.pytest_page,
+    "console-pictures.md": console_pictures.page_of_pictures,
     "make.md": make_targets.page_of_targets,
 }
 

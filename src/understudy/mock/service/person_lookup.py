@@ -17,6 +17,7 @@ def find_person(call: Call, identifier: str) -> Person | None:
     return person or find_by_md5(call, name)
 
 
+@upholds("email-hash-normalised")
 def find_by_md5(call: Call, digits: str) -> Person | None:
     """Returns the person with this MD5 hash of an e-mail address, where such hashes are taken.
 

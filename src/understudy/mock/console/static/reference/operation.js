@@ -45,7 +45,7 @@ function tryIt(operation) {
     h("p", { class: "quiet" }, "The request is sent in this world; its page says why it was answered so."), editor(drafted(operation)));
 }
 
-function drafted({ method, path, parameters, body, document, site }) {
+function drafted({ method, path, parameters, body, document, site, needsToken }) {
   const text = (it) => String(exampleOf(it, document) ?? "");
   const filled = path.replace(/\{([^}]+)\}/g, (whole, name) => {
     const parameter = parameters.find((it) => it.in === "path" && it.name === name);
@@ -62,5 +62,5 @@ function drafted({ method, path, parameters, body, document, site }) {
     request.body = type === FORM ? String(new URLSearchParams(example)) : JSON.stringify(example, null, 2);
     request.bodyAsBase64 = "text"; // the editor sends the text
   }
-  return { site, request, person: null, identity: "anonymous", explanation: {} };
+  return { site, needsToken, request, person: null, identity: "anonymous", explanation: {} };
 }

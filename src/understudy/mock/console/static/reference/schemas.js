@@ -24,6 +24,7 @@ export function operationsOf({ base_path: base, site, document }) {
       method: method.toUpperCase(),
       path: base + path,
       site,
+      needsToken: isRequired(operation.security ?? document.security ?? []),
       summary: operation.summary ?? "",
       description: operation.description ?? "",
       isDeprecated: operation.deprecated === true,
@@ -33,6 +34,11 @@ export function operationsOf({ base_path: base, site, document }) {
       document,
     };
   }));
+}
+
+/** Tells whether no alternative of the requirements is empty (OpenAPI, Security Requirement Object). */
+function isRequired(alternatives) {
+  return alternatives.length > 0 && alternatives.every((schemes) => Object.keys(schemes).length > 0);
 }
 
 /** Returns what a reference leads to; the node itself where it is none. */

@@ -19,10 +19,12 @@ export function editor(exchange) {
   const url = h("input", { id: "edit-url", type: "text", value: exchange.request.url, spellcheck: "false" });
   const headers = h("textarea", { id: "edit-headers", rows: 4, spellcheck: "false", value: written(request.headers) });
   const body = h("textarea", { id: "edit-body", rows: 6, spellcheck: "false", value: request.text ?? "" });
+  const isNew = exchange.id === undefined;
   const person = h("select", { id: "edit-person" },
-    h("option", { value: "same" }, exchange.person ? `as before: ${exchange.person}` : "as before: nobody"),
+    !isNew && h("option", { value: "same" }, `as before: ${exchange.person ?? "nobody"}`),
     h("option", { value: "" }, "nobody"));
-  offerPeople(person);
+  const isTokenTaken = exchange.site !== "authorization";
+  if (isTokenTaken) offerPeople(person, exchange.needsToken === true);
   const send = () => sendAgain(exchange, {
     method: method.value,
     url: url.value,
@@ -34,15 +36,16 @@ export function editor(exchange) {
     event.preventDefault();
     attempt(send);
   } },
-  h("div", { class: "row-of-fields" }, field("edit-method", "Method", method), field("edit-url", "Path and query", url), field("edit-person", "Sign in as", person)),
+  h("div", { class: "row-of-fields" }, field("edit-method", "Method", method), field("edit-url", "Path and query", url), isTokenTaken && field("edit-person", "Sign in as", person)),
   field("edit-headers", "Headers, one a line", headers),
   field("edit-body", request.base64 ? "Body; empty to send the bytes of before" : "Body", body),
   h("button", { class: "primary" }, "Send"));
 }
 
-async function offerPeople(select) {
+async function offerPeople(select, isWanted) {
   const page = await attempt(() => admin("GET", "/people?limit=500"));
   for (const { slug } of page?.people ?? []) select.append(h("option", { value: slug }, slug));
+  if (isWanted && page?.people.length > 0) select.value = page.people[0].slug;
 }
 
 function field(id, label, control) {

@@ -19,6 +19,11 @@ const MISTAKES = [
   ["began with mailto:", (email) => `mailto:${email}`],
 ];
 
+/** @param {string} url @returns {boolean} Whether it holds what looks like a hash of either kind. */
+export function hasHash(url) {
+  return HASH.test(url) || hasMd5(url);
+}
+
 /** @param {string} url @returns {boolean} Whether it holds what looks like an MD5 hash. */
 export function hasMd5(url) {
   return MD5.test(url);

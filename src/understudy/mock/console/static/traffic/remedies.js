@@ -6,7 +6,7 @@
 import { admin } from "../api.js";
 import { h } from "../dom.js";
 import { attempt } from "../notices.js";
-import { hasMd5, misread } from "./hashes.js";
+import { hasHash, hasMd5, misread } from "./hashes.js";
 import { sendAgain } from "./sending.js";
 
 /**
@@ -38,9 +38,15 @@ async function remediesOf(exchange) {
   const { status } = exchange.response;
   const found = exchange.fault ? [withoutFault(exchange)] : [];
   if (!exchange.wasMatched) return [...found, ...(await nearMisses(exchange))];
-  if (exchange.fault || status < 400) return found;
+  if (exchange.fault) return found;
+  if (status < 400) return isOfNobody(exchange) ? withRightHash(exchange) : found;
   const remedy = { 401: signedIn, 403: signedIn, 404: withRightHash, 429: withClearedLimit }[status];
   return [...found, ...((await remedy?.(exchange)) ?? [])];
+}
+
+/** Tells whether a hash led to nobody, and a placeholder or a picture of it was the response. */
+function isOfNobody({ explanation, request }) {
+  return explanation.about === null && hasHash(request.url);
 }
 
 function withoutFault(exchange) {
