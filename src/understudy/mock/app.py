@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -100,11 +101,8 @@ class Mock:
             choices=settings.choices,
             journal=Journal(settings.journal),
         )
-        self.worlds, self._store = persisted(
-            self.world,
-            settings,
-            lambda: fingerprint(settings, self.fixtures, self._declared.files),
-        )
+        pinned = partial(fingerprint, settings, self.fixtures, self._declared.files)
+        self.worlds, self._store = persisted(self.world, settings, pinned)
         self.edge_cases: EdgeCaseSource | None = None
         self.resource = Served()
         self.authorization = Served()

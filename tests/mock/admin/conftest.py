@@ -72,6 +72,10 @@ class Driver:
         assert answer.headers["content-type"] == "application/problem+json"
         return answer.status_code, answer.json()["detail"]
 
+    def refresh(self) -> None:
+        """Brings the default world up to date, as streams do."""
+        self._runner.run(self.mock.worlds.refresh(self.mock.world))
+
     def end_store(self) -> None:
         """Closes the connection to a shared store, on the event loop that it belongs to."""
         self._runner.run(self.mock.close())

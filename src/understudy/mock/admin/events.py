@@ -86,6 +86,7 @@ class EventsAdmin:
                 yield event
             while not watch.is_over:
                 await asyncio.sleep(INTERVAL)
+                await self._worlds.refresh(watch.world)
                 silent += 1
                 for event in watch.look():
                     silent = 0

@@ -70,7 +70,7 @@ def handlers(
         **WorldsAdmin(worlds, apis[0].base_path, choose).handlers,
         **FaultsAdmin(list(operations)).handlers,
         **LimitsAdmin(choose, switches, rules).handlers,
-        **RequestsAdmin(operations, explainer).handlers,
+        **RequestsAdmin(operations, explainer, worlds.refresh).handlers,
         **RulesAdmin(rules, served).handlers,
         **CapsulesAdmin(apis[0].document.raw, served).handlers,
         **DocumentsAdmin(apis).handlers,

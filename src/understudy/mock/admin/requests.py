@@ -1,7 +1,7 @@
 """Lists, counts, searches and streams the journal of a world (``openapi/admin.yaml``)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -17,10 +17,14 @@ from understudy.mock.admin.request_patterns import Pattern, matches, search
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 
 HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it is still there; proxies end those that do not."""
+
+INTERVAL = 0.25
+"""Seconds after which a silent stream looks for requests to other replicas."""
 
 WAITING = 1000
 """Exchanges that a slow follower may fall behind before it misses some."""
@@ -43,11 +47,18 @@ class RequestsAdmin:
     Args:
         operations: operationId to method and path template of every operation of the mock.
         explainer: Explains the responses.
+        refresh: Brings a world up to date that other processes may have changed.
     """
 
-    def __init__(self, operations: Mapping[str, tuple[str, str]], explainer: Explainer) -> None:
+    def __init__(
+        self,
+        operations: Mapping[str, tuple[str, str]],
+        explainer: Explainer,
+        refresh: Callable[[World], Awaitable[None]],
+    ) -> None:
         self._operations = operations
         self._explainer = explainer
+        self._refresh = refresh
 
     @property
     def handlers(self) -> Handlers:
@@ -60,7 +71,7 @@ class RequestsAdmin:
             ("GET", "/requests/unmatched"): list_unmatched,
             ("GET", "/requests/unmatched/near-misses"): self.list_near_misses,
             ("GET", "/requests/har"): get_har,
-            ("GET", "/requests/stream"): stream_requests,
+            ("GET", "/requests/stream"): self.stream_requests,
             ("GET", "/requests/{id}"): self.get_request,
         }
 
@@ -123,6 +134,10 @@ class RequestsAdmin:
             msg = f"There is no request {number} in this world; it remembers {known}."
             raise NotFound(msg)
         return HandlerResponse({**logged(context), "explanation": self._explainer.explain(context)})
+
+    def stream_requests(self, call: Call) -> HandlerResponse:
+        """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
+        return HandlerResponse(_events(call, self._refresh), media_type="text/event-stream")
 
     async def list_near_misses(self, call: Call) -> HandlerResponse:
         """Responds to ``GET /requests/unmatched/near-misses``: what was probably meant."""
@@ -195,12 +210,7 @@ def _logged(contexts: Sequence[RequestContext]) -> list[dict[str, Any]]:
     return [logged(context) for context in contexts]
 
 
-def stream_requests(call: Call) -> HandlerResponse:
-    """Responds to ``GET /requests/stream``: each exchange as it ends, as server-sent events."""
-    return HandlerResponse(_events(call), media_type="text/event-stream")
-
-
-async def _events(call: Call) -> AsyncIterator[bytes]:
+async def _events(call: Call, refresh: Callable[[World], Awaitable[None]]) -> AsyncIterator[bytes]:
     waiting: asyncio.Queue[RequestContext] = asyncio.Queue(WAITING)
 
     def listen(context: RequestContext) -> None:
@@ -211,12 +221,18 @@ async def _events(call: Call) -> AsyncIterator[bytes]:
     listeners.append(listen)
     try:
         yield b": following\n\n"
+        silent = 0.0
         while True:
             try:
-                context = await asyncio.wait_for(waiting.get(), HEARTBEAT)
+                context = await asyncio.wait_for(waiting.get(), INTERVAL)
             except TimeoutError:
-                yield b": still there\n\n"
+                await refresh(call.world)
+                silent += INTERVAL
+                if silent >= HEARTBEAT:
+                    silent = 0.0
+                    yield b": still there\n\n"
                 continue
+            silent = 0.0
             yield b"id: %d\ndata: %s\n\n" % (context.number, orjson.dumps(logged(context)))
     finally:
         listeners.remove(listen)

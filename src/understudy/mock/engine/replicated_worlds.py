@@ -3,10 +3,12 @@
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from operator import itemgetter
 from typing import Protocol
 
+from understudy.errors import StoreUnavailable
 from understudy.mock.engine.journal import CAPACITY, Exercised
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.world_names import DEFAULT
@@ -14,11 +16,18 @@ from understudy.mock.engine.world_selection import Worlds, WorldsPage
 from understudy.mock.engine.worlds import World
 
 
-class UseListener(Protocol):
-    """Is told which worlds a request uses beside the one that it selects."""
+class ReplicaStore(Protocol):
+    """The store of a replica, as its worlds need it."""
 
     def worlds_used(self, worlds: Iterable[World]) -> None:
         """Takes that a request has used these worlds."""
+
+    async def refresh(self, world: World) -> None:
+        """Brings the copy of a world up to date, with its journal.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
 
 
 class ReplicatedWorlds(Worlds):
@@ -27,14 +36,14 @@ class ReplicatedWorlds(Worlds):
     None of them ends by itself here, as only the store knows of the requests to other replicas.
 
     Attributes:
-        uses: Is told which worlds are used.
+        uses: The store, which notes what is used and brings copies up to date.
     """
 
     def __init__(
         self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
     ) -> None:
         super().__init__(default, requires_name=requires_name, capacity=capacity)
-        self.uses: UseListener | None = None
+        self.uses: ReplicaStore | None = None
         self._idle: dict[str, timedelta] = {}
 
     def get(self, name: str) -> World:
@@ -52,6 +61,12 @@ class ReplicatedWorlds(Worlds):
         page = super().page(after, limit)
         self._note_use(page.worlds)
         return page
+
+    async def refresh(self, world: World) -> None:
+        """Brings the copy of a world up to date; it stays as it is while the store does not respond."""
+        if self.uses is not None:
+            with suppress(StoreUnavailable):
+                await self.uses.refresh(world)
 
     async def exercised(self) -> Counter[Exercised]:
         """Returns what was exercised in all worlds."""

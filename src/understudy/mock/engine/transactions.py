@@ -28,6 +28,9 @@ _MOST_ATTEMPTS = 100
 _BACKOFF = 0.0005
 """Seconds that an attempt waits more than the one before it, after the first few."""
 
+_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
+"""Headers that announce a body (RFC 9112, 6.3)."""
+
 _AT_ONCE = 3
 """Attempts that follow one another without waiting."""
 
@@ -120,7 +123,8 @@ class TransactionMiddleware:
         if path == HEALTH_PATH or path.startswith(CONSOLE_PATH):
             await self._without_store(scope, receive, send)
             return
-        replayed = ReplayedReceive(receive)
+        has_body = not _BODY_HEADERS.isdisjoint(head.headers)
+        replayed = ReplayedReceive(receive, has_body=has_body)
         try:
             await self._serve(head, scope, replayed, send)
         except Problem as problem:
@@ -186,14 +190,16 @@ class TransactionMiddleware:
 
 
 class ReplayedReceive:
-    """Receives the messages of a client once, for every attempt at its request.
+    """Receives the body of a request once, for every attempt at it.
 
     Args:
-        receive: Receives them.
+        receive: Receives the messages of the client.
+        has_body: Whether a body is announced.
     """
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, *, has_body: bool) -> None:
         self._receive = receive
+        self._is_whole = not has_body
         self._messages: list[Message] = []
         self._place = 0
         self._transaction: Transaction | None = None
@@ -209,8 +215,8 @@ class ReplayedReceive:
             Superseded: The client took its time, and another request changed the world meanwhile.
         """
         if self._place == len(self._messages):
-            if self._transaction is None or self._transaction.is_over:
-                return await self._receive()
+            if self._is_whole or self._transaction is None or self._transaction.is_over:
+                return await self._receive()  # tells when the client leaves
             await self._transaction.pause(self._keep_next)
         self._place += 1
         return self._messages[self._place - 1]
@@ -218,6 +224,7 @@ class ReplayedReceive:
     async def _keep_next(self) -> Message:
         message = await self._receive()
         self._messages.append(message)
+        self._is_whole = not message.get("more_body", False)
         return message
 
 

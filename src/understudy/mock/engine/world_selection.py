@@ -256,6 +256,9 @@ class Worlds:
             raise NotFound(msg)
         return snapshot
 
+    async def refresh(self, world: World) -> None:
+        """Brings a world up to date, where other processes may have changed it; here none has."""
+
     async def exercised(self) -> Counter[Exercised]:
         """Returns what was exercised in all worlds, deleted ones included.
 

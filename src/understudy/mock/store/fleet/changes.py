@@ -15,7 +15,7 @@ from understudy.mock.engine.records import RecordChange
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.fleet.copies import LoggedChange, WorldCopy, exercised_row
+from understudy.mock.store.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy, exercised_row
 from understudy.mock.store.fleet.journal_rows import journal_row
 from understudy.mock.store.state_rows import WINDOWS, Rows
 
@@ -242,4 +242,4 @@ class WorldChanges:
         world.history.withdraw()
         if self.has_other_journal:
             world.journal.resume(0)
-            self.copy.journal = b"unknown"
+            self.copy.journal = UNKNOWN_ENTRY

@@ -28,8 +28,8 @@ _NUMBER_DIGITS = 16
 NO_ENTRY = b"none"
 """Stands for the last entry of an empty journal."""
 
-OUT_OF_ORDER = b"unknown"
-"""Stands for the last entry of a journal of which entries are missing here."""
+UNKNOWN_ENTRY = b"unknown"
+"""Stands for the last entry of a journal that has to be loaded again."""
 
 
 class LoggedChange(Struct, array_like=True):

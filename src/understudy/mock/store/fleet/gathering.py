@@ -1,6 +1,6 @@
 """Tells the transaction of a request what worlds say of their changes."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from datetime import timedelta
 
@@ -20,10 +20,20 @@ class ChangeGatherer:
 
     Args:
         rows: Encodes records.
+        refresh: Brings the copy of a world up to date.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, refresh: Callable[[World], Awaitable[None]]) -> None:
         self._rows = rows
+        self._refresh = refresh
+
+    async def refresh(self, world: World) -> None:
+        """Brings the copy of a world up to date, with its journal.
+
+        Raises:
+            StoreUnavailable: The store does not respond.
+        """
+        await self._refresh(world)
 
     def worlds_used(self, worlds: Iterable[World]) -> None:
         """Takes that a request has used these worlds."""

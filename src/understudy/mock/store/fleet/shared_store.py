@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import count
 from os import urandom  # no fixture: replicas must differ
 from typing import Any, Final
@@ -109,7 +110,7 @@ class SharedWorldStore:
             msg = f"--state: {reason}"
             raise StartupError(msg)
         worlds = self._worlds
-        worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows)
+        worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows, self.refresh)
 
     def _join_message(self) -> bytes:
         tag = self.next_tag()
@@ -135,6 +136,7 @@ class SharedWorldStore:
         outcome, known, *others = reply
         if outcome == b"joined":
             self._fleet = known
+            self._worlds.started = datetime.fromtimestamp(others[0] / 1e6, UTC)
             return None
         if outcome == b"schema":
             order = "an older" if known < SCHEMA else "a newer"

@@ -16,7 +16,7 @@ from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.transactions import Superseded
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.changes import WorldChanges
-from understudy.mock.store.fleet.copies import OUT_OF_ORDER, Copies
+from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
@@ -192,6 +192,7 @@ class ReplicaTransaction:
                 known.append(self.changes(world).known(is_steering=is_steering))
         message = {"known": known, "changes": [], "list": b"", "snapshots": [], "new_list": b""}
         reply = await self._store.run(message)
+        self._changes.clear()  # there is nothing to take back
         if reply[0] == b"stale":
             await self._take(reply)
 
@@ -240,8 +241,6 @@ class ReplicaTransaction:
             if copy.journal == reply[1]:
                 world.journal.add(context)
                 copy.journal = tag
-            else:
-                copy.journal = OUT_OF_ORDER
         if not changes.made:
             settle_numbered(world, context.started, (context.method, context.path), numbers)
 

@@ -1,9 +1,10 @@
-local known = call('HMGET', FLEET, 'id', 'schema', 'version')
+local known = call('HMGET', FLEET, 'id', 'schema', 'version', 'started')
 if not known[1] then
   call('DEL', FILES)
-  call('HSET', FLEET, 'id', request.id, 'schema', request.schema, 'version', request.version)
+  local now = call('TIME')
+  known = {request.id, request.schema, request.version, now[1] .. string.format('%06d', now[2])}
+  call('HSET', FLEET, 'id', known[1], 'schema', known[2], 'version', known[3], 'started', known[4])
   for name, digest in pairs(request.files) do call('HSET', FILES, name, digest) end
-  known = {request.id}
 elseif tonumber(known[2]) ~= request.schema then
   return {'schema', tonumber(known[2]), known[3]}
 else
@@ -31,5 +32,4 @@ if call('EXISTS', keys('default').about) == 0 then
   call('RPUSH', k.changes, default.tag)
   call('SET', LIST, default.tag)
 end
-local now = call('TIME')
-return {'joined', known[1], tonumber(now[1]) * 1000000 + tonumber(now[2])}
+return {'joined', known[1], tonumber(known[4])}

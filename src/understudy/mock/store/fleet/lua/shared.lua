@@ -39,7 +39,8 @@ local function journal_since(k, known, total, forgotten, last)
   if known.journal == last then return false end
   local length = call('LLEN', k.journal)
   local place = known.total - (total - length) -- of the first entry that is not known
-  local is_continued = place > 0 and place <= length and known.total > known.forgotten
+  local is_first = known.journal == 'none' and known.total == 0 and total == length
+  local is_continued = is_first or place > 0 and place <= length and known.total > known.forgotten
     and string.sub(call('LINDEX', k.journal, place - 1), 1, TAG) == known.journal
   local entries = call('LRANGE', k.journal, is_continued and place or 0, -1)
   return {is_continued and 1 or 0, total, forgotten, last, entries, call('HGETALL', k.exercised)}
