@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -116,9 +116,13 @@ class Session:
         port = request.url.port
         assert port is not None
         application = self.recording.applications[port]
-        response = self._runner.run(exchanged(application, request))
+        response = self.run(exchanged(application, request))
         response.read()
         return response
+
+    def run(self, response: Coroutine[Any, Any, httpx.Response]) -> httpx.Response:
+        """Waits for a response in the session's event loop."""
+        return self._runner.run(response)
 
     def close(self) -> None:
         self._runner.run(self.recording.aclose())

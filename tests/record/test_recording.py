@@ -1,5 +1,6 @@
 """A recording holds what an app needs of a deployment, and nothing of its people."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -27,7 +28,8 @@ from tests.record.proxied import (
 from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment, time_of
 from understudy.api.in_process import mock as mock_in_process
-from understudy.cli.recording import report, write
+from understudy.cli.exit_codes import ExitCode
+from understudy.cli.recording import finished, report, write
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import email_hash
 from understudy.deployments.target_files import load_target
@@ -36,7 +38,9 @@ from understudy.errors import StartupError
 from understudy.mock.settings import Settings
 from understudy.record.anonymising import Anonymiser
 from understudy.record.generated_pictures import PictureForm, form_of
+from understudy.record.proxy import Proxy
 from understudy.record.recorder import expect_new, write_whole
+from understudy.record.traffic_judge import TrafficJudge
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.run import RunOptions
 
@@ -187,18 +191,25 @@ def test_no_canary_is_in_any_file_or_line(tmp_path, capsys):
     served(out).close()
 
 
-def test_no_canary_is_said_when_the_recorder_crashes(monkeypatch, capsys):
-    def crash(_self, exchange):
-        msg = f"{exchange.request.url} {exchange.response.body!r}"
+@pytest.mark.parametrize(
+    ("part", "name"), [(Anonymiser, "anonymous"), (TrafficJudge, "_judge"), (Proxy, "_pass_on")]
+)
+def test_no_canary_is_printed_or_logged_when_a_part_crashes(
+    part, name, monkeypatch, capsys, caplog
+):
+    def crash(*values: object, **_more: object) -> None:
+        msg = f"{CANARY} {values}"
         raise RuntimeError(msg)
 
     flock = Flock()
-    monkeypatch.setattr(Anonymiser, "anonymous", crash)
-    with proxied(CanaryDeployment(flock), key=KEY) as session:
+    monkeypatch.setattr(part, name, crash)
+    with caplog.at_level("DEBUG"), proxied(CanaryDeployment(flock), key=KEY) as session:
         send_canaries(session, flock)
-    report(session.recording)
-    output = "".join(capsys.readouterr())
-    assert "The proxy itself failed: RuntimeError in recorder.py" in output
+        gc.collect()  # an error that nobody has read is logged when its future is collected
+        code = finished(session.recording, None)
+    output = "".join(capsys.readouterr()) + caplog.text
+    assert "The proxy itself failed: RuntimeError in " in output
+    assert code != ExitCode.DONE
     assert found_in(output.encode()) == []
 
 

@@ -22,6 +22,7 @@ from understudy.cli.writing import expect_writable
 from understudy.deployments.exchange import Identity
 from understudy.errors import StartupError
 from understudy.mock.engine import server
+from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
 from understudy.verify.findings import Finding
@@ -29,7 +30,7 @@ from understudy.verify.findings import Finding
 HOST: Final = "127.0.0.1"
 """The address that the proxy listens on: it passes on whatever a client sends."""
 
-_TALKATIVE: Final = ("httpcore", "httpx", "uvicorn.error", "python_multipart")
+_TALKATIVE: Final = ("asyncio", "httpcore", "httpx", "python_multipart", "uvicorn.error")
 """Loggers that can be made to write headers, or the texts of errors."""
 
 
@@ -122,11 +123,26 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
             ),
             _announce if not options.is_quiet else _ignore,
         )
-        _serve(recording, (resource, authorization), options.ready_file)
-        recording.finish()
+        try:
+            _serve(recording, (resource, authorization), options.ready_file)
+            return finished(recording, options.out)
+        except StartupError:
+            raise
+        except Exception as error:  # a traceback would print its text
+            click.secho(f"The proxy itself failed: {place_of(error)}", fg="red", err=True)
+            return ExitCode.INTERNAL
+
+
+def finished(recording: Recording, out: Path | None) -> ExitCode:
+    """Judges what has passed to its end, reports, writes the recording, and returns the exit code.
+
+    Raises:
+        StartupError: The recording cannot be written.
+    """
+    recording.finish()
     code = report(recording)
-    if recording.recorder is not None and options.out is not None:
-        write(recording.recorder, options.out)
+    if recording.recorder is not None and out is not None:
+        write(recording.recorder, out)
     return code
 
 
@@ -244,6 +260,10 @@ def report(recording: Recording) -> ExitCode:
         click.echo(
             f"{own['mock']} responses of the mock, {own['fallback']} where the deployment had none"
         )
+    if judge.evaluator.internal_errors:
+        number = len(judge.evaluator.internal_errors)
+        msg = f"{number} checks failed themselves; `verify --har` on the recording says which."
+        click.secho(msg, fg="red", err=True)
     for place, times in judge.proxy_failures.items():
         click.secho(f"The proxy itself failed: {place} ({times} times)", fg="red", err=True)
     if findings:

@@ -24,6 +24,7 @@ from understudy.record.upstream import NoUpstreamResponse
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.run import evaluator_of, judged
+from understudy.verify.token_accounts import TokenAccounts
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class TrafficJudge:
         self._number = 0
         self.is_blocking = is_blocking
         self.evaluator = evaluator_of(deployment.target, document, ())
+        self._accounts = TokenAccounts(deployment.target)
         self.counts = TrafficCounts()
         self.proxy_failures: dict[str, int] = {}
 
@@ -91,7 +93,7 @@ class TrafficJudge:
         """Takes a whole exchange; returns what is wrong with it if responses are withheld."""
         at = self._deployment.time.now()
         task = asyncio.get_running_loop().run_in_executor(
-            self._thread, self._judge, request, response, at, span.overlaps_change
+            self._thread, self._judge_safely, request, response, at, span.overlaps_change
         )
         return await task if self.is_blocking else None
 
@@ -112,12 +114,27 @@ class TrafficJudge:
         """Waits until everything that passed is judged."""
         self._thread.shutdown()
 
-    def _judge(
+    def _judge_safely(
         self,
         request: ProxiedRequest,
         response: ProxiedResponse,
         at: datetime,
         overlaps_change: bool,  # noqa: FBT001 - called by the executor, by position
+    ) -> str | None:
+        """Judges an exchange; the event loop would log an error with its text."""
+        try:
+            return self._judge(request, response, at, overlaps_change=overlaps_change)
+        except Exception as error:
+            self.failed(place_of(error))
+            return None
+
+    def _judge(
+        self,
+        request: ProxiedRequest,
+        response: ProxiedResponse,
+        at: datetime,
+        *,
+        overlaps_change: bool,
     ) -> str | None:
         exchange = self._exchange(request, response, at)
         if exchange is None:
@@ -127,6 +144,7 @@ class TrafficJudge:
         self._judged_bytes += len(exchange.request.body) + len(exchange.response.body)
         if overlaps_change or self._judged_bytes > JUDGED_BYTES.most:
             self._forget()
+        exchange = self._accounts.assigned(exchange, self.evaluator.history)
         self._keep(exchange)
         for finding in judged(self.evaluator, exchange):
             if not finding.is_note:

@@ -9,6 +9,7 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.recordings import read_recording
 from understudy.verify.run import evaluator_of, judged, routes_of
 from understudy.verify.shapes import bundled
+from understudy.verify.token_accounts import TokenAccounts
 
 
 def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) -> Outcome:
@@ -27,8 +28,10 @@ def judge_recorded(archive: Path, deployment: Deployment, rules: Sequence[str]) 
     evaluator = evaluator_of(target, document, rules)
     exchanges = tuple(read_recording(archive, target, routes_of(target, document)))
     wording = deployment.wording
-    for exchange in exchanges:
-        judged(evaluator, exchange if wording is None else wording.recorded(exchange))
+    accounts = TokenAccounts(target)
+    for each in exchanges:
+        exchange = each if wording is None else wording.recorded(each)
+        judged(evaluator, accounts.assigned(exchange, evaluator.history))
     return Outcome(
         target=target.base_url,
         seed=0,
