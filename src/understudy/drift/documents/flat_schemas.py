@@ -8,13 +8,13 @@ members of requests, ``writeOnly`` members of responses.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 
+from understudy.drift.documents.alternatives import UNSPLIT, Alternatives, Parts
 from understudy.drift.documents.value_ranges import Ranges, merged_ranges, ranges_of
-from understudy.openapi.composition import COMPOSING
+from understudy.drift.documents.whole_values import WholeValues, json_text
 from understudy.openapi.directions import Flag, is_flagged
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.schemas import in_draft_7
@@ -24,9 +24,6 @@ Direction = Literal["request", "response"]
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 """The types of JSON Schema; a ``number`` that need not be whole is listed beside ``integer``."""
 
-MOST_ALTERNATIVES: Final = 32
-"""Number of alternatives of one schema that are compared; of more the first ones."""
-
 FOREIGN: Final[Mapping[Direction, Flag]] = {"request": "readOnly", "response": "writeOnly"}
 """The flag of members that a message of a direction never has."""
 
@@ -35,13 +32,10 @@ _COMPARED_WHOLE: Final = frozenset(
         *("not", "if", "then", "else", "contains", "minContains", "maxContains", "prefixItems"),
         *("patternProperties", "propertyNames", "dependentRequired", "dependentSchemas"),
         *("unevaluatedItems", "unevaluatedProperties", "uniqueItems", "multipleOf"),
-        *("contentEncoding", "contentMediaType"),
+        *("contentEncoding", "contentMediaType", UNSPLIT),
     }
 )
 """Keywords whose change cannot be split: one more narrows a schema, one less widens it."""
-
-Parts = tuple[Node, ...]
-"""Schemas that all apply to one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +90,8 @@ class FlatSchemas:
 
     def __init__(self, document: Document, direction: Direction) -> None:
         self._document = document
+        self._alternatives = Alternatives(document)
+        self._whole_values = WholeValues(document)
         self._flag = FOREIGN[direction]
         self._known: dict[tuple[str, ...], tuple[FlatSchema, ...]] = {}
 
@@ -103,41 +99,11 @@ class FlatSchemas:
         """Returns the alternatives of schemas that all apply to one value."""
         key = tuple(part.pointer for part in parts)
         if key not in self._known:
-            combined = product(*(self._expanded(part, frozenset()) for part in parts))
-            flats = [
-                self._flat([one for group in groups for one in group], parts[0].pointer)
-                for groups in _limited(combined)
-            ]
+            flats = [self._flat(it, parts[0].pointer) for it in self._alternatives.of(parts)]
             self._known[key] = _with_null_as_type(flats)
         return self._known[key]
 
-    def _expanded(self, node: Node, within: frozenset[str]) -> list[Parts]:
-        """Returns the alternatives of a schema, each as schemas without composition."""
-        if node.value is False:
-            return []
-        if not isinstance(node.value, dict) or node.pointer in within:
-            return [()]
-        within |= {node.pointer}
-        expanded: list[Parts] = [(node,)]
-        if isinstance(node.value.get("$ref"), str):
-            target = self._document.follow(node)
-            siblings = () if self._document.is_30 else (node,)
-            expanded = [(*siblings, *group) for group in self._expanded(target, within)]
-        for keyword in COMPOSING:
-            listed = node.child(keyword)
-            if listed is None or not isinstance(listed.value, list):
-                continue
-            groups = [self._expanded(part, within) for _, part in listed.children()]
-            if keyword == "allOf":
-                choices = [
-                    tuple(one for g in group for one in g) for group in _limited(product(*groups))
-                ]
-            else:
-                choices = [choice for group in groups for choice in group]
-            expanded = [(*base, *choice) for base, choice in _limited(product(expanded, choices))]
-        return expanded
-
-    def _flat(self, parts: list[Node], pointer: str) -> FlatSchema:
+    def _flat(self, parts: Parts, pointer: str) -> FlatSchema:
         values = _values(parts)
         types = _types(parts)
         if values is not None:
@@ -158,10 +124,19 @@ class FlatSchemas:
             required=frozenset(_required(parts)) - missing,
             others=_others(parts),
             items=tuple(it for part in parts if (it := part.child("items")) is not None),
-            keywords=frozenset(_keywords(parts, self._document)),
-            default=next((_json(it.value["default"]) for it in parts if "default" in it.value), ""),
+            keywords=frozenset(self._keywords(parts)),
+            default=next(
+                (json_text(it.value["default"]) for it in parts if "default" in it.value), ""
+            ),
             discriminator=next(_discriminators(parts), ""),
         )
+
+    def _keywords(self, parts: Iterable[Node]) -> Iterator[str]:
+        for part in parts:
+            for keyword in sorted(_COMPARED_WHOLE & part.value.keys()):
+                value = part.value[keyword]
+                if value is not False or keyword.startswith("unevaluated"):
+                    yield f"{keyword}: {self._whole_values.text(value)}"
 
     def _is_foreign(self, schemas: Parts) -> bool:
         return any(is_flagged(one, self._flag, self._document.follow) for one in schemas)
@@ -192,10 +167,6 @@ def types_text(types: frozenset[str]) -> str:
     return " or ".join(sorted(named)) or "no type"
 
 
-def _limited(combined: Iterable[Any]) -> list[Any]:
-    return [one for one, _ in zip(combined, range(MOST_ALTERNATIVES), strict=False)]
-
-
 def _with_null_as_type(flats: list[FlatSchema]) -> tuple[FlatSchema, ...]:
     """Returns alternatives of which none is null alone, unless it is the only one."""
     rest = [flat for flat in flats if flat.types != {"null"}]
@@ -209,10 +180,6 @@ def _with_null_as_type(flats: list[FlatSchema]) -> tuple[FlatSchema, ...]:
         )
         for flat in rest
     )
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _type_of(text: str) -> frozenset[str]:
@@ -241,7 +208,7 @@ def _values(parts: Iterable[Node]) -> frozenset[str] | None:
         if "const" in part.value:
             listed = [part.value["const"]]
         if isinstance(listed, list):
-            own = frozenset(map(_json, listed))
+            own = frozenset(map(json_text, listed))
             values = own if values is None else values & own
     return values
 
@@ -262,28 +229,6 @@ def _others(parts: Iterable[Node]) -> Parts | None:
     if any(schema.value is False for schema in rest):
         return None
     return tuple(schema for schema in rest if schema.value not in (True, {}))
-
-
-def _keywords(parts: Iterable[Node], document: Document) -> Iterator[str]:
-    for part in parts:
-        for keyword in sorted(_COMPARED_WHOLE & part.value.keys()):
-            value = part.value[keyword]
-            if value is not False or keyword.startswith("unevaluated"):
-                yield f"{keyword}: {_json(_resolved(value, document, 0))}"
-
-
-def _resolved(value: Any, document: Document, depth: int) -> Any:
-    """Returns a value with its references replaced, as deep as they are compared."""
-    if depth > MOST_ALTERNATIVES:
-        return None
-    if isinstance(value, list):
-        return [_resolved(item, document, depth + 1) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if isinstance(value.get("$ref"), str):
-        target = document.follow(Node("#", value)).value
-        return _resolved(target, document, depth + MOST_ALTERNATIVES // 4)
-    return {name: _resolved(member, document, depth + 1) for name, member in value.items()}
 
 
 def _discriminators(parts: Iterable[Node]) -> Iterator[str]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Final
 
 from understudy.drift.documents.flat_schemas import TYPES, Direction, FlatSchema, types_text
 from understudy.drift.documents.value_ranges import changed_ranges
+
+LONGEST_SHOWN: Final = 160
+"""Characters of a value that a change shows."""
 
 _WIDER_FORMATS: Final = {("int32", "int64"), ("float", "double")}
 """Pairs of formats of which the second has all values of the first."""
@@ -148,8 +152,8 @@ def _values(old: FlatSchema, new: FlatSchema) -> Iterator[SchemaChange]:
         return
     yield SchemaChange(
         "enum",
-        before=_listed(before, after),
-        after=_listed(after, before),
+        before=_shortened(_listed(before, after)),
+        after=_shortened(_listed(after, before)),
         narrows=after is not None and (before is None or bool(before - after)),
         widens=before is not None and (after is None or bool(after - before)),
         pointer=new.pointer,
@@ -198,9 +202,16 @@ def _sets(
     if old != new:
         yield SchemaChange(
             kind,
-            before=", ".join(sorted(old - new)),
-            after=", ".join(sorted(new - old)),
+            before=_shortened(", ".join(sorted(old - new))),
+            after=_shortened(", ".join(sorted(new - old))),
             narrows=bool(new - old),
             widens=bool(old - new),
             pointer=schema.pointer,
         )
+
+
+def _shortened(text: str) -> str:
+    """Returns the start of a long text, with a hash by which it differs from others."""
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[:LONGEST_SHOWN]}… (SHA-256 {sha256(text.encode()).hexdigest()[:8]})"

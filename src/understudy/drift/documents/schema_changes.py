@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from understudy.drift.documents.alternatives import Parts
 from understudy.drift.documents.flat_schemas import (
     Direction,
     FlatSchema,
     FlatSchemas,
-    Parts,
     types_text,
 )
 from understudy.drift.documents.keyword_changes import SchemaChange, keyword_changes, member_changes
