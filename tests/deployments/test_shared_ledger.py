@@ -21,7 +21,8 @@ from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment, deployment_of, ledger_of
 from understudy.deployments.ledger import ANONYMOUS, Ledger, is_store
 from understudy.deployments.refusals import BudgetSpent
-from understudy.deployments.shared_ledger import SharedLedger, shown_url
+from understudy.deployments.shared_ledger import SharedLedger
+from understudy.deployments.store_client import shown_url
 from understudy.deployments.target import Budget, Credentials, Target
 from understudy.deployments.target_files import load_target
 from understudy.errors import StartupError

@@ -75,6 +75,12 @@ def _keep_tables() -> None:
     metavar="I/N",
     help="Judge part I of N, each on another machine; `understudy merge` joins the reports.",
 )
+@click.option(
+    "--examples",
+    envvar="UNDERSTUDY_EXAMPLES",
+    metavar="URL",
+    help="Store, such as valkey://host/0, that shares between machines what broke a scenario.",
+)
 @fail_on_option
 @click.option(
     "--facts",

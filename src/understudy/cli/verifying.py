@@ -16,6 +16,7 @@ from understudy.cli.losses import print_losses
 from understudy.cli.reporting import Reporting, console_of, prepared, reported, reporting_of
 from understudy.cli.shown_runs import shown
 from understudy.deployments.deployment import Deployment
+from understudy.deployments.ledger import is_store
 from understudy.errors import StartupError
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
@@ -38,6 +39,7 @@ class VerifyOptions:
         har: Recorded traffic to judge instead of sending.
         is_quiet: True for no progress.
         shard: The part of the work that this run does; None for all of it.
+        examples: URL of the store that shares what broke scenarios.
     """
 
     where: DeploymentOptions
@@ -48,6 +50,7 @@ class VerifyOptions:
     har: Path | None = None
     is_quiet: bool = False
     shard: Shard | None = None
+    examples: str | None = None
 
 
 def typed(options: Mapping[str, Any]) -> VerifyOptions:
@@ -66,6 +69,7 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         har=options["har"],
         is_quiet=options["quiet"],
         shard=_shard(options, is_shared=not where.is_mock),
+        examples=options["examples"],
     )
 
 
@@ -90,6 +94,8 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     """
     catalogue(options.rules)  # before anything is written or sent
     accepted = prepared(options.reporting)
+    if options.examples is not None:
+        _expect_examples(options.examples)
     deployment = open_deployment(options.where, environment)
     if deployment.document is not None:
         print_losses(deployment.document.path, deployment.document.losses)
@@ -97,6 +103,21 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     outcome = _outcome(options, deployment, console)
     secrets = deployment.target.secrets()
     return reported(options.reporting, outcome, secrets, accepted, environment)
+
+
+def _expect_examples(url: str) -> None:
+    """Accepts a store for examples that responds.
+
+    Raises:
+        StartupError: It is none, or does not respond.
+    """
+    if not is_store(url):
+        msg = f"--examples: {url!r} is not the URL of a store; write valkey://host:6379/0."
+        raise StartupError(msg)
+    # The client of the store is of an extra.
+    from understudy.deployments.store_client import expect_store
+
+    expect_store(url, "--examples")
 
 
 def _outcome(options: VerifyOptions, deployment: Deployment, console: Console) -> Outcome:
@@ -120,6 +141,7 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
             is_preflighted=not options.where.is_mock,
             undisturbed=noted,
             shard=options.shard,
+            examples=options.examples,
         )
         return judge(deployment, run_options)
 

@@ -10,25 +10,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import redis
 
-from understudy.deployments.ledger import HOUR, STORE_SCHEMES
+from understudy.deployments.ledger import HOUR
 from understudy.deployments.refusals import BudgetSpent
+from understudy.deployments.store_client import opened_store, shown_url
 from understudy.errors import StartupError
-
-PASSWORD_VARIABLE: Final = "UNDERSTUDY_STATE_PASSWORD"
-"""Environment variable of the store's password, for those who want it in no file."""
-
-AUTHORITY_VARIABLE: Final = "UNDERSTUDY_STATE_CA"
-"""Environment variable of the file with the authorities that the store's certificate is held to."""
 
 LEASE: Final = timedelta(minutes=5)
 """The time after its last request until the others may use what a run kept for undoing."""
-
-PATIENCE: Final = 5.0
-"""Seconds that a store may take to respond."""
 
 _COUNT: Final = """
 local sent, leases, amounts = KEYS[1], KEYS[2], KEYS[3]
@@ -84,7 +75,7 @@ class SharedLedger:
         self._used: dict[str, int] = {}
         self._first: dict[str, datetime] = {}
         try:
-            self._store = redis.Redis.from_url(_library_url(url), **_options(url))
+            self._store = opened_store(url)
             self._script: Callable[..., Any] = self._store.register_script(_COUNT)
             self._count("anonymous", "read")
         except (redis.RedisError, ValueError, OSError) as error:
@@ -153,30 +144,6 @@ class SharedLedger:
 
     def _keys(self, bucket: str) -> list[str]:
         return [f"{self._prefix}:{bucket}:{kind}" for kind in ("sent", "leases", "amounts")]
-
-
-def shown_url(url: str) -> str:
-    """Returns the URL of a store without its password."""
-    parts = urlsplit(url)
-    user = f"{parts.username}@" if parts.username else ""
-    place = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{user}{place}{parts.path}"
-
-
-def _library_url(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{STORE_SCHEMES[scheme.lower()]}://{rest}"
-
-
-def _options(url: str) -> dict[str, Any]:
-    """Returns what the URL leaves to the environment, and how long the store may take."""
-    options: dict[str, Any] = {"socket_timeout": PATIENCE, "socket_connect_timeout": PATIENCE}
-    password, authority = os.environ.get(PASSWORD_VARIABLE), os.environ.get(AUTHORITY_VARIABLE)
-    if password and urlsplit(url).password is None:
-        options["password"] = password
-    if authority and _library_url(url).startswith("rediss:"):
-        options["ssl_ca_certs"] = authority
-    return options
 
 
 def _milliseconds(span: timedelta) -> int:

@@ -54,6 +54,7 @@ class RunOptions:
         needs_interface: True to refuse the document of another service, of which no rule could
             judge anything; False where generated cases of any service are sent.
         shard: The part of the work that this run does; None for all of it.
+        examples: URL of the store that shares what broke scenarios; None to share nothing.
     """
 
     rules: tuple[str, ...] = ()
@@ -65,6 +66,7 @@ class RunOptions:
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
     needs_interface: bool = True
     shard: Shard | None = None
+    examples: str | None = None
 
 
 class RuleBroken(Exception):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
@@ -64,7 +64,16 @@ def play(run: Run, name: str, examples: int, steps: int = 12) -> str:
         Refusal: The budget or the time is used up.
     """
     chosen = scenario_settings(examples, steps)
-    return play_machine(run, partial(SCENARIOS[name], run, name), chosen)
+    machine = partial(SCENARIOS[name], run, name)
+    if run.options.examples is None:
+        return play_machine(run, machine, chosen)
+    from understudy.verify.scenarios.shared_examples import shared_examples  # noqa: PLC0415 - of an extra
+
+    base_url = run.deployment.target.base_url
+    with shared_examples(run.options.examples, base_url, name) as database:
+        phases = (Phase.reuse, *chosen.phases)  # what broke a rule anywhere is tried first
+        shared = settings(chosen, derandomize=False, database=database, phases=phases)
+        return play_machine(run, seed(run.options.seed)(machine), shared)
 
 
 def play_items(
