@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from understudy.mock.settings import STORE_SCHEMES
-
 _DIGITS, _PORTS = 5, 2**16
 
 _DIRECTORY = click.Path(path_type=Path, file_okay=False)
@@ -62,6 +60,9 @@ class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above
         if "://" not in text:
             directory: Path = _DIRECTORY.convert(value, param, ctx)
             return directory
+        # The settings of the mock import what reads documents, which `--help` need not wait for.
+        from understudy.mock.settings import STORE_SCHEMES
+
         scheme = text.partition("://")[0].lower()
         if scheme not in STORE_SCHEMES:
             known = ", ".join(f"{name}://" for name in STORE_SCHEMES)
