@@ -117,3 +117,11 @@ def test_every_report_of_a_run_is_written(target, tmp_path):
     result = drift("--target", target, "--rules", RULES, "--report", "github", *reports)
     assert "::error title=document-bound::" in result.output
     assert all("document-bound" in path.read_text() for path in files.values())
+
+
+def test_what_the_budget_does_not_allow_is_told_and_can_end_the_command_with_3(target):
+    options = ["--target", target, "--rules", "qr-default-size,profile-unknown-404"]
+    target.write_text(f"{target.read_text()}[budget]\nanonymous = 0\n")
+    result = drift(*options, "--fail-on", "not-checked")
+    assert result.exit_code == 3, result.output
+    assert "rules not checked: the hour's budget for requests without a token" in result.output

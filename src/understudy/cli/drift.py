@@ -10,9 +10,7 @@ import click
 from understudy.cli import completion
 from understudy.cli.deployment_options import limit_options
 from understudy.cli.option_types import rule_ids
-from understudy.cli.report_options import parsed_by
-
-FAIL_ON = ("findings", "notes", "nothing")
+from understudy.cli.report_options import FAIL_ON, parsed_by
 
 
 def _formats() -> Collection[str]:

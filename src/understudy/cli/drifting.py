@@ -212,10 +212,11 @@ def _write(
 
 
 def exit_code(report: DriftReport, wanted: frozenset[str]) -> ExitCode:
-    """Returns 1 for what ``--fail-on`` names or was not undone, and 3 for runs that stopped."""
+    """Returns 1 for what ``--fail-on`` names or was not undone, 3 for what was left unchecked."""
     if "nothing" in wanted:
         return ExitCode.DONE
     is_bad = ("findings" in wanted and report.findings) or ("notes" in wanted and report.notes)
     if is_bad or report.not_restored:
         return ExitCode.FINDINGS
-    return ExitCode.INCOMPLETE if report.stopped else ExitCode.DONE
+    is_open = "not-checked" in wanted and report.not_checked
+    return ExitCode.INCOMPLETE if report.stopped or is_open else ExitCode.DONE

@@ -30,7 +30,8 @@ USES: Final = {
         ExitCode.FINDINGS: "there are differences that `--fail-on` names, in behaviour or in documents"
         " (by default those that the contract does not leave open, and changes that break clients),"
         " or a change was not undone",
-        ExitCode.INCOMPLETE: "a run was stopped, so that not everything was compared",
+        ExitCode.INCOMPLETE: "a run was stopped; or, with `--fail-on not-checked`, rules were not checked"
+        " that could have been",
     },
     "exec": {ExitCode.INTERRUPTED: "else the exit code of the command that it runs"},
     "exercised": {ExitCode.FINDINGS: "less than `--threshold` was used"},

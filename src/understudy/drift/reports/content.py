@@ -129,6 +129,8 @@ class DriftReport(Struct, frozen=True):
         causes: The differences by their causes.
         documents: The documents that were compared.
         not_compared: What was not compared, and why, in one line each.
+        not_checked: Rules that could have been checked in every run and were not, with the reason
+            in one line for each reason.
         stopped: Why runs ended early, in one line each.
         not_restored: One line for each change that could not be undone.
         version: Version of this format.
@@ -140,6 +142,7 @@ class DriftReport(Struct, frozen=True):
     causes: list[ReportedCause]
     documents: list[ReportedDocuments]
     not_compared: list[str]
+    not_checked: list[str]
     stopped: list[str]
     not_restored: list[str]
     version: Literal[2] = 2

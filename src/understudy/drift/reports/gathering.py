@@ -1,6 +1,7 @@
 """Makes the content of a report from what was compared; secrets are masked from here on."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -18,6 +19,7 @@ from understudy.drift.reports.content import (
     ReportedDocuments,
 )
 from understudy.verify.findings import ANSWERS, BODY_SHOWN, Finding, text_of
+from understudy.verify.reports.grouping import counted
 from understudy.verify.reproducing import commands
 
 QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})
@@ -33,6 +35,7 @@ def report_of_documents(pair: ComparedDocuments) -> DriftReport:
         causes=[],
         documents=[_documents(pair)],
         not_compared=[],
+        not_checked=[],
         stopped=[],
         not_restored=[],
     )
@@ -59,9 +62,23 @@ def report_of_run(
         causes=[_cause(cause, drift, secrets) for cause in drift.causes],
         documents=[_documents(pair) for pair in documents.pairs],
         not_compared=list(documents.missing),
+        not_checked=list(_not_checked(drift)),
         stopped=list(dict.fromkeys(run.stopped for run in drift.runs if run.stopped)),
         not_restored=[line for run in drift.runs for line in run.not_restored],
     )
+
+
+def _not_checked(drift: Drift) -> Iterator[str]:
+    """Yields each reason with the number of rules that were not checked for it, most rules first."""
+    reasons: defaultdict[str, set[str]] = defaultdict(set)
+    for run in drift.runs:
+        noted = {note.rule.id for note in run.notes}
+        for outcome in run.rules:
+            is_open = outcome.status == "not_checked" and outcome.could_be
+            if is_open and outcome.rule.id not in noted:
+                reasons[outcome.reason].add(outcome.rule.id)
+    for reason, rules in sorted(reasons.items(), key=lambda entry: -len(entry[1])):
+        yield f"{counted(len(rules), 'rule')} not checked: {reason}"
 
 
 def _cause(cause: DriftCause, drift: Drift, secrets: Mapping[str, str]) -> ReportedCause:

@@ -34,6 +34,7 @@ def html(report: DriftReport) -> str:
         f"<h1>{escape(_title(report))}</h1>",
         f"<p>{escape(total(report))}</p>",
         *(f"<p class=failed>{escape(line)}</p>" for line in _alarms(report)),
+        *(f"<p class=not_checked>{escape(line)}</p>" for line in report.not_checked),
         *(_section(title, causes) for title, causes in sections(report)),
         *(_documents(pair) for pair in report.documents if pair.changes),
         "</main></body></html>",

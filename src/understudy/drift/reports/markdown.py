@@ -11,6 +11,7 @@ def markdown(report: DriftReport) -> str:
     """Returns the report as a page in Markdown."""
     lines = ["## understudy drift", "", f"{plain(total(report))}.", ""]
     lines += [f"**{plain(line)}**\n" for line in (*report.stopped, *report.not_compared)]
+    lines += [f"- {plain(line)}" for line in report.not_checked] + [""]
     lines += [f"- not restored: {plain(line)}" for line in report.not_restored]
     for title, causes in sections(report):
         lines += [f"### {title}", ""]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,10 @@ from understudy.drift.reports.content import (
     ReportedDocuments,
 )
 from understudy.drift.reports.wording import breaks, grouped, heading, mark, sections, total
+from understudy.verify.reports.terminal import REASONS
+
+INDENT: Final = 6
+"""Columns before both sides of a difference."""
 
 WIDE: Final = 120
 """Columns of a terminal on which both sides stand beside one another."""
@@ -40,8 +45,14 @@ def print_report(console: Console, report: DriftReport, *, is_verbose: bool) -> 
             page.print_cause(cause)
     for pair in report.documents:
         page.print_documents(pair)
-    for line in report.not_compared:
+    reasons = report.not_checked if is_verbose else report.not_checked[:REASONS]
+    for line in (*report.not_compared, *reasons):
         page.line(line, "dim")
+    if report.not_checked[len(reasons) :]:
+        page.line(
+            f"and {len(report.not_checked) - len(reasons)} more reasons; --verbose lists them",
+            "dim",
+        )
     page.line(total(report), "bold")
     for line in (*report.not_restored, *report.stopped):
         page.line(line, "bold red")
@@ -75,20 +86,20 @@ class _Page:
             table.add_column(ratio=1, overflow="fold")
             table.add_column(ratio=1, overflow="fold")
             table.add_row(_joined(ours), _joined(theirs))
-            self._console.print(table)
+            self._console.print(Padding(table, (0, 0, 0, INDENT)))
             return
         for title, lines in (("deployment", ours), ("other", theirs)):
-            self.line(f"      {title}", "dim")
+            self.line(f"{' ' * INDENT}{title}", "dim")
             for line in lines:
-                self._console.print(line, soft_wrap=True)
+                self._console.print(Text(" " * INDENT).append(line), soft_wrap=True)
 
     def _side(self, commands: str, response: str) -> list[Text]:
         lines = response.splitlines()
         shown = lines if self._is_verbose else lines[:LINES_SHOWN]
         more = [f"({len(lines) - len(shown)} more lines)"] if lines[len(shown) :] else []
         return [
-            *(Text(f"      {line}", "cyan") for line in commands.splitlines()),
-            *(Text(f"      {line}") for line in (*shown, *more)),
+            *(Text(line, "cyan") for line in commands.splitlines()),
+            *(Text(line) for line in (*shown, *more)),
         ]
 
     def print_documents(self, pair: ReportedDocuments) -> None:
