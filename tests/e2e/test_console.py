@@ -166,6 +166,21 @@ def test_filters_are_an_address_and_keys_go_through_the_rows(console: Console) -
     expect(console.page.locator(".exchange-head")).to_have_count(0)
 
 
+def test_a_client_is_listed_by_the_label_that_it_sends(console: Console) -> None:
+    console.client.get("/profiles/ada", headers={"X-Mock-Client": "checkout test"})
+    console.client.get("/profiles/ada")
+    console.open()
+    expect(console.rows().last.locator(".client")).to_have_text("checkout test")
+    console.page.get_by_label("Search the requests").fill("checkout")
+    expect(console.rows()).to_have_count(1)
+
+
+def test_an_error_of_the_page_itself_is_shown(console: Console) -> None:
+    console.open()
+    console.page.evaluate("void Promise.reject(new Error('a view broke'))")
+    expect(console.page.locator("#notices .bad")).to_contain_text("a view broke")
+
+
 def test_a_pause_holds_requests_back(console: Console) -> None:
     console.client.get("/profiles/ada")
     console.open()

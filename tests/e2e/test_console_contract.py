@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -96,6 +97,17 @@ def test_what_was_exercised_leads_to_the_rules_and_to_the_requests(console: Cons
     console.click(row.get_by_role("link", name="404 (1)"))
     expect(console.page.locator("[role=row]:not(.head)")).to_have_count(1)
     assert len(console.clicks) == 2
+
+
+def test_the_share_that_was_exercised_is_saved_as_a_picture(console: Console) -> None:
+    console.client.get("/profiles/ada")
+    console.open("#/contract")
+    with console.page.expect_download() as saved:
+        console.button("Save as a picture").click()
+    assert saved.value.suggested_filename == "exercised.svg"
+    picture = ElementTree.fromstring(Path(saved.value.path()).read_text())
+    titles = [element.text for element in picture.iter() if element.tag.endswith("title")]
+    assert "getProfile: status 200, exercised" in titles
 
 
 def drop(console: Console, path: Path, report: dict[str, Any]) -> None:

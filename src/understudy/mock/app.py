@@ -192,14 +192,8 @@ class Mock:
             edge_cases=lambda: self.edge_cases,
         )
         sites: Sites = {"resource": self.resource, "authorization": self.authorization}
-        administration = admin_api(
-            load(self._openapi / "admin.yaml"),
-            {
-                **steering,
-                **FactsAdmin(self._settings.facts).handlers,
-                **SendingAdmin(sites).handlers,
-            },
-        )
+        console = {**FactsAdmin(self._settings.facts).handlers, **SendingAdmin(sites).handlers}
+        administration = admin_api(load(self._openapi / "admin.yaml"), {**steering, **console})
         self.base_path = resource.base_path
         published = shape("GET", PATH)
         self.endpoints = [

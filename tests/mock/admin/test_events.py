@@ -20,6 +20,7 @@ from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.openapi.bundled import openapi_directory
 
 THOUSANDS = 5_000
+NAMED = {"User-Agent": "app/1", "X-Mock-Client": "checkout test"}
 RULES = {rule.id: rule for rule in load_rules(openapi_directory() / "rules.yaml")}
 
 
@@ -51,11 +52,12 @@ def test_nothing_is_reported_where_nothing_happened(driver: Driver) -> None:
 
 def test_a_request_is_reported_as_the_journal_lists_it_without_bodies(driver: Driver) -> None:
     watch = watching(driver)
-    driver.get("/v3/profiles/ada?token=secret", headers={"User-Agent": "app/1"})
+    driver.get("/v3/profiles/ada?token=secret", headers=NAMED)
     [(name, data)] = read(watch.look())
     [listed] = driver.admin("GET", "/requests")["requests"]
     [row] = data["requests"]
     assert name == "requests"
+    assert row["request"].pop("label") == "checkout test"
     assert row["request"].pop("userAgent") == listed["request"]["headers"]["user-agent"]
     assert row["request"].items() <= listed["request"].items()
     assert row.pop("response") == {"status": listed["response"]["status"]}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from understudy.mock.admin.exercised_picture import picture
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.engine.journal import Exercised
@@ -38,26 +39,39 @@ class ExercisedAdmin:
     @property
     def handlers(self) -> Handlers:
         """Method and path to handler."""
-        return {("GET", "/exercised"): self.get_exercised}
+        return {
+            ("GET", "/exercised"): self.get_exercised,
+            ("GET", "/exercised/picture"): self.get_picture,
+        }
 
     async def get_exercised(
         self, call: Call, *, worlds: str = "this", threshold: float | None = None
     ) -> HandlerResponse:
         """Responds to ``GET /exercised``; of every declared part, whether it was seen."""
+        content = await self._report(call, worlds)
+        if threshold is not None:
+            share = content["exercised"] / max(content["declared"], 1)
+            content["reached"] = share >= threshold
+        return HandlerResponse(content)
+
+    async def get_picture(self, call: Call, *, worlds: str = "this") -> HandlerResponse:
+        """Responds to ``GET /exercised/picture``: the same report, drawn."""
+        drawn = picture(await self._report(call, worlds)).encode()
+        headers = (("content-disposition", 'attachment; filename="exercised.svg"'),)
+        return HandlerResponse(drawn, media_type="image/svg+xml", headers=headers)
+
+    async def _report(self, call: Call, worlds: str) -> dict[str, Any]:
         is_one = worlds == "this"
         seen = call.world.journal.exercised if is_one else await self._worlds.exercised()
         operations = [_operation(declared, seen) for declared in self._declared]
         parts = [used for operation in operations for used in operation["parts"].values()]
         share = sum(parts) / len(parts) if parts else 0.0
-        content: dict[str, Any] = {
+        return {
             "share": round(share, 4),
             "exercised": sum(parts),
             "declared": len(parts),
             "operations": operations,
         }
-        if threshold is not None:
-            content["reached"] = share >= threshold
-        return HandlerResponse(content)
 
 
 def _operation(declared: Declared, seen: dict[Exercised, int]) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 import base64
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
 from understudy.mock.engine.request_context import RequestContext
+
+_LABEL: Final = b"x-mock-client"
+"""The header by which a client names itself, such as the test that sends a request."""
 
 
 def logged(context: RequestContext) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def _about(context: RequestContext) -> dict[str, Any]:
 
 
 def summary(context: RequestContext) -> dict[str, Any]:
-    """Returns an exchange as ``logged`` does, without headers and bodies but the client's name."""
+    """Returns an exchange as ``logged`` does, without headers and bodies but the client's names."""
     return {
         "id": context.number,
         "request": {
@@ -43,6 +46,7 @@ def summary(context: RequestContext) -> dict[str, Any]:
             "method": context.method,
             "clientIp": context.client,
             "userAgent": context.headers.get(b"user-agent", b"").decode("latin-1"),
+            "label": context.headers.get(_LABEL, b"").decode("latin-1"),
             "loggedDate": _milliseconds(context.started),
             "loggedDateString": written(context.started),
         },

@@ -103,6 +103,8 @@ function onKey(event) {
 async function start() {
   addEventListener("hashchange", () => show().catch(showError));
   addEventListener("keydown", onKey);
+  addEventListener("unhandledrejection", ({ reason }) => showError(reason));
+  addEventListener("error", ({ error }) => error && showError(error));
   takeDroppedCapsules();
   fill(document.getElementById("theme"), themeButton());
   listen("connection", showStatus);

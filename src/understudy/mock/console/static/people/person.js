@@ -9,6 +9,7 @@ import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { picture } from "../picture.js";
 import { address } from "../router.js";
+import { saveFile } from "../saving.js";
 import { bothViews } from "./both_views.js";
 import { editors } from "./editing.js";
 import { signIn } from "./sign_in.js";
@@ -61,12 +62,7 @@ function addresses({ emails, username, password, application_password: applicati
 }
 
 function fileOf({ slug }) {
-  const save = async () => {
-    const response = await adminResponse("GET", `/people/${encodeURIComponent(slug)}/fixture`);
-    const link = h("a", { href: URL.createObjectURL(await response.blob()), download: `${slug}.yaml` });
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const save = async () => saveFile(await adminResponse("GET", `/people/${encodeURIComponent(slug)}/fixture`));
   return h("section", { class: "message" }, h("h3", {}, "As a fixture"),
     h("p", { class: "quiet" }, "The file belongs into people/ of the directory that serve --fixtures reads."),
     h("p", {}, h("button", { type: "button", class: "small", onclick: () => attempt(save) }, `Save ${slug}.yaml`)));

@@ -7,6 +7,7 @@ import { admin, adminResponse } from "../api.js";
 import { fill, h } from "../dom.js";
 import { attempt, showDone } from "../notices.js";
 import { address } from "../router.js";
+import { saveFile } from "../saving.js";
 
 const COUNT = 20;
 const FORMATS = ["curl", "http", "har", "postman", "bruno", "k6", "locust", "pytest", "jsonl", "csv"];
@@ -38,11 +39,7 @@ export function edgeCases(operation) {
   async function save() {
     const wanted = query();
     wanted.set("format", form.value);
-    const response = await adminResponse("GET", `/edge-cases/export?${wanted}`);
-    const [, name] = response.headers.get("Content-Disposition").match(/filename="(.*)"/);
-    const link = h("a", { href: URL.createObjectURL(await response.blob()), download: name });
-    link.click();
-    URL.revokeObjectURL(link.href);
+    await saveFile(await adminResponse("GET", `/edge-cases/export?${wanted}`));
   }
 
   return h("section", { class: "message", "aria-label": "Edge cases" }, h("h2", {}, "Edge cases"),

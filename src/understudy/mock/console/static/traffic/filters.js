@@ -36,7 +36,7 @@ function fitsStatus(status, wanted) {
 function searched(row) {
   row.searched ??= [
     `#${row.id}`, row.request.method, row.request.url, row.response.status, row.operation, row.person,
-    row.identity, row.fault, row.request.userAgent, ...row.switches, clientName(row.request.userAgent ?? ""), ...row.notes,
+    row.identity, row.fault, row.request.userAgent, row.request.label, ...row.switches, clientName(row.request.userAgent ?? ""), ...row.notes,
   ].join(" ").toLowerCase();
   return row.searched;
 }

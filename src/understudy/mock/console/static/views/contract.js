@@ -3,7 +3,7 @@
  * @module
  */
 
-import { admin } from "../api.js";
+import { admin, adminResponse } from "../api.js";
 import { matrix, operationDetail } from "../contract/matrix.js";
 import { evidence } from "../contract/evidence.js";
 import { reportPanel } from "../contract/report.js";
@@ -12,6 +12,7 @@ import { copyButton } from "../copying.js";
 import { fill, h } from "../dom.js";
 import { attempt } from "../notices.js";
 import { address, go } from "../router.js";
+import { saveFile } from "../saving.js";
 import { afterTraffic } from "../store.js";
 
 /** @param {HTMLElement} host @returns {import("./index.js").Mounted} */
@@ -59,6 +60,7 @@ export function mount(host) {
   fill(host, h("h1", {}, "Contract"),
     h("section", { class: "message", "aria-label": "Share" }, share,
       h("div", { class: "actions" },
+        h("button", { type: "button", class: "small", onclick: () => attempt(savePicture) }, "Save as a picture"),
         copyButton("understudy exercised --svg exercised.svg", "Copy the command that draws it"),
         h("a", { href: address(["sign-ins"]) }, "Sign-ins, traced"))),
     table, detail, report.node);
@@ -74,4 +76,8 @@ export function mount(host) {
     },
     end,
   };
+}
+
+async function savePicture() {
+  await saveFile(await adminResponse("GET", "/exercised/picture"));
 }

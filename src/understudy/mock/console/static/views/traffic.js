@@ -139,7 +139,7 @@ class Traffic {
         h("a", { href: address(["traffic", item.id], this.query), "aria-current": isSelected && "true" },
           h("b", {}, item.request.method), " ", item.request.url)),
       h("span", { role: "cell", class: "operation" }, item.operation ?? ""),
-      h("span", { role: "cell", class: "client", title: agent }, who(item, agent)),
+      h("span", { role: "cell", class: "client", title: agent }, who(item, item.request.label || clientName(agent))),
       h("span", { role: "cell", class: "world-name" }, item.world),
       h("span", { role: "cell", class: "code" }, h("span", { class: `badge ${tone(status)}` }, status || "cut off")),
       h("span", { role: "cell", class: "ms" }, duration(item.timing.totalTime)),
@@ -168,8 +168,8 @@ class Traffic {
   }
 }
 
-function who(item, agent) {
-  return item.person ? `${clientName(agent)} · ${item.person}` : clientName(agent);
+function who(item, client) {
+  return item.person ? `${client} · ${item.person}` : client;
 }
 
 function headRow() {

@@ -8,6 +8,7 @@ import { h } from "../dom.js";
 import { counted, moment } from "../format.js";
 import { attempt, showDone } from "../notices.js";
 import { go } from "../router.js";
+import { saveFile } from "../saving.js";
 import { get } from "../store.js";
 
 /**
@@ -18,9 +19,7 @@ import { get } from "../store.js";
 export async function saveCapsule(request) {
   const response = await adminResponse("GET", request ? `/capsule?request=${request}` : "/capsule");
   const name = `${get().world}${request ? `-before-${request}` : ""}.capsule.zip`;
-  const link = h("a", { href: URL.createObjectURL(await response.blob()), download: name });
-  link.click();
-  URL.revokeObjectURL(link.href);
+  await saveFile(response, name);
 }
 
 /**
