@@ -29,7 +29,7 @@ from understudy.mock.console.console_files import with_console
 from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.endpoint import endpoints
-from understudy.mock.engine.handlers import shape
+from understudy.mock.engine.handlers import Handlers, shape
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.journaling import RequestListener
@@ -191,9 +191,9 @@ class Mock:
             switches=lambda: switches(self._rules()),
             edge_cases=lambda: self.edge_cases,
         )
-        sites: Sites = {"resource": self.resource, "authorization": self.authorization}
-        console = {**FactsAdmin(self._settings.facts).handlers, **SendingAdmin(sites).handlers}
-        administration = admin_api(load(self._openapi / "admin.yaml"), {**steering, **console})
+        administration = admin_api(
+            load(self._openapi / "admin.yaml"), {**steering, **self._console_handlers()}
+        )
         self.base_path = resource.base_path
         published = shape("GET", PATH)
         self.endpoints = [
@@ -267,6 +267,10 @@ class Mock:
             return ()
         document = in_words(load(self._openapi / "user-info.yaml"), vocabulary)
         return (user_info_api(document, vocabulary),)
+
+    def _console_handlers(self) -> Handlers:
+        sites: Sites = {"resource": self.resource, "authorization": self.authorization}
+        return {**FactsAdmin(self._settings.facts).handlers, **SendingAdmin(sites).handlers}
 
     def _page_hosts(self) -> frozenset[str]:
         """Returns the host names that the pages may be reached under, beside loopback ones."""
