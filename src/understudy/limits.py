@@ -80,6 +80,9 @@ IMPORT_SECONDS: Final = Limit("import-seconds", 20, "seconds for an import", 413
 # traffic that `record` passes on
 PROXIED_CONNECTIONS: Final = Limit("proxied-connections", 64, "connections to a deployment")
 """Requests beyond it wait for one to be free."""
+PENDING_EXCHANGES: Final = Limit("pending-exchanges", 64, "exchanges that wait for the judge")
+PENDING_BYTES: Final = Limit("pending-bytes", 64 * 1024 * 1024, "bytes that wait for the judge")
+"""Responses beyond either wait until they are judged themselves."""
 JUDGED_BYTES: Final = Limit("judged-bytes", 128 * 1024 * 1024, "bytes that exchanges are judged by")
 """The judge forgets what passed before beyond it, and goes on."""
 RECORDED_BYTES: Final = Limit("recorded-bytes", 256 * 1024 * 1024, "bytes of a recording")

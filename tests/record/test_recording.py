@@ -205,8 +205,8 @@ def test_no_canary_is_printed_or_logged_when_a_part_crashes(
     monkeypatch.setattr(part, name, crash)
     with caplog.at_level("DEBUG"), proxied(CanaryDeployment(flock), key=KEY) as session:
         send_canaries(session, flock)
-        gc.collect()  # an error that nobody has read is logged when its future is collected
-        code = finished(session.recording, None)
+    gc.collect()  # an error that nobody has read is logged when its future is collected
+    code = finished(session.recording, None)
     output = "".join(capsys.readouterr()) + caplog.text
     assert "The proxy itself failed: RuntimeError in " in output
     assert code != ExitCode.DONE

@@ -7,6 +7,8 @@ import pytest
 from tests.record.proxied import ADA, AUTH_PROXY, PROXY, MockedDeployment, proxied
 
 from understudy.cli.recording import line_of
+from understudy.limits import PENDING_EXCHANGES
+from understudy.record import traffic_judge
 from understudy.record.overlaps import Overlaps
 
 
@@ -80,3 +82,11 @@ def test_non_utf_8_bytes_are_judged_and_not_fatal(method):
     assert response.content == b'{"\xff'
     assert "document" in {finding.rule.id for finding in session.findings}
     assert json.dumps([line_of(finding) for finding in session.findings])
+
+
+def test_responses_wait_where_too_many_exchanges_are_to_be_judged(monkeypatch):
+    monkeypatch.setattr(traffic_judge, "PENDING_EXCHANGES", PENDING_EXCHANGES._replace(most=0))
+    with proxied(MockedDeployment(renamed)) as session:
+        response = session.request("GET", f"{PROXY}/v3/profiles/ada")
+        assert session.recording.judge.counts.judged == 1
+    assert response.status_code == 200

@@ -103,7 +103,8 @@ class Recording:
         }
 
     async def aclose(self) -> None:
-        """Ends the connections to the deployment."""
+        """Judges what has passed, and ends the connections to the deployment."""
+        await self.judge.settled()
         await self._upstream.aclose()
 
     def _take(self, exchange: Exchange, evaluator: Evaluator) -> None:
@@ -114,7 +115,7 @@ class Recording:
             self.recorder.take(exchange, evaluator)
 
     def finish(self) -> None:
-        """Judges what has passed to its end."""
+        """Ends the thread of the judge."""
         self.judge.close()
 
 

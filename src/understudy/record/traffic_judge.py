@@ -13,7 +13,7 @@ from datetime import datetime
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange, Request, Response
 from understudy.interface.operations import Routes
-from understudy.limits import JUDGED_BYTES
+from understudy.limits import JUDGED_BYTES, PENDING_BYTES, PENDING_EXCHANGES
 from understudy.openapi.loader import Document
 from understudy.record.captures import decoded
 from understudy.record.error_places import place_of
@@ -79,6 +79,8 @@ class TrafficJudge:
         self._announce = announce
         self._record = record
         self._thread = ThreadPoolExecutor(1, "understudy-judge")
+        self._pending: set[asyncio.Future[str | None]] = set()
+        self._pending_bytes = 0
         self._judged_bytes = 0
         self._number = 0
         self.is_blocking = is_blocking
@@ -95,7 +97,22 @@ class TrafficJudge:
         task = asyncio.get_running_loop().run_in_executor(
             self._thread, self._judge_safely, request, response, at, span.overlaps_change
         )
-        return await task if self.is_blocking else None
+        size = request.captured.size + response.captured.size
+        self._pending_bytes += size
+
+        def end(done: asyncio.Future[str | None]) -> None:
+            self._pending.discard(done)
+            self._pending_bytes -= size
+
+        self._pending.add(task)
+        task.add_done_callback(end)
+        finding = await asyncio.shield(task) if self._must_wait() else None
+        return finding if self.is_blocking else None
+
+    def _must_wait(self) -> bool:
+        """Tells whether a response waits until it is judged: to be withheld, or as too many are not."""
+        too_many = len(self._pending) > PENDING_EXCHANGES.most
+        return self.is_blocking or too_many or self._pending_bytes > PENDING_BYTES.most
 
     def lost(self, request: ProxiedRequest, error: NoUpstreamResponse) -> None:
         """Takes a request that got no response."""

@@ -10,14 +10,24 @@ from tests.quality.benchmarks.growth import GENERATED, PAGES, understudy
 from tests.quality.benchmarks.measuring import served
 from tests.quality.benchmarks.peers import Peer, mock_command
 from tests.quality.benchmarks.preparing import tokens_of
-from tests.quality.benchmarks.targets import COUNTED, CURL_CASES, HELP, LISTING
-from tests.quality.benchmarks.workloads import counted_lookup
+from tests.quality.benchmarks.targets import (
+    COUNTED,
+    CURL_CASES,
+    HELP,
+    LISTING,
+    RECORDED,
+)
+from tests.quality.benchmarks.workloads import LOOKUP, counted_lookup, workloads
 
 
 def costs(cache: Path, rounds: int, seconds: int) -> dict[str, list[float]]:
     """Measures what a start of the program and a counted lookup cost."""
     help_costs = [processes.run([*understudy(), "--help"]).processor for _ in range(rounds + 2)]
-    return {HELP: help_costs, COUNTED: _costs_of_counting(cache, rounds, seconds)}
+    return {
+        HELP: help_costs,
+        COUNTED: _costs_of_counting(cache, rounds, seconds),
+        RECORDED: _costs_of_recording(cache, rounds, seconds),
+    }
 
 
 def _costs_of_counting(cache: Path, rounds: int, seconds: int) -> list[float]:
@@ -34,6 +44,20 @@ def _costs_of_counting(cache: Path, rounds: int, seconds: int) -> list[float]:
         for server in (in_memory, on_disk):
             server.cost(work, seconds)  # opens the window of each token
         return [on_disk.cost(work, seconds) - in_memory.cost(work, seconds) for _ in range(rounds)]
+
+
+def _costs_of_recording(cache: Path, rounds: int, seconds: int) -> list[float]:
+    """Returns what a lookup costs that `record` passes on and judges, in microseconds."""
+    work = next(each for each in workloads() if each.name == LOOKUP)
+    with served(Peer("", mock_command(), "/v3"), cache, [work]) as mock:
+
+        def command(port: int, _cache: Path) -> Sequence[str]:
+            ports = ("--port", str(port), "--auth-port", "0")
+            return (*understudy(), "record", "--base-url", mock.url, *ports, "--quiet")
+
+        with served(Peer("", command, "/v3"), cache, [work]) as proxy:
+            proxy.cost(work, 1)
+            return [proxy.cost(work, seconds) for _ in range(rounds)]
 
 
 def costs_of(growths: Sequence[Growth]) -> dict[str, list[float]]:
