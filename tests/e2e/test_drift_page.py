@@ -7,37 +7,16 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.drift.documents.edits import DOCUMENTS, EDITS
-from tests.quality.drifting import ELSEWHERE, deployment
+from tests.drift.reports.compared import compared_report
 from tests.verify.packages import package
 
-from understudy.api.drifting import drift
-from understudy.drift.documents.comparison import document_changes
-from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
 from understudy.drift.reports import FORMATS
-from understudy.drift.reports.gathering import report_of_run
-from understudy.openapi.loader import document_of, load
-from understudy.verify.run import RunOptions
-
-RULES = ("avatar-delete-status", "profile-private")
-CHOICES = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
-
-
-def compared() -> str:
-    """Returns the page of a deployment that behaves otherwise, and has another document."""
-    result = drift(deployment(choices=CHOICES), deployment(), RunOptions(rules=RULES))
-    edit = next(it for it in EDITS if it.title == "a member of a response has one value more")
-    changed = document_of(edit.after(), Path("changed.yaml"))
-    changes = document_changes(load(DOCUMENTS["service"]), changed)
-    documents = DocumentsOfRun((ComparedDocuments("ours", "theirs", changes),))
-    names = ("https://staging.example/v3", "the mock")
-    return FORMATS["html"](report_of_run(result, documents, names, ELSEWHERE.secrets()))
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ThreadPoolExecutor(1) as thread:  # this one has the event loop of the browser's driver
-        text = thread.submit(compared).result()
+        text = FORMATS["html"](thread.submit(compared_report).result())
     path = tmp_path_factory.mktemp("report") / "drift.html"
     path.write_text(text)
     return path

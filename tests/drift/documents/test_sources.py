@@ -31,6 +31,7 @@ def test_a_deployment_without_a_document_is_compared_by_behaviour_alone(response
     (line,) = documents.missing
     assert line.startswith("Documents are not compared:")
     assert reason in line
+    assert "name a file" not in line  # the target names none
 
 
 def test_a_mock_publishes_what_it_serves(tmp_path: Path):

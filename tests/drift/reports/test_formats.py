@@ -9,40 +9,26 @@ import jsonschema_rs
 import orjson
 import pytest
 from rich.console import Console
-from tests.drift.documents.edits import DOCUMENTS, EDITS
-from tests.quality.drifting import ELSEWHERE, deployment
+from tests.drift.reports.compared import RULES, compared_report
+from tests.quality.drifting import ELSEWHERE
 from tests.verify.packages import package
 
-from understudy.api.drifting import drift
 from understudy.cli.output_schemas import output_schemas
 from understudy.drift.accepting import with_accepted, write_baseline
-from understudy.drift.documents.comparison import document_changes
-from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
 from understudy.drift.reports import FORMATS
 from understudy.drift.reports.content import DriftReport
-from understudy.drift.reports.gathering import report_of_run
 from understudy.drift.reports.github import annotations
 from understudy.drift.reports.terminal import print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
-from understudy.openapi.loader import document_of, load
 from understudy.verify.baseline import load_baseline
-from understudy.verify.run import RunOptions
 
 TODAY = date(2026, 11, 22)
 
 
 @pytest.fixture(scope="module")
 def report() -> DriftReport:
-    """A deployment that reads two rules otherwise, and publishes another document."""
-    choices = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
-    rules = ("avatar-delete-status", "profile-private")
-    result = drift(deployment(choices=choices), deployment(), RunOptions(rules=rules))
-    edit = next(it for it in EDITS if it.title == "a member of a response has one value more")
-    changed = document_of(edit.after(), Path("changed.yaml"))
-    changes = document_changes(load(DOCUMENTS["service"]), changed)
-    documents = DocumentsOfRun((ComparedDocuments("ours", "theirs", changes),))
-    return report_of_run(result, documents, ("staging", "the mock"), ELSEWHERE.secrets())
+    return compared_report()
 
 
 def printed(report: DriftReport, width: int) -> str:
@@ -55,10 +41,7 @@ def printed(report: DriftReport, width: int) -> str:
 def test_json_keeps_to_the_published_schema(report):
     content = orjson.loads(FORMATS["json"](report))
     jsonschema_rs.validate(output_schemas()["drift"](), content)
-    assert [cause["rule"] for cause in content["causes"]] == [
-        "avatar-delete-status",
-        "profile-private",
-    ]
+    assert [cause["rule"] for cause in content["causes"]] == list(RULES)
     assert content["documents"][0]["changes"][0]["breaks"] == ["readers"]
 
 

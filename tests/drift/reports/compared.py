@@ -1,0 +1,27 @@
+"""A report for tests: a deployment that reads two rules otherwise, and has another document."""
+
+from pathlib import Path
+
+from tests.drift.documents.edits import DOCUMENTS, EDITS
+from tests.quality.drifting import ELSEWHERE, deployment
+
+from understudy.api.drifting import drift
+from understudy.drift.documents.comparison import document_changes
+from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
+from understudy.drift.reports.content import DriftReport
+from understudy.drift.reports.gathering import report_of_run
+from understudy.openapi.loader import document_of, load
+from understudy.verify.run import RunOptions
+
+CHOICES = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
+RULES = ("avatar-delete-status", "profile-private")
+
+
+def compared_report() -> DriftReport:
+    result = drift(deployment(choices=CHOICES), deployment(), RunOptions(rules=RULES))
+    edit = next(it for it in EDITS if it.title == "a member of a response has one value more")
+    changed = document_of(edit.after(), Path("changed.yaml"))
+    changes = document_changes(load(DOCUMENTS["service"]), changed)
+    documents = DocumentsOfRun((ComparedDocuments("ours", "theirs", changes),))
+    names = ("https://staging.example/v3", "the mock")
+    return report_of_run(result, documents, names, ELSEWHERE.secrets())
