@@ -30,6 +30,7 @@ from understudy.cli.rules import rules
 from understudy.cli.schema import schema
 from understudy.cli.serve import serve
 from understudy.cli.verify import verify
+from understudy.cli.worlds import worlds
 from understudy.errors import StartupError, missing_extra
 
 
@@ -80,7 +81,7 @@ def main() -> None:
 
 COMMANDS = (
     *(serve, verify, merge, learn, drift, record, generate, infer, lint, rules, fixtures),
-    *(journal, explain, exercised, export, open_, exec_, cleanup, mcp, schema),
+    *(journal, explain, exercised, export, open_, exec_, cleanup, worlds, mcp, schema),
 )
 for command in COMMANDS:
     main.add_command(command)

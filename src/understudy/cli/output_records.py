@@ -122,6 +122,26 @@ class PrintedModel(msgspec.Struct, frozen=True):
     stateless: list[PrintedResource]
 
 
+class PrintedWorld(msgspec.Struct, frozen=True):
+    """A world of a store that several mocks share.
+
+    Attributes:
+        name: Its name.
+        bytes: Memory of the store that it takes.
+        records: Records that are not as in the fixtures.
+        requests: Requests to it so far.
+        idle_seconds: Seconds since its last request.
+        ends_in_seconds: Seconds until the store deletes it, if it gets no request; null: never.
+    """
+
+    name: str
+    bytes: int
+    records: int
+    requests: int
+    idle_seconds: float
+    ends_in_seconds: float | None
+
+
 def print_record(record: Any) -> None:
     """Prints a record, or a list of records, as indented JSON to standard output."""
     import click

@@ -32,6 +32,9 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
         "merge": lambda: _file("understudy.verify.reports", "report.schema.json"),
         "rules": lambda: record_schema(list[records.PrintedRule], "The output of understudy rules"),
         "verify": lambda: _file("understudy.verify.reports", "report.schema.json"),
+        "worlds": lambda: record_schema(
+            list[records.PrintedWorld], "The output of understudy worlds"
+        ),
     }
 
 

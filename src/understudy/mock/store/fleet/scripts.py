@@ -29,3 +29,6 @@ JOIN = _script("join")
 
 COMMIT = _script("commit")
 """Commits a transaction, or says what is not as the replica believes."""
+
+STORED = _script("stored")
+"""Lists the worlds, with what they take of the store, or ends one."""

@@ -1,0 +1,66 @@
+"""``understudy worlds``: lists the worlds of a store that replicas share, and ends one."""
+
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.option(
+    "--store",
+    "url",
+    required=True,
+    envvar="UNDERSTUDY_STATE",
+    show_envvar=True,
+    metavar="URL",
+    help="The store, as `understudy serve --state` has it: valkey://host:6379/0.",
+)
+@click.option("--end", "ended", metavar="NAME", help="Delete this world, with all that it holds.")
+@click.option("--json", "is_json", is_flag=True, help="Print the worlds as JSON.")
+def worlds(url: str, ended: str | None, *, is_json: bool) -> None:
+    """List the worlds of a store that several mocks share.
+
+    With --end, lists those that are left. No mock needs to run.
+    """
+    # The client of the store is of an extra.
+    from understudy.mock.store.fleet.stored_worlds import end_stored_world, stored_worlds
+
+    if ended is not None:
+        end_stored_world(url, ended)
+    listed = stored_worlds(url)
+    if is_json:
+        _print(listed)
+        return
+    rows = [("WORLD", "BYTES", "RECORDS", "REQUESTS", "IDLE", "ENDS IN")]
+    rows += map(_row, listed)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *others in rows:
+        cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+        click.echo("  ".join([name.ljust(widths[0]), *cells]))
+
+
+def _row(world: Any) -> tuple[str, str, str, str, str, str]:
+    numbers = (f"{world.bytes:,}", f"{world.records:,}", f"{world.requests:,}")
+    return (world.name, *numbers, _span(world.idle), _span(world.ends_in))
+
+
+def _span(span: Any) -> str:
+    return "never" if span is None else str(span).partition(".")[0]
+
+
+def _print(listed: list[Any]) -> None:
+    from understudy.cli.output_records import PrintedWorld, print_record
+
+    print_record(
+        [
+            PrintedWorld(
+                world.name,
+                world.bytes,
+                world.records,
+                world.requests,
+                world.idle.total_seconds(),
+                None if world.ends_in is None else world.ends_in.total_seconds(),
+            )
+            for world in listed
+        ]
+    )

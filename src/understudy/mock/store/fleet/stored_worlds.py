@@ -1,0 +1,95 @@
+"""Lists the worlds of a store from outside, and ends one; no replica is asked."""
+
+from datetime import timedelta
+from os import urandom  # no fixture: the tag of a list is of no world
+from typing import Any, NamedTuple
+
+from understudy.errors import StartupError, nearest
+from understudy.mock.engine.world_names import DEFAULT
+from understudy.mock.store.fleet.address import store_address
+from understudy.mock.store.fleet.connection import send_once
+from understudy.mock.store.fleet.packing import packed
+from understudy.mock.store.fleet.refusals import StoreRefusal, described
+from understudy.mock.store.fleet.scripts import STORED
+from understudy.mock.store.fleet.shared_store import SCHEMA
+
+_TAG_BYTES = 16
+
+
+class StoredWorld(NamedTuple):
+    """A world, as the store keeps it.
+
+    Attributes:
+        name: Its name.
+        bytes: Memory of the store that it takes.
+        records: Records that are not as in the fixtures.
+        requests: Requests to it so far.
+        idle: Time since its last request.
+        ends_in: Time until the store deletes it, if it gets no request; None: never.
+    """
+
+    name: str
+    bytes: int
+    records: int
+    requests: int
+    idle: timedelta
+    ends_in: timedelta | None
+
+
+def stored_worlds(url: str) -> list[StoredWorld]:
+    """Returns the worlds of a store in the order in which they were made.
+
+    Args:
+        url: URL of the store.
+
+    Raises:
+        StartupError: It does not respond, or another version of understudy uses it.
+    """
+    reply = _reply(url, b"", b"")
+    return [_world(row) for row in reply[1]] if reply[0] == b"worlds" else []
+
+
+def end_stored_world(url: str, name: str) -> None:
+    """Deletes a world with all that it holds; replicas notice with their next request to it.
+
+    Args:
+        url: URL of the store.
+        name: Name of the world.
+
+    Raises:
+        StartupError: There is none, it is the default one, or the store does not respond.
+    """
+    if name == DEFAULT:
+        msg = "--end default: every mock has this world; reset it by its admin API instead."
+        raise StartupError(msg)
+    if _reply(url, name.encode(), urandom(_TAG_BYTES))[0] == b"ended":
+        return
+    names = [world.name for world in stored_worlds(url)]
+    hint = nearest(name, names) or "; `understudy worlds` lists them."
+    msg = f"--end {name}: the store has no such world{hint}"
+    raise StartupError(msg)
+
+
+def _reply(url: str, ended: bytes, tag: bytes) -> Any:
+    address = store_address(url)
+    message = packed({"schema": SCHEMA, "ended": ended, "tag": tag})
+    try:
+        reply = send_once(address, ("EVAL", STORED.text, 0, message))
+    except (OSError, StoreRefusal) as error:
+        msg = f"--store: {described(address, error)}"
+        raise StartupError(msg) from error
+    if reply[0] == b"schema":
+        order = "an older" if reply[1] < SCHEMA else "a newer"
+        version = reply[2].decode()
+        msg = f"--store: {address} is in use by {order} version of understudy ({version}); use that one."
+        raise StartupError(msg)
+    return reply
+
+
+def _world(row: Any) -> StoredWorld:
+    name, size, records, requests, rested, lifetime, left = row
+    idle, ends_in = timedelta(seconds=rested), None
+    if lifetime:
+        ends_in = timedelta(milliseconds=left)
+        idle = timedelta(milliseconds=max(0, lifetime - left))
+    return StoredWorld(name.decode(), size, records, requests, idle, ends_in)
