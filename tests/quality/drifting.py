@@ -100,7 +100,7 @@ def deployment(
 def drift(ours: Deployment, *rules: str) -> Drift:
     """Returns the differences between a deployment and the mock."""
     options = RunOptions(rules=rules, phases=() if rules else (("walks", walks(WALKS)),))
-    return drifting.drift(ours, drifting.mock_beside(ours), options)
+    return drifting.drift(ours, drifting.mock_beside(ours), options, is_minimised=False)
 
 
 def caught(name: str, *rules: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Compares a deployment with the mock or with another one: what ``understudy drift`` runs."""
 
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -73,6 +73,8 @@ def drift(
     other: Deployment,
     options: RunOptions,
     explained_by: ExplainedBy | None = None,
+    *,
+    is_minimised: bool = True,
 ) -> Drift:
     """Compares two open deployments, undoes what was changed, and closes them.
 
@@ -81,6 +83,7 @@ def drift(
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
+        is_minimised: False to search no shortest sequences, which takes further requests.
 
     Raises:
         StartupError: A run cannot begin, or nothing responds.
@@ -94,4 +97,14 @@ def drift(
             options,
             explained_by,
             are_people_alike=is_mock and own is not None and own == others,
+            reset=_resetting(other) if is_minimised else None,
         )
+
+
+def _resetting(other: Deployment) -> Callable[[], object] | None:
+    """Returns what restores the present state of a mock; None for another deployment."""
+    if not isinstance(other.transport, InProcess):
+        return None
+    world = other.transport.world
+    beginning = world.snapshot()
+    return lambda: world.become(beginning)

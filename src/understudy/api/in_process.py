@@ -20,6 +20,7 @@ from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.request_context import Addresses
+from understudy.mock.engine.worlds import World
 from understudy.mock.settings import Settings
 
 Seeding = Callable[[Mock], tuple[Baseline, Target]]
@@ -94,6 +95,11 @@ class InProcess(httpx.BaseTransport):
             response = self._runner.get_loop().run_until_complete(exchanged(site, request))
         response.read()  # whoever stands between a client and the mock reads it at once
         return response
+
+    @property
+    def world(self) -> World:
+        """The state of the mock that every request without another world has."""
+        return self._mock.world
 
     def close(self) -> None:
         """Closes the event loop."""

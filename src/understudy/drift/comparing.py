@@ -1,13 +1,15 @@
 """Runs the same requests at a deployment, there again, and at another one, and compares."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
+from understudy.deployments.wording import as_on_the_wire
 from understudy.drift.causes import DriftCause, ExplainedBy, Judgements, causes
-from understudy.drift.differences import Difference, compared, differences
+from understudy.drift.differences import Difference, DifferenceKey, compared, differences
 from understudy.drift.judging import Side, judgement
+from understudy.drift.minimising import ShortestSequence, shortest_sequences
 from understudy.drift.observing import Observation, observed
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
@@ -26,6 +28,7 @@ class Drift:
         other: The judgement of the other deployment.
         history: The exchanges of the first run, for the requests that another one needs.
         other_history: The exchanges with the other deployment, for the same.
+        shortest: The shortest sequences that were confirmed, by the difference.
     """
 
     causes: tuple[DriftCause, ...]
@@ -35,14 +38,23 @@ class Drift:
     other: Outcome
     history: History
     other_history: History
+    shortest: Mapping[DifferenceKey, ShortestSequence] = field(default_factory=dict)
 
     def steps(self, difference: Difference) -> tuple[Exchange, ...]:
-        """Returns the fewest exchanges that show a difference: those that issued what it uses."""
-        return tuple(sorted(self.history.with_origins([difference.exchange]), key=_number))
+        """Returns the fewest exchanges that show a difference, as they were sent and received.
+
+        Where none were confirmed, those that issued what its request uses.
+        """
+        sequence = self.shortest.get(difference.key)
+        steps = sequence.steps if sequence else _with_origins(self.history, difference.exchange)
+        return tuple(map(as_on_the_wire, steps))
 
     def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
         """Returns the fewest exchanges that show a difference at the other deployment."""
-        return tuple(sorted(self.other_history.with_origins([difference.other]), key=_number))
+        sequence = self.shortest.get(difference.key)
+        if sequence is not None:
+            return tuple(map(as_on_the_wire, sequence.steps_at_other))
+        return tuple(map(as_on_the_wire, _with_origins(self.other_history, difference.other)))
 
     @property
     def runs(self) -> Sequence[Outcome]:
@@ -57,6 +69,7 @@ def compare(
     explained_by: ExplainedBy | None = None,
     *,
     are_people_alike: bool = False,
+    reset: Callable[[], object] | None = None,
 ) -> Drift:
     """Compares two deployments, and undoes what was changed at both.
 
@@ -66,6 +79,8 @@ def compare(
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
         are_people_alike: True if both have the same people.
+        reset: Restores the state of the other deployment, which then is a mock where differences
+            are minimised; None to minimise nothing.
 
     Raises:
         StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
@@ -74,15 +89,36 @@ def compare(
     theirs = observed(other, options)
     rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
     found = [each for row in rows for each in differences(row, are_people_alike=are_people_alike)]
+    by_cause = causes(found, rows, _judgements(found, first, second, theirs), explained_by)
+    history, other_history = (
+        _history(deployment, first.exchanges),
+        _history(other, theirs.exchanges),
+    )
+    shortest: Mapping[DifferenceKey, ShortestSequence] = {}
+    if reset is not None and first.evaluator is not None and theirs.evaluator is not None:
+        sides = (first.evaluator, history), (theirs.evaluator, other_history)
+        pair = deployment, other
+        shortest = shortest_sequences(pair, reset, sides, rows, _kinds(by_cause))
     return Drift(
-        causes=tuple(causes(found, rows, _judgements(found, first, second, theirs), explained_by)),
+        causes=tuple(by_cause),
         requests=len(rows),
         first=first.outcome,
         second=second.outcome,
         other=theirs.outcome,
-        history=_history(deployment, first.exchanges),
-        other_history=_history(other, theirs.exchanges),
+        history=history,
+        other_history=other_history,
+        shortest=shortest,
     )
+
+
+def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
+    """Returns the first difference of each kind, as reports show it."""
+    kinds: dict[tuple[str, ...], Difference] = {}
+    for cause in by_cause:
+        for each in cause.differences:
+            kind = each.exchange.operation, each.exchange.identity.name
+            kinds.setdefault((*kind, each.aspect, each.ours, each.theirs, cause.rule), each)
+    return list(kinds.values())
 
 
 def _judgements(
@@ -101,6 +137,11 @@ def _history(deployment: Deployment, exchanges: Sequence[Exchange]) -> History:
     for exchange in exchanges:
         history.add(exchange)
     return history
+
+
+def _with_origins(history: History, exchange: Exchange) -> list[Exchange]:
+    """Returns an exchange after those that issued what its request uses."""
+    return sorted(history.with_origins([exchange]), key=_number)
 
 
 def _number(exchange: Exchange) -> int:

@@ -1,0 +1,83 @@
+"""A difference is reduced to the fewest requests that show it, at the mock and at the deployment."""
+
+from contextlib import closing
+
+import orjson
+import pytest
+from tests.quality.drifting import deployment
+from tests.verify.exchanges import exchange_of
+
+from understudy.api.drifting import drift, mock_beside
+from understudy.deployments.exchange import Request
+from understudy.drift.differences import Compared
+from understudy.drift.minimising import minimised
+from understudy.drift.replaying import replay, rewritten
+from understudy.verify.pictures import picture
+from understudy.verify.probe_client import ProbeClient
+from understudy.verify.run import RunOptions, start
+
+ROWS = [Compared(*[exchange_of("/", number=number)] * 3) for number in range(1, 10)]
+
+
+@pytest.mark.parametrize("needed", [[], [ROWS[4]], [ROWS[0], ROWS[8]], ROWS[2:5], ROWS])
+def test_exactly_the_needed_requests_remain(needed):
+    assert minimised(ROWS, lambda rows: all(row in rows for row in needed)) == needed
+
+
+def test_nothing_is_returned_where_all_requests_show_nothing():
+    assert minimised(ROWS, lambda _rows: False) is None
+
+
+JSON = {"content-type": "application/json"}
+
+
+def edit_and_read(run):
+    """Sends two updates between other reads, and then reads the location."""
+    client = ProbeClient(run.gateway, "test")
+    for text in ("Here", "There"):
+        client.get("/me/avatars", "owner")
+        client.send("PATCH", "/me/profile", "owner", json={"location": text})
+    client.get("/me/profile", "owner")
+
+
+def test_a_value_that_is_not_read_back_is_shown_by_its_update_and_the_read():
+    ours = deployment(loses_location)
+    options = RunOptions(rules=("qr-default-size",), phases=(("test", edit_and_read),))
+    result = drift(ours, mock_beside(ours), options)
+    steps = {
+        difference.aspect: [step.operation for step in result.steps(difference)]
+        for cause in result.causes
+        for difference in cause.differences
+        if difference.exchange.operation == "GET /me/profile"
+    }
+    assert steps["read back location"] == ["PATCH /me/profile", "GET /me/profile"]
+
+
+def loses_location(request, send):
+    """Responds to reads of the own profile with another location."""
+    response = send(request)
+    if request.method != "GET" or request.url.path != "/v3/me/profile":
+        return response
+    body = orjson.dumps({**orjson.loads(response.content), "location": "Elsewhere"})
+    return type(response)(response.status_code, headers=JSON, content=body)
+
+
+def test_issued_values_are_those_of_the_replay():
+    with closing(deployment()) as opened:
+        gateway = start(opened, RunOptions()).gateway
+        client = ProbeClient(gateway, "test")
+        upload = client.send("POST", "/me/avatars", "owner", files={"data": ("a.png", picture())})
+        image = upload.json_object["image_id"]
+        steps = [upload, client.send("DELETE", f"/me/avatars/{image}", "owner")]
+        again, deleted = replay(gateway, steps)
+    assert again.json_object["image_id"] != image
+    assert deleted.value == again.json_object["image_id"]
+    assert deleted.response.is_success
+
+
+def test_texts_are_replaced_in_every_spelling():
+    request = Request("POST", "http://a/x?code=b%2Fc", (("authorization", "Bearer b/c"),), b"b%2Fc")
+    after = rewritten(request, {"b/c": "d e"})
+    assert after == Request(
+        "POST", "http://a/x?code=d+e", (("authorization", "Bearer d e"),), b"d+e"
+    )
