@@ -16,7 +16,8 @@ from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 
-ROWS = [Compared(*[exchange_of("/", number=number)] * 3) for number in range(1, 10)]
+SENT = [exchange_of("/", number=number) for number in range(1, 10)]
+ROWS = [Compared(each, each, each) for each in SENT]
 
 
 @pytest.mark.parametrize("needed", [[], [ROWS[4]], [ROWS[0], ROWS[8]], ROWS[2:5], ROWS])

@@ -16,12 +16,16 @@ from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Target
 from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, compare
+from understudy.drift.replaying import recorded
 from understudy.interface.facts import choices_of, load_facts
 from understudy.mock.app import Mock
 from understudy.mock.engine.records import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
 from understudy.verify.catalogue import catalogue
-from understudy.verify.run import RunOptions
+from understudy.verify.recordings import read_recording
+from understudy.verify.run import Phase, RunOptions, routes_of
+from understudy.verify.scenarios.walking import walks
+from understudy.verify.shapes import bundled
 
 
 def mock_beside(deployment: Deployment, facts: Sequence[Path] = ()) -> Deployment:
@@ -66,6 +70,30 @@ def _accounts(deployment: Deployment) -> list[AccountSeen]:
         return read_accounts(deployment)
     except (BudgetSpent, OutOfTime):
         return []
+
+
+def comparison_phases(
+    deployment: Deployment, *, number: int, seed: int = 0, archive: Path | None = None
+) -> tuple[tuple[str, Phase], ...]:
+    """Returns what a comparison sends after the probes.
+
+    Args:
+        deployment: The deployment that is compared.
+        number: Random walks through each scenario; 0 for none.
+        seed: Seed of the walks.
+        archive: Recorded traffic with the deployment (HAR); None without it.
+
+    Raises:
+        StartupError: The archive cannot be read.
+    """
+    phases: list[tuple[str, Phase]] = []
+    if archive is not None:
+        target, document = deployment.target, deployment.document or bundled("service.yaml")
+        exchanges = read_recording(archive, target, routes_of(target, document), is_sent=False)
+        phases.append(("recorded requests", recorded(exchanges, target)))
+    if number:
+        phases.append(("walks", walks(number, seed)))
+    return tuple(phases)
 
 
 def drift(

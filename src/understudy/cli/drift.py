@@ -52,6 +52,20 @@ def _formats() -> Collection[str]:
     shell_complete=completion.rules,
     help="Send only the probes of these rules.",
 )
+@click.option(
+    "--har",
+    "archive",
+    type=click.Path(path_type=Path),
+    metavar="FILE.har",
+    help="Send recorded requests too, such as those of `understudy generate --format har`.",
+)
+@click.option(
+    "--walks",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Random walks through each scenario: edits, avatars, tokens.",
+)
+@click.option("--seed", default=0, help="Seed of the walks.")
 @limit_options
 @click.option(
     "--report",

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from understudy.api.drifting import drift, mock_beside
+from understudy.api.drifting import comparison_phases, drift, mock_beside
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.deployment_options import deployment_options
@@ -54,6 +54,9 @@ class DriftOptions:
             deployments.
         facts: Facts files that the mock follows.
         rules: Ids of the rules whose probes are sent; all if none is named.
+        archive: Recorded requests to send too.
+        walks: Random walks through each scenario.
+        seed: Seed of the walks.
         reports: Format and file of each report.
         is_github: True to print annotations, and to write the job summary where there is one.
         history: File of the history; None for the one beside the target file.
@@ -70,6 +73,9 @@ class DriftOptions:
     documents: tuple[Path, ...] = ()
     facts: tuple[Path, ...] = ()
     rules: tuple[str, ...] = ()
+    archive: Path | None = None
+    walks: int = 0
+    seed: int = 0
     reports: tuple[tuple[str, Path], ...] = ()
     is_github: bool = False
     history: Path | None = None
@@ -89,6 +95,9 @@ def typed(options: Mapping[str, Any]) -> DriftOptions:
         documents=options["documents"] or (),
         facts=options["mock_facts"],
         rules=options["rules"],
+        archive=options["archive"],
+        walks=options["walks"],
+        seed=options["seed"],
         reports=tuple((name, path) for name, path in options["reports"] if name != GITHUB),
         is_github=any(name == GITHUB for name, _ in options["reports"]),
         history=options["history"],
@@ -141,8 +150,10 @@ def _expect_consistent(options: DriftOptions) -> None:
     if is_of_files == (options.where.target_file is not None):
         msg = "Name --target to compare a deployment, or --documents OLD NEW to compare two files."
         raise StartupError(msg)
-    if is_of_files and (options.against or options.facts or options.rules):
-        msg = "--documents sends nothing; leave out --against, --facts and --rules."
+    if is_of_files and (
+        options.against or options.facts or options.rules or options.archive or options.walks
+    ):
+        msg = "--documents sends nothing; leave out --against, --facts, --rules, --har and --walks."
         raise StartupError(msg)
     if options.facts and options.against is not None:
         msg = "--facts is for the mock, and --against compares with a deployment; leave one out."
@@ -173,10 +184,17 @@ def _compared(
     last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
     other = None if options.against is None else theirs
     documents = documents_of_run(ours, other, last_seen)
+    phases = comparison_phases(
+        ours, number=options.walks, seed=options.seed, archive=options.archive
+    )
 
     def carry_out(listen: Listener) -> Drift:
         run_options = RunOptions(
-            rules=options.rules, listen=listen, is_preflighted=True, undisturbed=noted
+            rules=options.rules,
+            phases=phases,
+            listen=listen,
+            is_preflighted=True,
+            undisturbed=noted,
         )
         return drift(ours, theirs, run_options, documents.explained_by)
 

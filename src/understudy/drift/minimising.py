@@ -44,7 +44,7 @@ class ShortestSequence:
 
 
 @dataclass
-class Trials:
+class ReplayTrials:
     """Replays sequences at one deployment, each from the state before.
 
     Attributes:
@@ -108,8 +108,8 @@ class Minimiser:
         rows: The requests that were compared, in order.
     """
 
-    own: Trials
-    other: Trials
+    own: ReplayTrials
+    other: ReplayTrials
     rows: Sequence[Compared]
     _senders: dict[str, list[Compared]] = field(default_factory=dict)
 
@@ -211,8 +211,8 @@ def shortest_sequences(
             runs.append(start(each, RunOptions(needs_interface=False)))
         stack.callback(runs[0].undo.restore)
         (judge, history), (other_judge, other_history) = sides
-        own = Trials(runs[0], judge, history, runs[0].undo.restore_changes, MOST_REQUESTS)
-        other = Trials(runs[1], other_judge, other_history, reset)
+        own = ReplayTrials(runs[0], judge, history, runs[0].undo.restore_changes, MOST_REQUESTS)
+        other = ReplayTrials(runs[1], other_judge, other_history, reset)
         minimiser = Minimiser(own, other, rows)
         found = {each.key: minimiser.shortest(each) for each in differences}
     return {key: sequence for key, sequence in found.items() if sequence is not None}

@@ -7,8 +7,11 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 from understudy.deployments.exchange import ISSUED, Exchange, Request
+from understudy.deployments.refusals import NotPermitted
+from understudy.deployments.target import Target
 from understudy.verify.gateway import Gateway
 from understudy.verify.issued_values import values_in
+from understudy.verify.run import Phase, Run
 
 SOURCE: Final = "replay"
 """The sender of replayed requests, for reports."""
@@ -46,6 +49,29 @@ def replay(
         values |= _issued_anew(step, exchange)
         replayed.append(exchange)
     return replayed
+
+
+def recorded(exchanges: Sequence[Exchange], target: Target) -> Phase:
+    """Returns the phase that sends recorded requests; those that are not permitted are left out.
+
+    Args:
+        exchanges: The recorded exchanges with a deployment.
+        target: The target of that deployment.
+    """
+    own = [each for each in exchanges if each.site != "elsewhere"]
+
+    def phase(run: Run) -> None:
+        there = run.deployment.target
+        values = {target.base_url: there.base_url}
+        if target.auth_url and there.auth_url:
+            values[target.auth_url] = there.auth_url
+        for step in own:
+            try:
+                values |= _issued_anew(step, *replay(run.gateway, [step], values))
+            except NotPermitted as refusal:
+                run.not_run.append(f"the recorded {step.operation or step.path}: {refusal}")
+
+    return phase
 
 
 def _issued_anew(step: Exchange, exchange: Exchange) -> dict[str, str]:

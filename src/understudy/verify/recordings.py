@@ -24,8 +24,16 @@ from understudy.errors import StartupError
 from understudy.interface.operations import Routes
 
 
-def read_recording(path: Path, target: Target, routes: Routes) -> list[Exchange]:
+def read_recording(
+    path: Path, target: Target, routes: Routes, *, is_sent: bool = True
+) -> list[Exchange]:
     """Reads the exchanges of an archive, with the target's secrets put in again.
+
+    Args:
+        path: The HTTP archive.
+        target: Whose secrets are meant by their variables.
+        routes: Finds a request's operation.
+        is_sent: False to read requests without a response too, as `understudy generate` writes them.
 
     Raises:
         StartupError: The file cannot be read, or is not an archive.
@@ -42,7 +50,7 @@ def read_recording(path: Path, target: Target, routes: Routes) -> list[Exchange]
     except (ValueError, TypeError, AttributeError) as error:
         msg = f"{path} is not an HTTP archive (HAR 1.2): {error}."
         raise StartupError(msg) from error
-    return [exchange for exchange in exchanges if exchange.response.status]
+    return [exchange for exchange in exchanges if exchange.response.status or not is_sent]
 
 
 def _exchange(number: int, entry: dict[str, Any], target: Target, routes: Routes) -> Exchange:
