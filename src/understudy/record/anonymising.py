@@ -17,7 +17,7 @@ from understudy.deployments.exchange import (
     Response,
     media_type,
 )
-from understudy.interface.operations import QR_CODE, Routes
+from understudy.interface.operations import DOCUMENT, QR_CODE, Routes
 from understudy.interface.scopes import SCOPES
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
@@ -33,6 +33,9 @@ JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
 UPLOAD_FIELD: Final = "data"  # interface, Authenticated avatar operations
+
+_WITHOUT_PSEUDONYM: Final = frozenset({DOCUMENT, QR_CODE})
+"""Operations whose responses mean nothing but what they contain."""
 
 _PICTURE_PATH: Final = re.compile("/avatar/([0-9a-fA-F]{64}|[0-9a-fA-F]{32})")
 _SMALL_NUMBER: Final = re.compile(r"-?\d{1,5}", re.ASCII)
@@ -86,6 +89,9 @@ class Anonymiser:
         operation = self._routes.operation(exchange.operation)
         if operation is None:
             return self._of_picture(exchange)
+        if exchange.operation in _WITHOUT_PSEUDONYM:
+            self._dropped.add(exchange.operation, "exchanges, whose content has no pseudonym")
+            return None
         passed = _Passed(exchange, operation, self._allowed[exchange.site])
         values = tuple(self._values(passed))
         rest = iter(values)
@@ -105,8 +111,7 @@ class Anonymiser:
         """Returns an identity without the hash of a token that only traffic shows."""
         if identity.kind != "unknown":
             return identity
-        name = f"token {request.token}"
-        return Identity(name, "unknown", name)
+        return replace(identity, name=f"token {request.token}")
 
     def _values(self, passed: _Passed) -> Iterator[str]:
         names = PATH_PARAMETER.findall(passed.operation.path)
@@ -212,8 +217,7 @@ class Anonymiser:
             return orjson.dumps(passed.allowed.value(exchange.body, content.schema, passed.where))
         form = form_of(exchange.response.body) if content is not None else None
         if form is not None:
-            what = "pictures of QR codes" if passed.where == QR_CODE else "pictures, drawn anew"
-            self._dropped.add(passed.where, what)
+            self._dropped.add(passed.where, "pictures, drawn anew")
             return drawn(form, self._pseudonyms.digest("picture", exchange.value))
         self._dropped.add(passed.where, "bodies of a response that the document does not declare")
         return b""
