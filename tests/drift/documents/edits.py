@@ -110,6 +110,7 @@ NUMBER_IS_TEXT = (
 LOST_MEANING = "The body is taken as before, but what the client wants to change is not changed."
 HEADER = "A client that reads a header that is always sent need not expect that it is not."
 OTHER_VALUE = "A reader meets a value that the older document excludes."
+FLOW = "The peer judges operations alone; a client that signs in so gets no token."
 CHOICE = "A client that chooses a class by the member of before chooses none."
 SCOPE = "A token with the scopes of before is refused."
 
@@ -183,5 +184,6 @@ EDITS: Final = (
     Edit("a credential is required", "service", QR, put(security=[{"oauth2": ["auth"]}]), "security-narrowed", SENDERS),
     Edit("no credential is required", "orders", (*ORDERS, "get"), put(security=[]), "security-widened", NO_CLIENT),
     Edit("one scope more is required", "service", ("paths", "/me/profile", "get", "security", 0, "oauth2"), add("avatar-profile:manage"), "security-narrowed", SENDERS, "harmless", SCOPE),
+    Edit("one way to sign in less", "service", ("components", "securitySchemes", "oauth2", "flows"), drop("implicit"), "flow-removed", SENDERS, "harmless", FLOW),
     Edit("a credential is required where none was", "service", (*LOOKUP, "security"), drop(0), "security-narrowed", SENDERS),
 )  # fmt: skip

@@ -51,6 +51,7 @@ BACKWARDS = {
     "a body may be left out": ("request-body-required", {"senders"}),
     "a body takes other members": ("members-closed", {"senders"}),
     "a header may be left out": ("header-required", set[str]()),
+    "one way to sign in less": ("flow-added", set[str]()),
 }
 """Title of a change to the kind of its reverse, and the clients that break by that."""
 

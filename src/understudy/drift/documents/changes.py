@@ -39,6 +39,8 @@ STATEMENTS: Final = MappingProxyType(
         "header-optional": "A response header may be left out.",
         "security-narrowed": "A credential that was enough is not.",
         "security-widened": "Another credential is enough.",
+        "flow-added": "Tokens can be had in one way more.",
+        "flow-removed": "Tokens cannot be had in a way any more.",
         "member-added": "An object has one member more.",
         "member-removed": "An object no longer has a member.",
         "member-required": "A member must be there.",
@@ -73,7 +75,7 @@ class DocumentChange:
 
     Attributes:
         kind: Its kind, one of ``STATEMENTS``.
-        operation: Method and path with ``{}`` for each parameter.
+        operation: Method and path with ``{}`` for each parameter; empty for the whole document.
         place: The part of the operation, such as ``query parameter size``, ``security`` or
             ``response 200 application/json``; empty for the operation itself.
         member: Path of the member in a body, such as ``emails[].address``; empty for the whole.

@@ -7,6 +7,7 @@ from understudy.drift.documents.operation_changes import (
     operation_name,
     presence_changes,
 )
+from understudy.drift.documents.security_changes import flow_changes
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import Operation, operations
 
@@ -25,7 +26,7 @@ def document_changes(old: Document, new: Document) -> tuple[DocumentChange, ...]
     """
     old, new = in_one_dialect(old), in_one_dialect(new)
     before, after = _by_name(old), _by_name(new)
-    changes = list(presence_changes(before, after))
+    changes = [*presence_changes(before, after), *flow_changes(old, new)]
     comparison = OperationComparison(old, new)
     for name, operation in before.items():
         if name in after:

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from understudy.drift.documents.changes import NO_CLIENT, SENDERS, DocumentChange
 from understudy.openapi.loader import Document, Node
+from understudy.openapi.pointers import escape
 
 Alternatives = tuple[Mapping[str, tuple[str, ...]], ...]
 
@@ -66,6 +68,28 @@ def security_changes(
         yield SecurityChange("security-narrowed", _listed(lost), _listed(new))
     if gained and not all(any(one <= other for one in lost) for other in gained):
         yield SecurityChange("security-widened", "", _listed(gained))
+
+
+def flow_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Yields the flows of OAuth that are new or gone, of schemes that both documents have."""
+    before, after = _flows(old), _flows(new)
+    for name in sorted(before.keys() & after.keys()):
+        place = f"security scheme {name}"
+        pointer = f"#/components/securitySchemes/{escape(name)}"
+        for flow in sorted(before[name] - after[name]):
+            yield DocumentChange("flow-removed", "", place, "", flow, "", SENDERS, pointer)
+        for flow in sorted(after[name] - before[name]):
+            yield DocumentChange("flow-added", "", place, "", "", flow, NO_CLIENT, pointer)
+
+
+def _flows(document: Document) -> dict[str, frozenset[str]]:
+    listed = document.root.child("components", "securitySchemes") or Node("", {})
+    schemes = {str(name): document.expect(node, dict).value for name, node in listed.children()}
+    return {
+        name: frozenset(map(str, scheme["flows"]))
+        for name, scheme in schemes.items()
+        if isinstance(scheme.get("flows"), dict)
+    }
 
 
 def _identity(scheme: Mapping[str, Any]) -> str:

@@ -48,7 +48,9 @@ def _of_documents(report: DriftReport) -> Iterator[dict[str, Any]]:
         for change in pair.changes:
             level = "error" if change.breaks else "note"
             text = f"{change.summary} ({breaks(change)}; from {pair.old} to {pair.new})"
-            yield _result(f"document-{change.kind}", level, text, change.operation, change)
+            yield _result(
+                f"document-{change.kind}", level, text, change.operation or pair.new, change
+            )
 
 
 def _result(
