@@ -104,9 +104,8 @@ class Connection(asyncio.Protocol):
                 raise
         return await self.call("EVAL", script.text, 0, message)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # TCP has it
         """Takes the transport."""
-        assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
