@@ -94,6 +94,21 @@ def test_the_world_is_rewound_to_before_a_change(console: Console) -> None:
     assert console.client.get("/profiles/ada").json()["location"] == before
 
 
+def test_two_moments_of_a_world_are_compared(console: Console) -> None:
+    for place in ("First", "Second", "Third"):
+        console.client.patch("/me/profile", headers=ADA, json={"location": place})
+    console.admin("POST", "/faults", {"status": 503, "operation": "getQrCode"})
+    console.open("#/worlds")
+    expect(console.page.locator(".history li")).to_have_count(4)
+    expect(console.page.locator(".history li").first.get_by_role("button")).to_have_count(0)
+    console.page.get_by_label("Compare with", exact=True).select_option("before request 3")
+    console.button("Compare before request 2 with before request 3").click()
+    shown = console.page.locator(".difference")
+    expect(shown.locator("del").first).to_have_text("First")
+    expect(shown.locator("ins").first).to_have_text("Second")
+    expect(shown).not_to_contain_text("faults")
+
+
 def test_the_clock_is_frozen_and_moved(console: Console) -> None:
     console.open("#/worlds")
     console.click(console.button("Freeze"))

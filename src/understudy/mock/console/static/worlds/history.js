@@ -14,18 +14,20 @@ const SHOWN = 100;
 /** @returns {{node: HTMLElement, load: () => void}} */
 export function historyPanel() {
   const list = h("ol", { class: "history" });
+  const until = h("select", { id: "history-until", onchange: () => load() }, h("option", { value: "" }, "now"));
   const difference = h("div", { class: "difference", "aria-live": "polite" });
   const node = h("section", { class: "message", "aria-label": "History" }, h("h2", {}, "History"),
-    h("p", { class: "quiet" }, "What requests changed, the newest first. A rewind undoes a change and all after it."), list, difference);
+    h("p", { class: "quiet" }, "What requests changed, the newest first. A rewind undoes a change and all after it; what the admin API changed goes with the request before it."),
+    h("div", { class: "field" }, h("label", { for: "history-until" }, "Compare with"), until), list, difference);
 
   const load = () => attempt(async () => {
     const { changes, total } = await admin("GET", `/changes?limit=${SHOWN}`);
+    offerMoments(changes);
     fill(list, changes.map(entry));
     if (total === 0) fill(list, h("li", { class: "quiet" }, "Nothing was changed yet."));
   });
 
-  function entry({ at, call, request, after, records, replaced, settings }) {
-    const before = request ?? after + 1;
+  function entry({ at, call, request, records, replaced, settings }) {
     const what = [
       ...records.slice(0, 4).map(({ collection, key, change }) => `${change === "removed" ? "removed " : ""}${collection} ${key}`),
       records.length > 4 && `and ${records.length - 4} more`,
@@ -35,9 +37,17 @@ export function historyPanel() {
     return h("li", {}, h("code", {}, time(at)), h("div", {},
       h("p", {}, request ? h("a", { href: address(["traffic", request]) }, call) : call),
       h("p", { class: "fine" }, what)),
-    h("div", { class: "actions" },
-      h("button", { type: "button", class: "small", "aria-label": `Compare before request ${before} with now`, onclick: () => compare(before) }, "Compare with now"),
-      h("button", { type: "button", class: "small", "aria-label": `Rewind to before request ${before}`, onclick: () => rewind(before) }, "Rewind to before")));
+    request && h("div", { class: "actions" },
+      h("button", { type: "button", class: "small", "aria-label": `Compare before request ${request} with ${until.selectedOptions[0].text}`, onclick: () => compare(request) }, "Compare"),
+      h("button", { type: "button", class: "small", "aria-label": `Rewind to before request ${request}`, onclick: () => rewind(request) }, "Rewind to before")));
+  }
+
+  /** Offers the moments before requests that changed something as the other side of a comparison. */
+  function offerMoments(changes) {
+    const chosen = until.value;
+    const numbers = changes.map(({ request }) => request).filter(Boolean);
+    fill(until, h("option", { value: "" }, "now"), numbers.map((number) => h("option", { value: number }, `before request ${number}`)));
+    until.value = numbers.includes(Number(chosen)) ? chosen : "";
   }
 
   const rewind = (request) => attempt(async () => {
@@ -48,9 +58,9 @@ export function historyPanel() {
   });
 
   const compare = (before) => attempt(async () => {
-    const { records, settings } = await admin("GET", `/changes/difference?before=${before}`);
+    const { records, settings } = await admin("GET", `/changes/difference?${new URLSearchParams({ before, ...(until.value ? { until: until.value } : {}) })}`);
     const parts = [...records.map((it) => [`${it.collection} ${it.key}`, it]), ...settings.map((it) => [it.name, it])];
-    fill(difference, h("h3", {}, `Before request ${before}, and now`),
+    fill(difference, h("h3", {}, `Before request ${before}, and ${until.selectedOptions[0].text}`),
       parts.length === 0 ? h("p", { class: "quiet" }, "Nothing differs.") : parts.map(([name, it]) => [h("h4", {}, name), changed(it.before, it.after)]));
     difference.scrollIntoView({ block: "nearest" });
   });
