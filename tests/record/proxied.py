@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -31,6 +31,7 @@ TARGET = {
 }
 ADA = {"Authorization": "Bearer ada-full"}
 
+Result = TypeVar("Result")
 Change = Callable[[httpx.Request, httpx.Response], httpx.Response]
 
 
@@ -120,9 +121,9 @@ class Session:
         response.read()
         return response
 
-    def run(self, response: Coroutine[Any, Any, httpx.Response]) -> httpx.Response:
-        """Waits for a response in the session's event loop."""
-        return self._runner.run(response)
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Waits for work in the session's event loop."""
+        return self._runner.run(work)
 
     def close(self) -> None:
         self._runner.run(self.recording.aclose())
