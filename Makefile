@@ -123,6 +123,10 @@ bench: install  ## install and measure every peer, and write build/bench/index.h
 bench-guard: install  ## processor time of a request beside an earlier commit; BASE=main chooses it
 	$(BIN)/python -m tests.quality.benchmarks.guard $(BASE)
 
+.PHONY: fleet
+fleet: install  ## replicas on one store: 50 workers killed under load, and many histories checked
+	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/quality/linearizability
+
 .PHONY: fuzz
 fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections
 	$(BIN)/python -m tests.quality.entrances

@@ -210,6 +210,13 @@ def _lower_case(
     " processes share, such as valkey://host/0.  [default: in memory]",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_envvar=True,
+    help="Processes that serve the same ports; more than one need --state with the URL of a store.",
+)
+@click.option(
     "--state-repair",
     is_flag=True,
     show_envvar=True,

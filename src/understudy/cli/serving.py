@@ -5,7 +5,7 @@ import gc
 import os
 import secrets  # noqa: TID251 - no fixture, and it must not be guessed
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
 from understudy.cli.losses import print_losses, print_wrong_examples
 from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.cli.workers import WorkerLink, supervise
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.engine import server
@@ -51,17 +52,48 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     _expect_files(settings)
     _expect_two_ports(settings)
     draft = None if settings.ready_file is None else _draft(settings.ready_file)
-    resource = server.bind(settings.host, settings.port, "--port")
+    if settings.admin_token is None and not is_local(settings.host):
+        settings = replace(settings, admin_token=secrets.token_urlsafe(24))
+
+    def announce(addresses: Mapping[str, str]) -> None:
+        if draft is not None and settings.ready_file is not None:
+            draft.write_bytes(orjson.dumps(addresses) + b"\n")
+            draft.replace(settings.ready_file)  # at once: a reader never sees half a line
+
+    if settings.workers > 1:
+        supervise(
+            settings, lambda shared, link: _serve(shared, prepare, link.announce, link), announce
+        )
+    else:
+        _serve(settings, prepare, lambda addresses, _stop: announce(addresses), None)
+
+
+def _serve(
+    settings: Settings,
+    prepare: Preparation | None,
+    announce: Callable[[Mapping[str, str], Callable[[], None]], None],
+    link: WorkerLink | None,
+) -> None:
+    """Runs the mock in this process until it is stopped.
+
+    Args:
+        settings: Its settings.
+        prepare: Called before the mock serves; None: it begins with its fixtures.
+        announce: Called with the addresses, and with what stops the mock, once it serves.
+        link: The connection with the supervisor of several workers; None: this is the only process.
+    """
+    is_shared = link is not None
+    resource = server.bind(settings.host, settings.port, "--port", is_shared=is_shared)
     authorization = resource
     if not settings.single_port:
-        authorization = server.bind(settings.host, settings.auth_port, "--auth-port")
+        authorization = server.bind(
+            settings.host, settings.auth_port, "--auth-port", is_shared=is_shared
+        )
     tls = _certificate(settings)
     scheme = "https" if tls else "http"
     site_url, auth_url = server.url_of(resource, scheme), server.url_of(authorization, scheme)
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
-    if settings.admin_token is None and not is_local(settings.host):
-        settings = replace(settings, admin_token=secrets.token_urlsafe(24))
     mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
     prepared = prepare(mock.resource, site_url) if prepare else ()
 
@@ -69,15 +101,14 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     if tls and tls.authority:
         addresses["certificate_authority"] = str(tls.authority)
 
-    def ready(_stop: Callable[[], None]) -> None:
+    def ready(stop: Callable[[], None]) -> None:
         _settle_memory()
-        # JSON lines are read by a program, which finds nothing else on standard output.
-        is_json = settings.log == "json"
-        screen = banner(mock, site_url, auth_url, settings.admin_token)
-        click.echo("\n".join((screen, *prepared)), err=is_json)
-        if draft is not None and settings.ready_file is not None:
-            draft.write_bytes(orjson.dumps(addresses) + b"\n")
-            draft.replace(settings.ready_file)  # at once: a reader never sees half a line
+        if link is None or link.is_first:
+            # JSON lines are read by a program, which finds nothing else on standard output.
+            is_json = settings.log == "json"
+            screen = banner(mock, site_url, auth_url, settings.admin_token)
+            click.echo("\n".join((screen, *prepared)), err=is_json)
+        announce(addresses, stop)
 
     serving = server.serve(
         {authorization: mock.authorization, resource: mock.resource},

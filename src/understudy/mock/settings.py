@@ -53,6 +53,7 @@ class Settings:
         journal: Exchanges that the journal of each world remembers.
         state: Directory in which the worlds are persisted, or the URL of a store that several
             processes share, such as ``valkey://host/0``; None: they are in memory only.
+        workers: Processes that serve the same ports; more than one need a store that they share.
         state_repair: Whether rows of the state that cannot be read are set aside in a file, instead
             of refused.
         admin_token: Lets callers from other machines use the admin API.
@@ -88,6 +89,7 @@ class Settings:
     require_world: bool = False
     journal: int = 1000
     state: Path | str | None = None
+    workers: int = 1
     state_repair: bool = False
     admin_token: str | None = None
     public_url: str | None = None

@@ -23,17 +23,35 @@ from understudy.mock.engine.direct_connection import DirectConnection
 BACKLOG = 2048
 
 
-def bind(host: str, port: int, option: str) -> socket.socket:
+CAN_SHARE_PORTS = hasattr(socket, "SO_REUSEPORT") and sys.platform != "win32"
+"""True where several processes can listen at one port, and the system shares the connections out."""
+
+
+def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socket.socket:
     """Binds a listening socket.
 
     Args:
         host: Address or name.
         port: 0 for a free one.
         option: Name of the option that chooses another port, for the message.
+        is_shared: Whether other processes of this mock listen at the same port.
 
     Raises:
         StartupError: The port is in use, or the address is not this machine's.
     """
+    return _bound(host, port, option, is_shared=is_shared, listens=True)
+
+
+def reserve(host: str, port: int, option: str) -> socket.socket:
+    """Binds a socket that gets no connections, so that processes of this mock can share its port.
+
+    Raises:
+        StartupError: The port is in use, or the address is not this machine's.
+    """
+    return _bound(host, port, option, is_shared=True, listens=False)
+
+
+def _bound(host: str, port: int, option: str, *, is_shared: bool, listens: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -41,8 +59,11 @@ def bind(host: str, port: int, option: str) -> socket.socket:
         milliseconds = READING_SECONDS.most * 1000
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     try:
+        if is_shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind((host, port))
-        listener.listen(BACKLOG)
+        if listens:
+            listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
         if getattr(error, "errno", None) == errno.EADDRINUSE:

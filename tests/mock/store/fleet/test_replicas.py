@@ -1,6 +1,9 @@
 """Whichever replica is asked, it says the same, and what may happen once happens once."""
 
 import asyncio
+import json
+from collections.abc import MutableMapping
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -212,3 +215,54 @@ def test_a_replica_that_is_far_behind_loads_the_whole_world(replicas: Replicas, 
     for number in range(count):
         one.admin("PUT", "/limits/ada", {"limit": number + 1})
     assert other.admin("GET", "/limits")[0]["limit"] == count
+
+
+async def sent_slowly(mock: Mock, at_last: asyncio.Event) -> bytes:
+    """Asks for a token, with a body that comes once ``at_last`` is set."""
+    said = b""
+    body = b'{"person": "ada"}'
+
+    async def receive() -> dict[str, object]:
+        await at_last.wait()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        nonlocal said
+        said += message.get("body", b"")
+
+    headers = {"host": "127.0.0.1:8080", "content-type": "application/json"}
+    headers["content-length"] = str(len(body))
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/__admin/tokens",
+        "query_string": b"",
+        "headers": [(name.encode(), text.encode()) for name, text in headers.items()],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8080),
+        "scheme": "http",
+    }
+    await mock.resource(scope, receive, send)
+    return said
+
+
+def test_a_slow_client_keeps_nobody_waiting_and_undoes_nothing(
+    mocks: tuple[Mock, Mock], replicas: Replicas
+) -> None:
+    for driver in replicas:
+        driver.get("/v3/profiles/ada")
+        driver.end_store()
+
+    async def together() -> list[bytes]:
+        at_last, at_once = asyncio.Event(), asyncio.Event()
+        at_once.set()
+        slow = asyncio.ensure_future(sent_slowly(mocks[0], at_last))
+        await asyncio.sleep(0)
+        first = await sent_slowly(mocks[0], at_once)
+        at_last.set()
+        said = [first, await slow, await sent_slowly(mocks[0], at_once)]
+        await mocks[0].close()
+        return said
+
+    tokens = [json.loads(each)["token"] for each in asyncio.run(together())]
+    assert len(set(tokens)) == 3

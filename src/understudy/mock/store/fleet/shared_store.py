@@ -90,6 +90,7 @@ class SharedWorldStore:
         self._replica = urandom(_REPLICA_BYTES)
         self._commits = count()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._connection: Connection | None = None
         self._failures = Episode()
         self._beginning = worlds.default.snapshot()
@@ -190,12 +191,20 @@ class SharedWorldStore:
         """Begins a transaction on these worlds, once no other one uses them."""
         locks = []
         for name in sorted(names):  # in one order, so that no two wait for each other
-            lock = self._locks.setdefault(name, asyncio.Lock())
+            lock = self._lock(name)
             await lock.acquire()
             locks.append(lock)
         transaction = ReplicaTransaction(self, self._worlds, names, locks)
         CURRENT.set(transaction)
         return transaction
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        """Returns the lock of a world in the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._locks = WeakValueDictionary()  # those of another loop cannot be waited for here
+        return self._locks.setdefault(name, asyncio.Lock())
 
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date, its journal among it.
@@ -247,8 +256,7 @@ class SharedWorldStore:
     async def _connected(self) -> Connection:
         if self._connection is not None and self._connection.is_usable:
             return self._connection
-        lock = self._locks.setdefault(_OPENING, asyncio.Lock())
-        async with lock:
+        async with self._lock(_OPENING):
             if self._connection is None or not self._connection.is_usable:
                 self._connection = await Connection.open(self._address)
         return self._connection

@@ -125,6 +125,7 @@ class ReplicaTransaction:
         if any(changes.is_changed or changes.windows for changes in self._changes.values()):
             return await receive()
         tags = self._tags()
+        unchanged, self._changes = self._changes, {}  # others may change what is not held
         self._release()
         try:
             message = await receive()
@@ -132,7 +133,9 @@ class ReplicaTransaction:
             for lock in self._locks:
                 await lock.acquire()
                 self._held.append(lock)
+        self._changes = unchanged
         if tags != self._tags():
+            self._changes = {}  # there is nothing to take back
             raise Superseded
         return message
 

@@ -1,0 +1,173 @@
+"""Runs several processes that serve the same worlds on the same ports (``serve --workers``).
+
+Each listens for itself (SO_REUSEPORT), so that the kernel shares the connections out. The process that
+the user started serves nothing: it starts another worker where one has died, and ends them all.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from threading import Event
+from types import FrameType
+from typing import Any, Final
+
+import click
+import orjson
+
+from understudy.errors import StartupError
+from understudy.mock.engine import server
+from understudy.mock.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+_PAUSE: Final = 1.0
+"""Seconds before a worker is started in place of one that has died."""
+
+_USAGE: Final = 2
+"""The exit code of a command that cannot start."""
+
+
+class WorkerLink:
+    """The connection of a worker with its supervisor.
+
+    Args:
+        announced: The descriptor that takes its addresses once it serves.
+        lifeline: The descriptor that ends together with the supervisor.
+        is_first: Whether it shows the first screen.
+
+    Attributes:
+        is_first: As above.
+    """
+
+    def __init__(self, announced: int, lifeline: int, *, is_first: bool) -> None:
+        self._announced = announced
+        self._lifeline = lifeline
+        self.is_first = is_first
+
+    def announce(self, addresses: Mapping[str, str], stop: Callable[[], None]) -> None:
+        """Tells the supervisor that this worker serves; the worker stops when the supervisor ends."""
+        with suppress(BrokenPipeError):  # it waits for those alone that it starts at first
+            os.write(self._announced, orjson.dumps(addresses))
+        os.close(self._announced)
+        asyncio.get_running_loop().add_reader(self._lifeline, stop)
+
+
+Serve = Callable[[Settings, WorkerLink], None]
+"""Serves as one worker until it is stopped."""
+
+
+class Supervisor:
+    """Keeps the workers of one mock.
+
+    Args:
+        settings: The settings of the mock, with the ports that the workers share.
+        serve: What each worker does.
+    """
+
+    def __init__(self, settings: Settings, serve: Serve) -> None:
+        self._settings = settings
+        self._serve = serve
+        self._workers: set[int] = set()
+        self._stopping = Event()
+        self._lifeline = os.pipe()
+
+    def run(self, ready: Callable[[Mapping[str, str]], None]) -> None:
+        """Runs the workers until SIGINT or SIGTERM.
+
+        Args:
+            ready: Called with the addresses once every worker serves.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        addresses = self._started(is_first=True)  # alone, so that one of them says what is wrong
+        for _ in range(1, self._settings.workers):
+            self._started(is_first=False)
+        ready(addresses)
+        while self._workers:
+            with suppress(ChildProcessError):
+                pid, status = os.wait()
+                self._ended(pid, os.waitstatus_to_exitcode(status))
+
+    def _ended(self, pid: int, code: int) -> None:
+        self._workers.discard(pid)
+        if self._stopping.is_set():
+            return
+        _log.warning("The worker %d has ended with %d; another one is started.", pid, code)
+        self._stopping.wait(_PAUSE)
+        if not self._stopping.is_set():
+            os.close(self._fork(is_first=False))
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping.set()
+        for pid in self._workers:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+
+    def _started(self, *, is_first: bool) -> Any:
+        """Starts a worker, and returns its addresses once it serves; exits where it cannot."""
+        announced = self._fork(is_first=is_first)
+        with os.fdopen(announced, "rb") as pipe:
+            line = pipe.read()
+        if line:
+            return orjson.loads(line)
+        was_stopped = self._stopping.is_set()
+        self._stop(signal.SIGTERM, None)
+        sys.exit(0 if was_stopped else _USAGE)
+
+    def _fork(self, *, is_first: bool) -> int:
+        """Starts a worker; returns the descriptor from which its addresses are read."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(writing)
+            self._workers.add(pid)
+            return reading
+        code = _USAGE
+        try:
+            os.close(reading)
+            os.close(self._lifeline[1])
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            self._serve(self._settings, WorkerLink(writing, self._lifeline[0], is_first=is_first))
+            code = 0
+        except StartupError as error:
+            click.echo(f"understudy: {error}", err=True)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)  # nothing of the supervisor is to be run here
+
+
+def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, str]], None]) -> None:
+    """Runs as many workers as the settings say, until they are stopped.
+
+    Args:
+        settings: The settings of the mock.
+        serve: What each worker does.
+        ready: Called with the addresses once every worker serves.
+
+    Raises:
+        StartupError: The workers would share no store, a port is in use, or the platform cannot.
+    """
+    if not isinstance(settings.state, str):
+        msg = (
+            f"--workers {settings.workers} needs a store that the processes share: "
+            "add --state valkey://host/0."
+        )
+        raise StartupError(msg)
+    if not hasattr(os, "fork") or not server.CAN_SHARE_PORTS:
+        msg = "--workers is for Linux and other systems that share a port among processes."
+        raise StartupError(msg)
+    reserved = [server.reserve(settings.host, settings.port, "--port")]
+    settings = replace(settings, port=reserved[0].getsockname()[1])
+    if not settings.single_port:
+        reserved.append(server.reserve(settings.host, settings.auth_port, "--auth-port"))
+        settings = replace(settings, auth_port=reserved[1].getsockname()[1])
+    Supervisor(settings, serve).run(ready)
+    for each in reserved:
+        each.close()
