@@ -62,6 +62,19 @@ def test_rules_prints_facts_beside_the_status(out: Path) -> None:
     assert any(line.split()[:3] == ["qr-unknown-hash", "assumed", "picture"] for line in lines)
 
 
+def test_rules_prints_several_files_side_by_side_and_where_they_differ(out: Path) -> None:
+    run("learn", "--rules", "profile-private,qr-unknown-hash", "--out", str(out))
+    other = out.with_name("other.yaml")
+    text = out.read_text().replace("'403'", "'404'").replace("127.0.0.1:8080", "staging.example")
+    other.write_text(text)
+    printed = run("rules", "--facts", str(out), "--facts", str(other))
+    rows = {line.split()[0]: line.split()[1:4] for line in printed.stdout.splitlines()}
+    assert rows["profile-private"] == ["assumed", "403", "404"]
+    assert rows["qr-unknown-hash"] == ["assumed", "picture", "picture"]
+    line = "profile-private: 403 at http://127.0.0.1:8080/v3, 404 at http://staging.example/v3"
+    assert printed.stderr == f"The facts differ: {line}\n"
+
+
 def test_verify_judges_by_facts(out: Path) -> None:
     run("learn", *RULES, "--out", str(out))
     rule = ("verify", "--cases", "0", "--rules", "profile-private", "--facts", str(out))

@@ -15,7 +15,8 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
         section: The section of the interface that contains it.
         statement: The rule in one sentence.
         outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.
-        learnt: With --facts: the reading of the deployment; absent where it was not settled.
+        learnt: With --facts: the reading of the deployment, of several the last one's; absent where it
+            was not settled.
     """
 
     id: str

@@ -1,5 +1,6 @@
 """``understudy rules``: prints the rules of the interface, and how each ended in a run."""
 
+from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,18 @@ from understudy.errors import StartupError
 @click.option(
     "--facts",
     type=click.Path(path_type=Path),
+    multiple=True,
     metavar="FACTS.yaml",
-    help="Print beside each rule what `understudy learn` wrote of a deployment.",
+    help="Print beside each rule what `understudy learn` wrote of a deployment; may be repeated.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the rules as JSON.")
-def rules(coverage: Path | None, facts: Path | None, *, is_json: bool) -> None:
+def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> None:
     """Print every rule with its id and status.
 
     Those of the interface come first, then those of state that is inferred of any document.
     """
     # The catalogue's reader takes 30 ms to import, which other commands need not wait for.
-    from understudy.interface.facts import load_facts
+    from understudy.interface.facts import contradictory, load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
     from understudy.verify.inferred_rules import INFERRED
@@ -38,18 +40,21 @@ def rules(coverage: Path | None, facts: Path | None, *, is_json: bool) -> None:
     ended = {} if coverage is None else _ended(coverage)
     bundled = load_rules(openapi_directory() / "rules.yaml")
     known = (*bundled, *INFERRED.values())
-    learnt = {} if facts is None else load_facts(facts, bundled).by_rule()
-    readings = {rule: fact.reading for rule, fact in learnt.items()}
+    files = [load_facts(path, bundled) for path in facts]
+    readings = [{rule: fact.reading for rule, fact in each.by_rule().items()} for each in files]
     if is_json:
         from understudy.cli.output_records import print_record
 
-        print_record([_printed(rule, ended, readings) for rule in known])
+        latest = dict(ChainMap(*reversed(readings)))
+        print_record([_printed(rule, ended, latest) for rule in known])
         return
     for rule in known:
         outcome = ended.get(rule.id, "not in the report" if coverage else rule.status)
         how = outcome.replace("_", " ")
-        column = "" if facts is None else f"{readings.get(rule.id, '-'):14} "
-        click.echo(f"{rule.id:42} {how:12} {column}{rule.statement.strip()}")
+        columns = "".join(f"{each.get(rule.id, '-'):14} " for each in readings)
+        click.echo(f"{rule.id:42} {how:12} {columns}{rule.statement.strip()}")
+    for line in contradictory(files):
+        click.echo(f"The facts differ: {line}", err=True)
 
 
 def _printed(rule: Any, ended: Mapping[str, str], readings: Mapping[str, str]) -> Any:

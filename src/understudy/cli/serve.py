@@ -24,12 +24,14 @@ def _learnt(paths: tuple[Path, ...]) -> tuple[dict[str, str], tuple[Any, ...]]:
     """Returns facts files, and the choices that they make; the last one counts for a question."""
     if not paths:
         return {}, ()
-    from understudy.interface.facts import choices_of, load_facts
+    from understudy.interface.facts import choices_of, contradictory, load_facts
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
 
     rules = load_rules(openapi_directory() / "rules.yaml")
     files = tuple(load_facts(path, rules) for path in paths)
+    for line in contradictory(files):
+        click.echo(f"The facts differ, and the last file counts: {line}", err=True)
     choices: dict[str, str] = {}
     for facts in files:
         choices |= choices_of(facts, rules)

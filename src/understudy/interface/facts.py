@@ -5,7 +5,7 @@
 fact, so that a change of a deployment is a change of a line in version control.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -122,6 +122,19 @@ def choices_of(facts: Facts, rules: Iterable[Rule]) -> dict[str, str]:
         and rule.id in learnt
         and learnt[rule.id].reading not in {AS_ASSUMED, OTHERWISE}
     }
+
+
+def contradictory(files: Iterable[Facts]) -> Iterator[str]:
+    """Yields a line for each question that facts of several deployments answer differently."""
+    answers: dict[str, dict[str, list[str]]] = {}
+    for facts in files:
+        for fact in facts.facts:
+            answer = fact.actual or fact.reading
+            answers.setdefault(fact.rule, {}).setdefault(answer, []).append(facts.deployment)
+    for rule, deployments in answers.items():
+        if len(deployments) > 1:
+            each = (f"{answer} at {' and '.join(where)}" for answer, where in deployments.items())
+            yield f"{rule}: {', '.join(each)}"
 
 
 def facts_text(facts: Facts) -> str:

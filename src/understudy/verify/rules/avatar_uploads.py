@@ -56,7 +56,7 @@ class File(NamedTuple):
     is_square: bool
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8)  # bodies can have ten megabytes, and are asked about while they are judged
 def _only_file(content_type: str, body: bytes) -> File | None:
     """Returns the only file of a multipart body; None where there is not just one."""
     boundary = re.search(r'boundary="?([^";]+)', content_type)
