@@ -45,6 +45,7 @@ HEADINGS = [
 ]
 
 SWITCHES = {
+    "avatar-email-precedence": ("avatar", "email"),
     "avatar-delete-status": ("204", "200"),
     "avatar-email-status": ("204", "200"),
     "avatar-upload-status": ("200", "201"),

@@ -81,8 +81,13 @@ def is_sound_update(exchange: Exchange, _history: History) -> bool:
 def is_sound_change(exchange: Exchange, history: History) -> bool:
     """Tells whether nothing but the avatar can be wrong with the request."""
     if exchange.operation == SET_AVATAR:
-        return isinstance(assigned_hash(exchange), str)
+        return names_own_address(exchange, history)
     return exchange.operation != UPDATE_AVATAR or is_sound_update(exchange, history)
+
+
+def names_unknown_address(exchange: Exchange, history: History) -> bool:
+    """Tells whether the body names an e-mail address that nobody has."""
+    return history.is_made_up(str(assigned_hash(exchange)))
 
 
 def names_own_address(exchange: Exchange, history: History) -> bool:

@@ -241,3 +241,12 @@ def strange_addresses_are_assigned(request, send):
     response = send(request)
     is_refused = is_avatar(request, "POST") and response.status_code == 403
     return httpx.Response(204) if is_refused and who(request) == "ada-full" else response
+
+
+@mutant("avatar-email-both-unknown")
+def an_unknown_address_is_refused_before_the_avatar(request, send):
+    response = send(request)
+    is_assignment = path_of(request).endswith("/email") and response.status_code == 404
+    if is_assignment and members_of(request).get("email_hash") not in {ADA, ADA_SECOND}:
+        return answer(response, status=403)
+    return response

@@ -97,6 +97,8 @@ def select(image_id: str) -> ResponseReturnValue:
     email_hash = bodies.strings({"email_hash"}).get("email_hash")
     if email_hash is None:
         refuse("The body lacks email_hash.")
+    if chose("avatar-email-precedence", "avatar"):
+        _check_avatar(token.user_id, image_id)
     _check_email(token.user_id, email_hash)
     if not service().state.select(token.user_id, image_id, email_hash):
         _refuse_unknown(image_id)
@@ -123,6 +125,11 @@ def _chosen_email(user_id: str, email_hash: str, *, must_be_own: bool) -> str:
     if must_be_own:
         _check_email(user_id, email_hash)
     return email_hash
+
+
+def _check_avatar(user_id: str, image_id: str) -> None:
+    if all(avatar.image_id != image_id for avatar in service().state.avatars(user_id)):
+        _refuse_unknown(image_id)
 
 
 def _check_email(user_id: str, email_hash: str) -> None:

@@ -115,7 +115,10 @@ def update_avatar(
     return HandlerResponse(_avatar_body(call, person, avatar, 0))
 
 
-@upholds("avatar-email-assign", "avatar-email-status", "avatar-email-unknown-hash")
+@upholds(
+    *("avatar-email-assign", "avatar-email-status"),
+    *("avatar-email-unknown-hash", "avatar-email-both-unknown"),
+)
 def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) -> HandlerResponse:
     """Selects an avatar for an e-mail address (``POST /me/avatars/{imageId}/email``).
 
@@ -124,10 +127,12 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
         Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
     person = caller(call)
-    avatar = _own_avatar(person, image_id)
+    if call.choices.get("avatar-email-precedence") != "email":
+        _own_avatar(person, image_id)
     index = own_email_index(call, person, body["email_hash"])
     if index is None:
         raise _foreign_email(body["email_hash"])
+    avatar = _own_avatar(person, image_id)
     call.world.put(PEOPLE, person.slug, _with_selected(person, index, avatar.image_id))
     return HandlerResponse(status=int(call.choices.get("avatar-email-status", "204")))
 

@@ -15,8 +15,9 @@ from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal
 from understudy.interface.facts import Fact
 from understudy.verify.gateway import Gateway
 from understudy.verify.granting import code, form_of, post
+from understudy.verify.history import MADE_UP, made_up_hash
 from understudy.verify.needs import lacking
-from understudy.verify.pictures import picture, upload
+from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.qr_pictures import draw
 from understudy.verify.readings.number_readings import Trials, range_of
@@ -87,6 +88,14 @@ def _lookup_by_md5(client: ProbeClient) -> None:
     client.get(f"/profiles/{md5_of(client.known.emails[0])}")
 
 
+def _assignments_of_unknowns(client: ProbeClient) -> None:
+    """Assigns an unknown avatar, one for an unknown address, and an unknown one for an unknown address."""
+    avatar, own, unknown = an_avatar(client), client.known.own_hashes[0], made_up_hash(6)
+    for image, hash_ in ((MADE_UP, own), (avatar, unknown), (MADE_UP, unknown)):
+        path = f"/me/avatars/{image}/email"
+        client.send("POST", path, "owner", json={"email_hash": hash_})
+
+
 def _two_lookups(client: ProbeClient) -> None:
     """Looks the test account up twice; where time can be moved, in a new hour and minutes apart."""
     path = f"/profiles/{client.known.slug}"
@@ -122,6 +131,13 @@ def _code_of_age(client: ProbeClient, lifetime: int) -> None:
 EXPERIMENTS: Final = (
     Experiment("email-hash-normalised", ("emails",), _lookup_by_md5),
     Experiment("upload-image-types", _UPLOADING, _upload_of_webp, 2, _DELETED),
+    Experiment(
+        "avatar-email-both-unknown",
+        (*_UPLOADING, "hashes"),
+        _assignments_of_unknowns,
+        5,
+        _DELETED,
+    ),
     Experiment("rate-limit-window", ("slug",), _two_lookups, 2, _PUT_BACK),
 )
 

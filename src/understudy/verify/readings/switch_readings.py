@@ -39,6 +39,7 @@ from understudy.verify.rate_limit_history import (
     is_too_many,
     nothing_was_left,
 )
+from understudy.verify.readings.precedence import refuses_the_address, refuses_the_avatar
 from understudy.verify.readings.windows import (
     began_with_a_request,
     ends_with_the_hour,
@@ -137,6 +138,7 @@ def is_served(exchange: Exchange, _history: History) -> bool:
 
 
 RATE_LIMITS: Final = "rate-limit-anonymous"
+BOTH_UNKNOWN: Final = "avatar-email-both-unknown"
 WINDOW_RULE: Final = "rate-limit-window"
 
 READINGS: Final[Sequence[SwitchReading]] = (
@@ -162,6 +164,12 @@ READINGS: Final[Sequence[SwitchReading]] = (
     ),
     SwitchReading("avatar-delete-status", (DELETE_AVATAR,), (succeeded,), _status),
     SwitchReading("avatar-email-status", (SET_AVATAR,), (succeeded,), _status),
+    SwitchReading(
+        BOTH_UNKNOWN, (SET_AVATAR,), (may_manage, refuses_the_avatar), lambda _exchange: "avatar"
+    ),
+    SwitchReading(
+        BOTH_UNKNOWN, (SET_AVATAR,), (may_manage, refuses_the_address), lambda _exchange: "email"
+    ),
     SwitchReading(
         "profile-patch-unknown-members",
         (UPDATE_PROFILE,),

@@ -14,6 +14,7 @@ from understudy.verify.avatar_history import (
     ids_in,
     is_live,
     is_sound_change,
+    names_unknown_address,
     selected_in,
     shows_selection,
 )
@@ -135,14 +136,26 @@ def unknown_avatar_is_not_found(exchange: Exchange, _history: History) -> CheckR
     return expect_status(exchange, 404)
 
 
-@probe("avatar-unknown-404", needs=("owner", "writes"))
+@check(
+    "avatar-email-both-unknown",
+    on=[SET_AVATAR],
+    when=[may_manage, does_not_exist, names_unknown_address],
+)
+def unknown_avatar_is_refused_before_the_address(
+    exchange: Exchange, _history: History
+) -> CheckResult:
+    """An avatar that does not exist is not found, although nobody has the address either."""
+    return expect_status(exchange, 404)
+
+
+@probe("avatar-unknown-404", "avatar-email-both-unknown", needs=("owner", "writes"))
 def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
-    """Changes, deletes and assigns an avatar that does not exist."""
+    """Changes, deletes and assigns an avatar that does not exist, also for an unknown address."""
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
-    hashes = client.known.own_hashes or (made_up_hash(5),)
-    body = {"email_hash": hashes[0]}
-    yield client.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
+    for hash_ in (*client.known.own_hashes[:1], made_up_hash(5)):
+        body = {"email_hash": hash_}
+        yield client.send("POST", f"/me/avatars/{MADE_UP}/email", "owner", json=body)
 
 
 @probe(
