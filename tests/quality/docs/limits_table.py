@@ -21,5 +21,5 @@ def page_of_limits() -> str:
         " `reading-seconds` a connection ends without a response. `spare-descriptors` is the least that"
         " connections leave to files; one more connection gets 503. `proxied-connections`, `pending-exchanges`,"
         " `pending-bytes`, `judged-bytes` and `recorded-bytes` are those of `understudy record`: beyond the first"
-        " three requests wait, beyond the others the judge forgets what came before, and the recording ends.",
+        " three requests wait, beyond the others the judge forgets what came before, and the archive of the recording ends.",
     )
