@@ -125,3 +125,10 @@ def test_what_the_budget_does_not_allow_is_told_and_can_end_the_command_with_3(t
     result = drift(*options, "--fail-on", "not-checked")
     assert result.exit_code == 3, result.output
     assert "rules not checked: the hour's budget for requests without a token" in result.output
+
+
+def test_a_last_document_that_is_none_is_refused(target):
+    target.with_suffix(".openapi.json").write_text("[]")
+    result = drift("--target", target, "--rules", RULES)
+    assert result.exit_code == 2
+    assert "is not an OpenAPI document" in result.output

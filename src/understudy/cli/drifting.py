@@ -1,6 +1,7 @@
 """Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ from understudy.cli.report_options import GITHUB
 from understudy.cli.shown_runs import shown
 from understudy.cli.writing import append_summary, expect_writable, write_report
 from understudy.deployments.clock import machine_time
+from understudy.deployments.deployment import Deployment
 from understudy.drift.accepting import with_accepted, write_baseline
 from understudy.drift.comparing import Drift
 from understudy.drift.documents.sources import (
@@ -174,12 +176,20 @@ def _history_of(options: DriftOptions) -> Path | None:
 def _compared(
     options: DriftOptions, environment: Mapping[str, str], console: Console
 ) -> DriftReport:
-    ours = open_deployment(options.where, environment)
-    theirs = (
-        mock_beside(ours, options.facts)
-        if options.against is None
-        else open_deployment(replace(options.where, target_file=options.against), environment)
-    )
+    with closing(open_deployment(options.where, environment)) as ours:
+        if options.against is None:
+            theirs = mock_beside(ours, options.facts)
+        else:
+            theirs = open_deployment(
+                replace(options.where, target_file=options.against), environment
+            )
+        with closing(theirs):
+            return _report_of(options, ours, theirs, console)
+
+
+def _report_of(
+    options: DriftOptions, ours: Deployment, theirs: Deployment, console: Console
+) -> DriftReport:
     target = options.where.target_file
     last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
     other = None if options.against is None else theirs

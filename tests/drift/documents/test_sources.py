@@ -1,5 +1,6 @@
 """The document that a deployment publishes is compared, and one that publishes none is told."""
 
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -36,8 +37,9 @@ def test_a_deployment_without_a_document_is_compared_by_behaviour_alone(response
 
 def test_a_mock_publishes_what_it_serves(tmp_path: Path):
     path = tmp_path / "staging.openapi.json"
-    first = documents_of_run(deployment(), None, path)
-    assert first.published is not None
-    keep_document(first.published, path)
-    second = documents_of_run(deployment(), deployment(), path)
+    with closing(deployment()) as ours, closing(deployment()) as theirs:
+        first = documents_of_run(ours, None, path)
+        assert first.published is not None
+        keep_document(first.published, path)
+        second = documents_of_run(ours, theirs, path)
     assert [pair.changes for pair in (*first.pairs, *second.pairs)] == [(), (), ()]
