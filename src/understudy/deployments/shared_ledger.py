@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import redis
 
-from understudy.deployments.ledger import HOUR
+from understudy.deployments.ledger import ANONYMOUS, HOUR
 from understudy.deployments.refusals import BudgetSpent
 from understudy.deployments.store_client import opened_store, shown_url
 from understudy.errors import StartupError
@@ -76,11 +76,19 @@ class SharedLedger:
         self._first: dict[str, datetime] = {}
         try:
             self._store = opened_store(url)
-            self._script: Callable[..., Any] = self._store.register_script(_COUNT)
-            self._count("anonymous", "read")
-        except (redis.RedisError, ValueError, OSError) as error:
-            msg = f"the ledger {self._name} cannot be used: {str(error).rstrip('.')}; start that store, or correct `ledger`."
-            raise StartupError(msg) from error
+        except ValueError as error:
+            raise self._unusable(error) from error
+        self._script: Callable[..., Any] = self._store.register_script(_COUNT)
+        try:
+            self._count(ANONYMOUS, "read")
+        except (redis.RedisError, OSError) as error:
+            self._store.close()
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> StartupError:
+        reason = str(error).rstrip(".")
+        msg = f"the ledger {self._name} cannot be used: {reason}; start that store, or correct `ledger`."
+        return StartupError(msg)
 
     def used(self, bucket: str, now: datetime) -> int:  # noqa: ARG002 - the store has its own time
         """Returns the number of requests of the last hour, as the store last said."""
