@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 from tests.quality import at_reference
-from tests.quality.controls import SWITCHES, at_random
+from tests.quality.controls import ELSEWHERE, SWITCHES, at_random
 from tests.quality.reference.in_process import InProcess
 from tests.quality.reference.service import Options
 
@@ -76,7 +76,7 @@ def strays(facts: Facts) -> set[str]:
     """Returns the switches that the mock, served with facts, is learnt to have otherwise."""
     rules = catalogue().values()
     options = choices_of(facts, rules)
-    again = learn_from(mock_deployment(choices=options), RunOptions()).facts
+    again = learn_from(mock_deployment(ELSEWHERE, choices=options), RunOptions()).facts
     return {name for name, option in options.items() if choices_of(again, rules)[name] != option}
 
 
