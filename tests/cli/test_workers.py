@@ -24,7 +24,9 @@ def store(tmp_path: Path) -> Iterator[StoreServer]:
 
 @pytest.fixture
 def fleet(tmp_path: Path, store: StoreServer) -> Iterator[Running]:
-    running = Running(tmp_path, "--state", store.url(), "--workers", "3", "--log", "off")
+    unlimited = ("--choose", "rate-limits=off")  # however many tokens are looked for
+    options = ("--state", store.url(), "--workers", "3", "--log", "off", *unlimited)
+    running = Running(tmp_path, *options)
     yield running
     assert running.stop() == 0
 
