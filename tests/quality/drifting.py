@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 import httpx
 import msgspec
 import orjson
+from tests.quality.controls import SWITCHES, at_random
+from tests.quality.learning import learnt, reference
 from tests.quality.mutants.edge import Edge, Mutant, Send
 from tests.quality.mutants.runner import chosen
 
@@ -24,6 +28,7 @@ from understudy.deployments.deployment import Deployment
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.errors import StartupError
+from understudy.interface.facts import facts_text
 from understudy.mock.settings import Settings
 from understudy.verify.run import RunOptions
 from understudy.verify.scenarios.walking import walks
@@ -133,6 +138,26 @@ def score(mutant: Mutant, causes: Iterable[DriftCause]) -> Score:
     return "unexplained" if faults else "missed"
 
 
+def differing_although_learnt(seed: int) -> set[str]:
+    """Returns the rules of switches in which the mock differs although it follows what was learnt.
+
+    Args:
+        seed: Of the choices of the reference, which is learnt from and then compared.
+    """
+    choices = at_random(seed)
+    facts = learnt(choices)
+    with TemporaryDirectory() as place:
+        path = Path(place) / "reference.facts.yaml"
+        path.write_text(facts_text(facts), encoding="utf-8")
+        ours = reference(choices)
+        result = drifting.drift(
+            ours, drifting.mock_beside(ours, [path]), RunOptions(), is_minimised=False
+        )
+    settled = {fact.rule for fact in facts.facts}
+    rules = {switch.rule for switch in SWITCHES.values()} & settled
+    return {cause.rule for cause in result.causes} & rules
+
+
 def _causes(mutant: Mutant) -> Sequence[DriftCause]:
     """Returns the causes at a mutant; none where a comparison refuses to begin."""
     try:
@@ -142,16 +167,19 @@ def _causes(mutant: Mutant) -> Sequence[DriftCause]:
 
 
 def main() -> int:
-    """Prints the scores, and returns 1 where a sound deployment differs."""
+    """Prints the scores, and returns 1 where a sound deployment or a learnt one differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality.drifting", description=__doc__)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth mutant")
     parser.add_argument("--sound", type=int, default=50, metavar="N", help="runs of a sound one")
+    parser.add_argument("--facts", type=int, default=30, metavar="N", help="references learnt from")
     parser.add_argument("--verbose", action="store_true", help="print the score of each mutant")
     wanted = parser.parse_args()
     false = sum(
         bool(drift(deployment(Unsettled(seed), seed=seed)).causes) for seed in range(wanted.sound)
     )
     print(f"{false} of {wanted.sound} sound deployments differ", flush=True)  # noqa: T201 - a command
+    untrue = [rules for seed in range(wanted.facts) if (rules := differing_although_learnt(seed))]
+    print(f"{len(untrue)} of {wanted.facts} learnt references differ: {untrue}", flush=True)  # noqa: T201 - a command
     scores: Counter[Score] = Counter()
     for mutant in chosen("", wanted.every) if wanted.every else ():
         causes = _causes(mutant)
@@ -162,7 +190,7 @@ def main() -> int:
             print(f"{mutant.name}: {result}: {names}", flush=True)  # noqa: T201 - a command
     for name, meaning in SCORES.items():
         print(f"{scores[name]} of {scores.total()} mutants: {meaning}")  # noqa: T201 - a command
-    return int(false > 0)
+    return int(false > 0 or bool(untrue))
 
 
 if __name__ == "__main__":
