@@ -121,6 +121,7 @@ class ProbeClient:
         *,
         query: Pairs = (),
         json: Any = None,
+        malformed: bytes | None = None,
         form: Pairs | None = None,
         files: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -133,6 +134,7 @@ class ProbeClient:
             who: Name of a credential of the target, or a token that was issued during the run.
             query: Names and texts, in order.
             json: The body, where it is JSON.
+            malformed: The body, where it is said to be JSON and is not.
             form: The body, where it is a URL-encoded form.
             files: The body, where it is multipart, as httpx takes it.
             headers: Further ones.
@@ -150,6 +152,8 @@ class ProbeClient:
         content = None
         if json is not None:
             content, own_headers["content-type"] = orjson.dumps(json), "application/json"
+        if malformed is not None:
+            content, own_headers["content-type"] = malformed, "application/json"
         if form is not None:
             fields = list(form.items()) if isinstance(form, Mapping) else list(form)
             content = urlencode(fields).encode()

@@ -1,6 +1,9 @@
 """Mutants that only a second response shows: views of one thing that differ, refusals carried out."""
 
+import httpx
+import orjson
 from tests.quality.mutants.edge import (
+    INFO,
     LIST,
     LOOKUP,
     OWN,
@@ -10,10 +13,12 @@ from tests.quality.mutants.edge import (
     editing,
     is_avatar,
     is_profile,
+    members_of,
     mutant,
     path_of,
     query_of,
     said,
+    stateful,
     who,
 )
 
@@ -138,3 +143,114 @@ def what_was_unset_shows_the_user_name(request, send):
     if is_profile(request) and isinstance(body, dict) and body.get("display_name") == "":
         return answer(response, body={**body, "display_name": "ada"})
     return response
+
+
+def _redirects(name, edit):
+    """Registers another address of redirects with an error."""
+
+    def change(request, send):
+        response = send(request)
+        location = response.headers.get("location", "")
+        if "error=" not in location:
+            return response
+        return answer(response, headers={"location": edit(location)})
+
+    change.__name__ = name
+    mutant("authorize-error-form")(change)
+
+
+def _coded(location):
+    return location.replace("invalid_scope", "bad_scope").replace("unsupported", "unknown")
+
+
+_redirects("errors_have_codes_of_their_own", _coded)
+_redirects(
+    "a_denial_stands_in_the_fragment_for_both_flows",
+    lambda location: location.replace("?error=access_denied", "#error=access_denied"),
+)
+_redirects(
+    "descriptions_hold_quotation_marks",
+    lambda location: location.replace("error_description=", "error_description=%22"),
+)
+
+
+@mutant("token-info")
+def token_info_names_another_blog(request, send):
+    response = send(request)
+    body = said(response)
+    if path_of(request) == INFO and response.status_code == 200:
+        return answer(response, body={**body, "blog_id": f"{body['blog_id']}0"})
+    return response
+
+
+@stateful("avatar-delete-no-content")
+def deleted_avatars_can_be_assigned():
+    deleted = set()
+
+    def change(request, send):
+        if request.method == "POST" and path_of(request).removesuffix("/email") in deleted:
+            return httpx.Response(204)
+        response = send(request)
+        if is_avatar(request, "DELETE") and response.status_code == 204:
+            deleted.add(path_of(request))
+        return response
+
+    return change
+
+
+@stateful("avatar-delete-no-content")
+def deleted_avatars_can_be_rated():
+    deleted: dict[str, dict[str, object]] = {}
+
+    def change(request, send):
+        path = path_of(request)
+        if is_avatar(request, "PATCH") and path in deleted:
+            return httpx.Response(200, json={**deleted[path], **members_of(request)})
+        if not is_avatar(request, "DELETE"):
+            return send(request)
+        listed = said(send(asking(request, method="GET", path=LIST, body=b"")))
+        response = send(request)
+        if response.status_code == 204:
+            deleted[path] = next(each for each in listed if path.endswith(each["image_id"]))
+        return response
+
+    return change
+
+
+def _without_object(name, status, body):
+    """Registers what becomes of an update whose body is no JSON object."""
+
+    def change(request, send):
+        response = send(request)
+        if at(request, "PATCH", OWN) and who(request) == "ada-full" and not members_of(request):
+            return (
+                answer(response, status=status, body=body) if request.read() != b"{}" else response
+            )
+        return response
+
+    change.__name__ = name
+    mutant("json-bodies", "answers")(change)
+
+
+_without_object("malformed_updates_crash", 500, {"error": "JSONDecodeError"})
+_without_object("malformed_updates_succeed", 200, {})
+
+
+def _text_alternatives(name, convert):
+    """Registers a conversion of text alternatives on their way into the store."""
+
+    def change(request, send):
+        body = members_of(request)
+        if not is_avatar(request, "PATCH") or not isinstance(body.get("alt_text"), str):
+            return send(request)
+        changed = {**body, "alt_text": convert(body["alt_text"])}
+        return send(asking(request, body=orjson.dumps(changed)))
+
+    change.__name__ = name
+    mutant("avatar-patch-rating-and-alt-text")(change)
+
+
+_text_alternatives("text_alternatives_are_trimmed", str.strip)
+_text_alternatives("text_alternatives_are_cut_after_100_characters", lambda text: text[:100])
+_text_alternatives("text_alternatives_have_one_line", lambda text: text.replace("\n", " "))
+_text_alternatives("text_alternatives_have_single_spaces", lambda text: text.replace("  ", " "))

@@ -80,6 +80,7 @@ class RefusedRedirect(Exception):
         self.description = describable(description)
 
 
+@upholds("authorize-error-form")
 def describable(text: str) -> str:
     """Returns a text in the characters of an ``error_description``: no quote, no backslash, only ASCII."""
     return _UNDESCRIBABLE.sub("?", text.replace('"', "'"))

@@ -3,6 +3,7 @@
 from understudy.verify.rules import (
     addresses,
     authorize,
+    authorize_errors,
     authorize_parameters,
     avatar_deletion,
     avatar_edits,
@@ -64,6 +65,7 @@ SECTIONS = (
     unchanged_avatars,
     authorize,
     authorize_parameters,
+    authorize_errors,
     scopes,
     consent,
     code_grant,

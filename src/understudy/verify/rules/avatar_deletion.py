@@ -6,6 +6,7 @@ from understudy.interface.operations import (
     DELETE_AVATAR,
     LIST_AVATARS,
     SET_AVATAR,
+    UPDATE_AVATAR,
     UPLOAD_AVATAR,
 )
 from understudy.verify.avatar_history import (
@@ -71,6 +72,11 @@ def is_of_other_account(exchange: Exchange, history: History) -> bool:
     return owner not in {None, exchange.identity.account} and not history.is_gone(exchange.value)
 
 
+def was_deleted(exchange: Exchange, history: History) -> bool:
+    """Tells whether the avatar was deleted."""
+    return history.is_gone(exchange.value)
+
+
 def does_not_exist(exchange: Exchange, history: History) -> bool:
     """Tells whether the avatar is made up or was deleted."""
     return history.is_made_up(exchange.value) or history.is_gone(exchange.value)
@@ -90,6 +96,18 @@ def deleted_avatar_is_not_listed(exchange: Exchange, history: History) -> CheckR
     before = proven(last_deletion(exchange, history))
     is_listed = before.value in ids_in(exchange)
     return expect(not is_listed, "a list without it", "it is still listed", before)
+
+
+@check(
+    "avatar-delete-no-content",
+    on=[UPDATE_AVATAR, SET_AVATAR],
+    when=[was_deleted, is_sound_change, may_manage],
+)
+def deleted_avatar_cannot_be_changed(exchange: Exchange, history: History) -> CheckResult:
+    """A deleted avatar is neither updated nor assigned."""
+    actual = f"status {exchange.status}"
+    deletions = (each for each in history.of(DELETE_AVATAR) if each.value == exchange.value)
+    return expect(exchange.response.is_refusal, "a refusal", actual, next(deletions, None))
 
 
 @check("avatar-delete-status", on=[DELETE_AVATAR], when=[succeeded])
@@ -160,16 +178,19 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
 
 @probe(
     *("avatar-delete-no-content", "avatar-delete-status", "avatar-list-of-caller"),
-    "avatar-unknown-404",
+    *("avatar-unknown-404", "avatar-urls-resolve"),
     needs=("owner", "writes", "uploads"),
 )
 def deletion_twice(client: ProbeClient) -> Parts:
-    """Deletes an avatar, lists, and deletes it again."""
+    """Deletes an avatar, lists, and deletes, updates and assigns it again."""
     image = id_of(upload(client, picture(), select_avatar="false"))
     avatars(client)
     client.send("DELETE", f"/me/avatars/{image}", "owner")
     yield avatars(client)
     yield client.send("DELETE", f"/me/avatars/{image}", "owner")
+    yield client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "G"})
+    body = {"email_hash": (client.known.own_hashes or (made_up_hash(5),))[0]}
+    yield client.send("POST", f"/me/avatars/{image}/email", "owner", json=body)
 
 
 @probe(

@@ -216,7 +216,7 @@ def page_is_protected(exchange: Exchange, _history: History) -> CheckResult:
 
 @probe(
     *("denial-access-denied", "denial-error-parameter", "state-echoed"),
-    "fragment-percent-encoded",
+    *("fragment-percent-encoded", "authorize-error-form"),
     needs=("auth_url", "app", "tokens", "denial"),
 )
 def denied_requests(client: ProbeClient) -> Parts:

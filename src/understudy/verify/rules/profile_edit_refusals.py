@@ -1,6 +1,6 @@
 """Updates of the own profile that ask for too much (interface, Rules for PATCH /me/profile, 3)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.deployments.exchange import Exchange, media_type
 from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.checks import (
     CheckResult,
@@ -10,7 +10,12 @@ from understudy.verify.checks import (
     expect_status,
     proven,
 )
-from understudy.verify.conditions import document_allows_no_such, succeeded
+from understudy.verify.conditions import (
+    document_allows_no_such,
+    is_of_test_accounts,
+    may_manage,
+    succeeded,
+)
 from understudy.verify.history import History, made_up_hash
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
@@ -19,6 +24,7 @@ from understudy.verify.profile_history import (
     BEFORE_AND_AFTER,
     changes_in,
     differing,
+    has_object,
     has_other_value,
     last_update,
     last_update_had_other_value,
@@ -101,6 +107,29 @@ def _expect_unchanged(exchange: Exchange, history: History) -> CheckResult:
     changed = differing(exchange, before, EDITABLE)
     update = last_update(exchange, history)
     return expect(not changed, "nothing changed", as_pairs(changed), before, update)
+
+
+def sends_json_that_is_no_object(exchange: Exchange, history: History) -> bool:
+    """Tells whether the body is said to be JSON and is not an object."""
+    is_json = media_type(exchange.request.headers) == "application/json"
+    return is_json and not has_object(exchange, history)
+
+
+@check(
+    "json-bodies",
+    on=[UPDATE_PROFILE],
+    when=[may_manage, is_of_test_accounts, sends_json_that_is_no_object],
+)
+def update_without_object_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An update whose body is not a JSON object is refused (RFC 9110, 15.5.1)."""
+    return expect_refused(exchange)
+
+
+@probe("json-bodies", needs=("owner", "writes"))
+def edits_without_an_object(client: ProbeClient) -> Parts:
+    """Sends an update that ends too early, and one that is a list."""
+    yield client.send("PATCH", "/me/profile", "owner", malformed=b'{"location": "now')
+    yield client.send("PATCH", "/me/profile", "owner", json=["location"])
 
 
 @probe("profile-patch-unknown-members", "profile-patch-seven-fields", needs=("owner", "writes"))

@@ -179,7 +179,7 @@ def unknown_scope_is_refused(exchange: Exchange, _history: History) -> CheckResu
 
 @probe(
     *("scope-at-least-one", "authorize-error-redirect", "state-echoed"),
-    *("scope-known", "scope-auth-needed"),
+    *("scope-known", "scope-auth-needed", "authorize-error-form"),
     needs=("auth_url", "app"),
 )
 def requests_with_refused_scopes(client: ProbeClient) -> Parts:
@@ -194,7 +194,7 @@ def requests_with_refused_scopes(client: ProbeClient) -> Parts:
 
 
 @probe(
-    *("scope-any-index", "scope-space-joined"),
+    *("scope-any-index", "scope-space-joined", "token-info"),
     needs=("auth_url", "app", "tokens", "approval"),
 )
 def requests_with_scopes_in_each_form(client: ProbeClient) -> Parts:

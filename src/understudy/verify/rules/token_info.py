@@ -88,6 +88,21 @@ def own_token_is_described(exchange: Exchange, history: History) -> CheckResult:
     return expect(is_right, "client_id, user_id, blog_id and scope", actual)
 
 
+def names_blog_of_issue(exchange: Exchange, history: History) -> bool:
+    """Tells whether both the response that issued the token and this one name a blog."""
+    issued = issue_of(exchange, history)
+    named = (issued, exchange) if issued is not None else ()
+    return bool(named) and all("blog_id" in each.json_object for each in named)
+
+
+@check("token-info", on=[TOKEN_INFO], when=[succeeded, client_owns_token, names_blog_of_issue])
+def blog_is_that_of_the_issue(exchange: Exchange, history: History) -> CheckResult:
+    """A token is of the blog that the response named which issued it."""
+    issued = proven(issue_of(exchange, history))
+    blog, earlier = (str(each.json_object["blog_id"]) for each in (exchange, issued))
+    return expect_equal(blog, earlier, "blog_id", issued)
+
+
 @check("token-info-foreign", on=[TOKEN_INFO], when=[is_from_other_client])
 def token_of_other_client_is_an_error(exchange: Exchange, history: History) -> CheckResult:
     """A token that was not issued to the client is an error."""

@@ -204,5 +204,7 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
     yield lists()
 
 
-EDGES: Final = "Ångström 🎭 & <b>'\"</b> 100%41 \\ 東京"
-"""A text with what shortcuts lose: other scripts, and the signs of HTML, SQL and URLs."""
+EDGES: Final = (
+    " Ångström  👩‍🚀 & <b>'\"</b> 100%41 \\ 東京,\nhttps://example.com/?a=1+1 " + "and on " * 20
+)
+"""A text with what shortcuts lose: other scripts, signs of HTML, SQL and URLs, spaces, length."""
