@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 from tests import patient
 from tests.e2e.console import Console
@@ -85,10 +86,29 @@ def test_a_capsule_is_saved_and_opened_by_dropping_it(console: Console) -> None:
     console.done_in(2)
 
 
-def test_a_capsule_of_another_world_says_where_to_open_it(console: Console, tmp_path) -> None:
+@pytest.fixture
+def other_capsule(console: Console, tmp_path: Path) -> tuple[str, Path]:
+    """The name of another world, and a capsule of it."""
     other = console.admin("POST", "/worlds", {})
     capsule = tmp_path / "other.capsule.zip"
     capsule.write_bytes(patient.get(f"{other['admin_url']}/capsule").content)
+    return other["name"], capsule
+
+
+def test_a_capsule_of_another_world_that_is_there_says_where_to_open_it(
+    console: Console, other_capsule: tuple[str, Path]
+) -> None:
+    console.open("#/worlds")
+    console.page.get_by_label("Open a capsule here").set_input_files(other_capsule[1])
+    expect(console.page.locator("#notices .bad")).to_contain_text("a world of the same name")
+
+
+def test_a_capsule_of_a_world_that_is_not_there_is_opened_in_a_new_one(
+    console: Console, other_capsule: tuple[str, Path]
+) -> None:
+    name, capsule = other_capsule
+    console.admin("DELETE", f"/worlds/{name}")
     console.open("#/worlds")
     console.page.get_by_label("Open a capsule here").set_input_files(capsule)
-    expect(console.page.locator("#notices .bad")).to_contain_text("a world of the same name")
+    expect(console.page.locator(".world")).to_contain_text(name)
+    expect(console.page.locator("h2", has_text="Capsule")).to_be_visible()

@@ -118,7 +118,7 @@ class CapsulesAdmin:
                 f"The capsule was made of the world {capsule.world!r}, and this is {world.name!r}; "
                 "open it in a world of the same name."
             )
-            raise Conflict(msg)
+            raise Conflict(msg, headers=(("x-mock-world", capsule.world),))
         baseline = await in_worker(lambda: self._digest("baseline", world.baseline))
         _expect_same("fixtures", capsule.baseline, baseline, "--fixtures")
         document = self._digest("document", self._document)

@@ -18,11 +18,13 @@ export class CallError extends Error {
    * @param {{method: string, url: string, body?: any}} call
    * @param {number} status 0 if there was no response.
    * @param {string} detail
+   * @param {string | null} [world] The world in which the call would be right.
    */
-  constructor(call, status, detail) {
+  constructor(call, status, detail, world = null) {
     super(detail);
     this.call = call;
     this.status = status;
+    this.world = world;
   }
 }
 
@@ -48,11 +50,12 @@ export async function admin(method, path, body) {
  * @param {string} path Below `/__admin`.
  * @param {any} [body] Sent as JSON, but bytes as a ZIP archive.
  * @param {AbortSignal} [signal] Ends the call.
+ * @param {string} [root] The address of another world's admin API.
  * @returns {Promise<Response>}
  * @throws {CallError} The mock refused it, or did not respond.
  */
-export async function adminResponse(method, path, body, signal) {
-  const call = { method, url: `${location.origin}${ROOT}/__admin${path}`, body };
+export async function adminResponse(method, path, body, signal, root = `${location.origin}${ROOT}/__admin`) {
+  const call = { method, url: `${root}${path}`, body };
   const started = performance.now();
   let response;
   try {
@@ -66,7 +69,7 @@ export async function adminResponse(method, path, body, signal) {
     return response;
   }
   const problem = await response.json().catch(() => ({}));
-  throw failed(call, response.status, problem.detail ?? problem.title ?? "", started);
+  throw failed(call, response.status, problem.detail ?? problem.title ?? "", started, response.headers.get("x-mock-world"));
 }
 
 /**
@@ -105,10 +108,10 @@ function encoded(body) {
   return { headers: { ...headers, "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
-function failed(call, status, detail, started) {
+function failed(call, status, detail, started, world) {
   remember(call, status, started);
   if (status === 403 && detail.includes("Authorization: Bearer")) update({ connection: "locked" });
-  return new CallError(call, status, detail);
+  return new CallError(call, status, detail, world);
 }
 
 function remember(call, status, started) {
