@@ -19,6 +19,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreServer]:
 @pytest.fixture(scope="session")
 def mocks(server: StoreServer) -> tuple[Mock, Mock]:
     """Two replicas, which tests share: building one takes as long as fifty requests."""
+    server.send("FLUSHALL")  # a test before may have left a fleet that these do not fit into
     settings = Settings(state=server.url(), auto_approve="ada")
     return Mock(settings), Mock(settings)
 

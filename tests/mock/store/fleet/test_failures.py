@@ -93,7 +93,10 @@ def test_a_store_that_takes_no_writes_is_503(server: StoreServer, replicas: Repl
     refused = patched(one, "After")
     server.send("REPLICAOF", "NO", "ONE")
     assert refused.status_code == 503
-    assert "refuses: READONLY. It is a replica that takes no writes" in refused.json()["error"]
+    assert (
+        "refuses: READONLY You can't write against a read only replica" in refused.json()["error"]
+    )
+    assert ". It is a replica that takes no writes; name the primary." in refused.json()["error"]
     assert location(one) == "Before"
 
 

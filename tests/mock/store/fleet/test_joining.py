@@ -13,11 +13,13 @@ from tests.store_server import StoreServer, store_server
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
+from understudy.mock.store.fleet import connection
 from understudy.mock.store.fleet.address import (
     AUTHORITY_VARIABLE,
     PASSWORD_VARIABLE,
     store_address,
 )
+from understudy.mock.store.fleet.refusals import StoreRefusal, described
 from understudy.openapi.bundled import fixtures_directory
 
 PAGE = Path(__file__).parents[4] / "docs/how-to/fleet.md"
@@ -56,9 +58,13 @@ def test_a_store_that_is_not_there_is_named() -> None:
 
 
 def test_a_wrong_password_is_said_and_not_shown(secured: StoreServer) -> None:
-    assert "refuses: NOAUTH" in refusal(Settings(state=secured.url()))
+    text = refusal(Settings(state=secured.url()))
+    assert (
+        "refuses: NOAUTH Authentication required. It wants a password: put it into the URL" in text
+    )
     text = refusal(Settings(state=secured.url(login=":wrong-one@")))
-    assert "refuses: WRONGPASS. Mend the user or the password" in text
+    assert "refuses: WRONGPASS invalid username-password pair" in text
+    assert ". Mend the user or the password in the URL, or UNDERSTUDY_STATE_PASSWORD." in text
     assert "wrong-one" not in text
 
 
@@ -78,7 +84,56 @@ def test_a_user_needs_only_the_rights_of_the_example(server: StoreServer) -> Non
     server.send("ACL", "SETUSER", "understudy", "-hset")
     text = refusal(Settings(state=server.url(login="understudy:a-password@")))
     server.send("ACL", "DELUSER", "understudy")
-    assert "refuses: NOPERM. Give its user the rights that docs/how-to/fleet.md lists" in text
+    assert "refuses: " in text
+    assert ". Give its user the rights that docs/how-to/fleet.md lists." in text
+
+
+def test_a_user_without_a_right_is_told_which(server: StoreServer) -> None:
+    server.send("ACL", "SETUSER", "reader", "on", ">a-password", "~*", "-@all", "+get")
+    text = refusal(Settings(state=server.url(login="reader:a-password@")))
+    server.send("ACL", "DELUSER", "reader")
+    assert "no permissions to run the 'eval' command. Give its user the rights that" in text
+
+
+def test_a_user_whose_keys_are_others_is_told_to_change_rights(server: StoreServer) -> None:
+    server.send("ACL", "SETUSER", "other", "on", ">a-password", "~other:*", "+@all")
+    text = refusal(Settings(state=server.url(login="other:a-password@")))
+    server.send("ACL", "DELUSER", "other")
+    assert "access at least one of the keys" in text
+    assert ". Give its user the rights that docs/how-to/fleet.md lists." in text
+
+
+def test_a_password_that_the_store_does_not_have_is_said(server: StoreServer) -> None:
+    text = refusal(Settings(state=server.url(login=":needless@")))
+    assert "refuses: ERR AUTH <password> called without any password configured" in text
+    assert ". Leave the password out of the URL and UNDERSTUDY_STATE_PASSWORD, or set" in text
+    assert "needless" not in text
+
+
+def test_a_database_that_the_store_does_not_have_is_said(server: StoreServer) -> None:
+    text = refusal(Settings(state=server.url().replace("/0", "/99")))
+    assert text.endswith(
+        "refuses: ERR DB index is out of range. "
+        "Name a lower database number at the end of the URL, such as 0."
+    )
+
+
+def test_tls_to_a_port_without_it_is_said(
+    server: StoreServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", 0.1)  # such a port says nothing
+    text = refusal(Settings(state=server.url("rediss")))
+    assert text.endswith(
+        "does not respond: it does not begin TLS, as a port without it does not. "
+        "Begin the URL with valkey:// or redis:// for none, or mend the port."
+    )
+
+
+def test_no_word_of_a_command_that_the_store_does_not_know_is_shown(server: StoreServer) -> None:
+    with pytest.raises(StoreRefusal) as refused:
+        server.send("SIGNIN", "a-secret")
+    text = described(store_address(server.url()), refused.value)
+    assert "refuses: ERR unknown command 'SIGNIN'. It must be Valkey, or Redis 7" in text
 
 
 def test_a_replica_with_another_fixture_is_told_which(server: StoreServer, tmp_path: Path) -> None:
@@ -150,6 +205,15 @@ def test_a_connection_may_be_encrypted(tmp_path: Path, monkeypatch: pytest.Monke
     options = ("--tls-port", str(port), "--tls-auth-clients", "no", *files)
     with store_server(tmp_path, *options):
         url = f"valkeys://127.0.0.1:{port}/0"
-        assert "CERTIFICATE_VERIFY_FAILED" in refusal(Settings(state=url))
+        text = refusal(Settings(state=url))
+        assert "CERTIFICATE_VERIFY_FAILED" in text
+        assert text.endswith(
+            f"Name the file with the authority of its certificate in {AUTHORITY_VARIABLE}."
+        )
+        text = refusal(Settings(state=url.replace("valkeys", "redis")))
+        assert text.endswith(
+            "does not respond: it ends the connection at the first command, as a port for TLS does. "
+            "Begin the URL with valkeys:// or rediss:// for TLS, or mend the port."
+        )
         monkeypatch.setenv(AUTHORITY_VARIABLE, str(tmp_path / "ca.pem"))
         assert served(Settings(state=url)) == 200

@@ -16,7 +16,7 @@ from typing import Any, Final
 import hiredis
 
 from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.refusals import NO_SCRIPT, StoreRefusal
+from understudy.mock.store.fleet.refusals import NO_SCRIPT, OtherProtocol, StoreRefusal
 from understudy.mock.store.fleet.scripts import Script
 
 PATIENCE: Final = 2.0
@@ -158,14 +158,37 @@ def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:
         connected = stack.enter_context(plain)
         context = _tls(address)
         if context is not None:
-            secured = context.wrap_socket(plain, server_hostname=address.host)
-            connected = stack.enter_context(secured)
+            connected = stack.enter_context(_secured(plain, context, address))
         reader = hiredis.Reader(protocolError=ConnectionError, replyError=StoreRefusal)
-        reply = None
-        for each in (*_greeting(address), command):
-            connected.sendall(_packed(each))
-            reply = _received(connected, reader)
+        first, *others = (*_greeting(address), command)
+        try:
+            reply = _reply(connected, reader, first)
+        except (ConnectionResetError, BrokenPipeError) as error:
+            if context is not None:
+                raise
+            msg = "it ends the connection at the first command, as a port for TLS does"
+            advice = "Begin the URL with valkeys:// or rediss:// for TLS, or mend the port."
+            raise OtherProtocol(msg, advice) from error
+        for each in others:
+            reply = _reply(connected, reader, each)
         return reply
+
+
+def _secured(plain: socket.socket, context: ssl.SSLContext, address: StoreAddress) -> ssl.SSLSocket:
+    """Returns the connection with TLS.
+
+    Raises:
+        OtherProtocol: The store does not begin TLS.
+        ssl.SSLCertVerificationError: Its certificate is not trusted.
+    """
+    try:
+        return context.wrap_socket(plain, server_hostname=address.host)
+    except ssl.SSLCertVerificationError:
+        raise
+    except OSError as error:  # Valkey and Redis wait for the end of what is no command to them
+        msg = "it does not begin TLS, as a port without it does not"
+        advice = "Begin the URL with valkey:// or redis:// for none, or mend the port."
+        raise OtherProtocol(msg, advice) from error
 
 
 def _packed(command: Sequence[Argument]) -> bytes:
@@ -173,12 +196,13 @@ def _packed(command: Sequence[Argument]) -> bytes:
     return encoded
 
 
-def _received(connected: socket.socket, reader: hiredis.Reader) -> Any:
+def _reply(connected: socket.socket, reader: hiredis.Reader, command: Sequence[Argument]) -> Any:
+    connected.sendall(_packed(command))
     while (reply := reader.gets()) is False:
         data = connected.recv(1 << 16)
         if not data:
             msg = "the connection was closed"
-            raise ConnectionError(msg)
+            raise ConnectionResetError(msg)
         reader.feed(data)
     if isinstance(reply, StoreRefusal):
         raise reply
