@@ -136,6 +136,29 @@ def test_no_word_of_a_command_that_the_store_does_not_know_is_shown(server: Stor
     assert "refuses: ERR unknown command 'SIGNIN'. It must be Valkey, or Redis 7" in text
 
 
+@pytest.fixture
+def evicting(server: StoreServer) -> Iterator[StoreServer]:
+    """The server, while it deletes keys where its memory is used up."""
+    server.send("FLUSHALL")
+    server.send("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    yield server
+    server.send("CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+
+def test_a_store_that_deletes_worlds_by_itself_is_refused(evicting: StoreServer) -> None:
+    assert refusal(Settings(state=evicting.url())).endswith(
+        "deletes worlds when its memory is used up (maxmemory-policy allkeys-lru); "
+        "set its maxmemory-policy to noeviction."
+    )
+
+
+def test_a_store_that_does_not_show_its_policy_is_taken(evicting: StoreServer) -> None:
+    evicting.send("ACL", "SETUSER", "few", "on", ">a-password", "~*", "+@all", "-info")
+    status = served(Settings(state=evicting.url(login="few:a-password@")))
+    evicting.send("ACL", "DELUSER", "few")
+    assert status == 200
+
+
 def test_a_replica_with_another_fixture_is_told_which(server: StoreServer, tmp_path: Path) -> None:
     server.send("FLUSHALL")
     Mock(Settings(state=server.url()))

@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping
 from importlib.metadata import version
+from typing import Final
 
+from understudy.errors import StartupError
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
-from understudy.mock.store.fleet.address import store_address
+from understudy.mock.store.fleet.address import StoreAddress, store_address
+from understudy.mock.store.fleet.connection import send_once
+from understudy.mock.store.fleet.refusals import StoreRefusal
 from understudy.mock.store.fleet.shared_store import SharedWorldStore
+
+_KEEPING: Final = "noeviction"
+"""The policy of a store that deletes nothing by itself but what is over."""
 
 
 def joined(
@@ -23,13 +30,15 @@ def joined(
         pinned: What replicas must have in common, by name.
 
     Raises:
-        StartupError: The store cannot be used, or the replica differs from the others.
+        StartupError: The store cannot be used, it deletes what it should keep, or the replica
+            differs from the others.
     """
+    address = store_address(url)
     worlds = ReplicatedWorlds(
         default, requires_name=settings.require_world, capacity=settings.journal
     )
     store = SharedWorldStore(
-        store_address(url),
+        address,
         COLLECTIONS,
         worlds,
         pinned,
@@ -37,4 +46,25 @@ def joined(
         capacity=settings.journal,
     )
     store.join()
+    _expect_no_eviction(address)
     return worlds, store
+
+
+def _expect_no_eviction(address: StoreAddress) -> None:
+    """Accepts a store that refuses writes where its memory is used up, or does not show what it does.
+
+    Raises:
+        StartupError: It deletes keys instead, and worlds with them.
+    """
+    try:
+        about = send_once(address, ("INFO", "memory")).decode()
+    except (OSError, StoreRefusal):  # no replica needs the right to ask
+        return
+    facts = dict(line.partition(":")[::2] for line in about.splitlines())
+    policy = facts.get("maxmemory_policy", _KEEPING)
+    if policy != _KEEPING:
+        msg = (
+            f"--state: The store at {address} deletes worlds when its memory is used up "
+            f"(maxmemory-policy {policy}); set its maxmemory-policy to {_KEEPING}."
+        )
+        raise StartupError(msg)
