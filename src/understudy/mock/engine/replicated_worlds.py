@@ -109,6 +109,12 @@ class ReplicatedWorlds(Worlds):
             self._forget(world)
             self._idle.pop(name, None)
 
+    def forget_all(self) -> None:
+        """Forgets every copy, as these worlds have ended; generated names begin anew."""
+        for world in self.copies():
+            self.forget(world.name)
+        self._count = 0
+
     def copies(self) -> Iterator[World]:
         """Yields every world that is known here, without noting its use."""
         yield from tuple(self._worlds.values())

@@ -73,6 +73,17 @@ def test_a_store_that_was_emptied_begins_anew(server: StoreServer, replicas: Rep
     assert other.admin("GET", "/requests")["meta"]["total"] == 3
 
 
+def test_generated_names_begin_anew_with_a_store_that_was_emptied(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, _ = replicas
+    names = []
+    for _ in range(2):
+        names += [one.admin("POST", "/worlds")["name"], one.admin("POST", "/worlds")["name"]]
+        server.send("FLUSHALL")
+    assert names == ["w1", "w2", "w1", "w2"]
+
+
 def test_a_full_store_refuses_and_undoes_the_change(
     server: StoreServer, replicas: Replicas
 ) -> None:

@@ -114,8 +114,7 @@ class Copies:
     def forget_all(self) -> None:
         """Forgets everything, as the store is not the one that it was."""
         self._copies.clear()
-        for world in self._worlds.copies():
-            self._worlds.forget(world.name)
+        self._worlds.forget_all()
 
     def take(self, reply: Sequence[Any]) -> None:
         """Brings the copy of a world up to date.
