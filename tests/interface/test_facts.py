@@ -24,11 +24,11 @@ FACTS = Facts(
     learnt=DAY,
     requests=7,
     facts=(
-        Fact("avatar-delete-status", "200", ("DELETE /me/avatars/{} as owner: 200",), 2, DAY),
+        Fact("avatar-delete-status", "200", ("curl -i -X DELETE … # as owner: 200",), 2, DAY),
         Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
         Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
         Fact("select-avatar", "as assumed", (), 4, DAY),
-        Fact("qr-size-bounds", "1024", ("GET /qr-code/{} as anonymous: 400",), 2, DAY),
+        Fact("qr-size-bounds", "1024", ("curl -i … # as anonymous: 400",), 2, DAY),
     ),
     unsettled=(Unsettled("guessing-slowed", "not permitted"),),
 )

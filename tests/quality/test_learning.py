@@ -1,9 +1,12 @@
 """What is learnt of a deployment is true of it, and a change of it is found by verify."""
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
+from tests.quality import at_reference
 from tests.quality.controls import SWITCHES, at_random, lifted, options
 from tests.quality.learning import judged, learnt, score
 
@@ -48,11 +51,27 @@ def test_a_deployment_that_changed_since_breaks_the_rule_of_the_fact(
 def test_a_number_says_what_was_tried_beside_it_and_what_that_cost() -> None:
     choices = {"avatar-upload-status": "200", "upload-largest": "1000000"}
     (fact,) = learnt(choices, "upload-size-limit").facts
-    taken, refused = (
-        f"POST /me/avatars as owner: {line}" for line in ("200, at 1000000", "413, at 1000001")
-    )
-    assert (fact.reading, fact.shown_by) == ("1000000", (taken, refused))
+    taken, refused = (each.partition(" # ")[2] for each in fact.shown_by)
+    assert (taken, refused) == ("as owner: 200, at 1000000", "as owner: 413, at 1000001")
+    assert fact.reading == "1000000"
     assert (fact.seen, fact.requests) == (2, 6)
+
+
+def test_a_facts_file_names_no_person_token_or_identifier_of_the_target(facts: str) -> None:
+    text, target = Path(facts).read_text(encoding="utf-8"), at_reference.target()
+    known = chain.from_iterable(
+        [each] if isinstance(each, str) else each or () for each in astuple(target.known)
+    )
+    application = (target.application.client_id, target.application.username)
+    private = {*target.secrets(), *known, *target.known.own_hashes, *filter(None, application)}
+    assert private
+    assert [each for each in private if each in text] == []
+
+
+def test_a_second_run_shows_a_fact_by_the_same_commands() -> None:
+    rules = ("avatar-delete-status", "avatar-upload-status")
+    first, second = (learnt(CHOICES, *rules).facts for _ in range(2))
+    assert first == second
 
 
 def test_only_the_questions_that_are_named_are_settled() -> None:

@@ -22,6 +22,9 @@ AS_ASSUMED: Final = "as assumed"
 OTHERWISE: Final = "otherwise"
 """The reading of a deployment that does something else, for which there is no switch."""
 
+LINE: Final = 10_000
+"""Characters of the longest line of a facts file: a command is not broken, so that it can be copied."""
+
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An answer of one deployment to a question that the interface leaves open.
@@ -30,8 +33,8 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         rule: The id of the rule that assumes an answer.
         reading: The option of the rule's switch that the deployment takes; of a rule without a
             switch ``as assumed`` or ``otherwise``.
-        shown_by: The exchanges that show it, each with its operation, caller and status, and with the
-            number that it tries.
+        shown_by: The exchanges that show it, each as a curl command with its caller and status, and
+            with the number that it tries; of recorded traffic in a few words.
         seen: The number of exchanges that show it; none shows another reading.
         learnt: The day, as YYYY-MM-DD.
         actual: What the deployment does, where that is neither as assumed nor an option.
@@ -141,7 +144,7 @@ def facts_text(facts: Facts) -> str:
     """Returns facts as the text of their file."""
     head = f"# What {facts.deployment} does where the interface leaves a question open.\n"
     head += "# Written by understudy learn; for serve --facts and verify --facts.\n"
-    body = yaml.safe_dump(to_builtins(facts), sort_keys=False, allow_unicode=True, width=100)
+    body = yaml.safe_dump(to_builtins(facts), sort_keys=False, allow_unicode=True, width=LINE)
     return head + body
 
 

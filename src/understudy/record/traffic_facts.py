@@ -9,7 +9,8 @@ from understudy.deployments.exchange import Exchange
 from understudy.interface.facts import Facts, Unsettled
 from understudy.interface.rules import Rule
 from understudy.verify.history import History
-from understudy.verify.learner import SHOWN, fact_of_switch
+from understudy.verify.learner import fact_of_switch
+from understudy.verify.readings.shown_requests import SHOWN
 from understudy.verify.readings.switch_readings import options_shown
 
 _CONTRADICTION: Final = "the readings contradict each other: {}"

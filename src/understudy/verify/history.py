@@ -152,7 +152,7 @@ class History:
 
     def is_made_up(self, identifier: str) -> bool:
         """Returns True if no profile can have an identifier."""
-        return identifier.startswith(MADE_UP) or identifier in _MADE_UP_HASHES
+        return identifier.startswith(MADE_UP) or identifier in MADE_UP_HASHES
 
     def is_own(self, identifier: str) -> bool:
         """Returns True if an identifier is the test account's."""
@@ -263,7 +263,8 @@ def made_up_hash(number: int) -> str:
     return sha256(f"{MADE_UP}-{number}@example.invalid".encode()).hexdigest()
 
 
-_MADE_UP_HASHES = frozenset(made_up_hash(number) for number in range(10))
+MADE_UP_HASHES = frozenset(made_up_hash(number) for number in range(10))
+"""Hashes of no existing e-mail address, which the history knows."""
 
 
 def avatars_in(exchange: Exchange) -> list[Mapping[str, Any]]:

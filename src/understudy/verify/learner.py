@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Final
 
 from msgspec import structs
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
+from understudy.deployments.target import Target
 from understudy.errors import StartupError
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact, Facts, Unsettled
 from understudy.interface.rules import Rule, SwitchEntry
@@ -19,12 +19,10 @@ from understudy.verify.history import History
 from understudy.verify.outcome import Outcome, RuleOutcome
 from understudy.verify.readings.experiments import SENDERS, carry_out_experiments
 from understudy.verify.readings.number_readings import Trials
+from understudy.verify.readings.shown_requests import SHOWN, command_of, commands_of
 from understudy.verify.readings.switch_readings import options_shown
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
-
-SHOWN: Final = 3
-"""Exchanges that a fact names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,9 @@ def learn(deployment: Deployment, options: RunOptions) -> Learnt:
     day = deployment.time.now().date()
     senders = Counter(SENDERS.get(each.source) for each in outcome.exchanges)
     settled = [
-        _with_cost(_settled(ended, learner, outcome, day), senders[ended.rule.id])
+        _with_cost(
+            _settled(ended, learner, outcome, day, deployment.target), senders[ended.rule.id]
+        )
         for ended in outcome.rules
     ]
     facts = Facts(
@@ -135,23 +135,30 @@ def open_rules(wanted: Sequence[str] = ()) -> dict[str, Rule]:
     return questions
 
 
-def _settled(ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date) -> Fact | Unsettled:
+def _settled(
+    ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date, target: Target
+) -> Fact | Unsettled:
     """Returns what a run has shown of a rule."""
     switch = ended.rule.switch
     if switch is None:
-        return _without_switch(ended, outcome, day)
+        return _without_switch(ended, outcome, day, target)
     if switch.range is not None:
-        return _number(ended, learner, day)
+        return _number(ended, learner, day, target)
     shown = learner.shown.get(ended.rule.id, {})
     if len(shown) > 1:
-        why = "; ".join(f"{option}: {_lines(each)[0]}" for option, each in shown.items())
+        why = "; ".join(f"{option}: {_line(each[0])}" for option, each in shown.items())
         return Unsettled(ended.rule.id, f"the readings contradict each other: {why}")
     if not shown:
         why = learner.lacking.get(ended.rule.id) or ended.reason or "no exchange shows it"
         return Unsettled(ended.rule.id, why)
     ((option, shown_by),) = shown.items()
     return fact_of_switch(
-        ended.rule.id, switch, option, shown_by=_lines(shown_by), seen=len(shown_by), day=day
+        ended.rule.id,
+        switch,
+        option,
+        shown_by=commands_of(shown_by, target),
+        seen=len(shown_by),
+        day=day,
     )
 
 
@@ -164,7 +171,7 @@ def fact_of_switch(
         rule: The id of the switch's rule.
         switch: The switch.
         option: What was read from exchanges; a status that is none of its options is another reading.
-        shown_by: Some of the exchanges, in a few words each.
+        shown_by: Some of the exchanges, as commands or in a few words each.
         seen: The number of exchanges.
         day: The day.
     """
@@ -183,7 +190,7 @@ def _with_cost(settled: Fact | Unsettled, requests: int) -> Fact | Unsettled:
     return structs.replace(settled, requests=requests) if isinstance(settled, Fact) else settled
 
 
-def _number(ended: RuleOutcome, learner: Learner, day: date) -> Fact | Unsettled:
+def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> Fact | Unsettled:
     """Returns the number that the trials of a run have left."""
     rule, trials = ended.rule.id, learner.trials
     if trials is None:
@@ -195,18 +202,20 @@ def _number(ended: RuleOutcome, learner: Learner, day: date) -> Fact | Unsettled
         return Unsettled(rule, "; ".join(filter(None, (str(bracket), learner.lacking.get(rule)))))
     is_option = bracket.value.isdecimal()
     neighbours = sorted(trials.neighbours(rule), key=lambda each: each.number)
-    lines = (f"{_line(each.exchange)}, at {each.number}" for each in neighbours)
+    commands = (command_of(each.exchange, target, f", at {each.number}") for each in neighbours)
     return Fact(
         rule=rule,
         reading=bracket.value if is_option else OTHERWISE,
-        shown_by=tuple(dict.fromkeys(lines)),
+        shown_by=tuple(dict.fromkeys(commands))[:SHOWN],
         seen=len(neighbours),
         learnt=day.isoformat(),
         actual="" if is_option else bracket.value,
     )
 
 
-def _without_switch(ended: RuleOutcome, outcome: Outcome, day: date) -> Fact | Unsettled:
+def _without_switch(
+    ended: RuleOutcome, outcome: Outcome, day: date, target: Target
+) -> Fact | Unsettled:
     """Returns what a run has shown of a rule that has no switch, as its checks judge it."""
     if not ended.checks:
         return Unsettled(ended.rule.id, ended.reason)
@@ -216,17 +225,15 @@ def _without_switch(ended: RuleOutcome, outcome: Outcome, day: date) -> Fact | U
     return Fact(
         rule=ended.rule.id,
         reading=AS_ASSUMED if breach is None else OTHERWISE,
-        shown_by=_lines([each for each in outcome.exchanges if each.number in numbers]),
+        shown_by=commands_of(
+            (each for each in outcome.exchanges if each.number in numbers), target
+        ),
         seen=ended.checks if breach is None else breach.count,
         learnt=day.isoformat(),
         actual="" if breach is None else breach.actual,
     )
 
 
-def _lines(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
-    """Returns some exchanges in a few words each, without identifiers and secrets."""
-    return tuple(dict.fromkeys(map(_line, exchanges)))[:SHOWN]
-
-
 def _line(exchange: Exchange) -> str:
+    """Returns an exchange in a few words, without identifiers and secrets."""
     return f"{exchange.operation} as {exchange.identity.name}: {exchange.status}"

@@ -57,7 +57,7 @@ class File(NamedTuple):
 
 
 @lru_cache(maxsize=8)  # bodies can have ten megabytes, and are asked about while they are judged
-def _only_file(content_type: str, body: bytes) -> File | None:
+def only_file(content_type: str, body: bytes) -> File | None:
     """Returns the only file of a multipart body; None where there is not just one."""
     boundary = re.search(r'boundary="?([^";]+)', content_type)
     if not content_type.lower().startswith("multipart/form-data") or boundary is None:
@@ -84,7 +84,7 @@ def _form_of(content: bytes) -> tuple[str, bool]:
 
 def file_in(exchange: Exchange, history: History) -> File | None:
     """Returns the file that an upload sends under the document's field name, if it is not empty."""
-    file = _only_file(exchange.request.header("content-type"), exchange.request.body)
+    file = only_file(exchange.request.header("content-type"), exchange.request.body)
     return (
         file
         if file is not None and file.field == history.inputs.upload_field and file.size
