@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from tests.drift.documents.edits import EDITS, Edit
 
 from understudy.cli import main
+from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 
@@ -125,6 +126,19 @@ def test_what_the_budget_does_not_allow_is_told_and_can_end_the_command_with_3(t
     result = drift(*options, "--fail-on", "not-checked")
     assert result.exit_code == 3, result.output
     assert "rules not checked: the hour's budget for requests without a token" in result.output
+
+
+def test_facts_of_several_files_are_followed_and_their_contradictions_named(target, tmp_path):
+    files = [tmp_path / name for name in ("first.yaml", "second.yaml")]
+    for path, reading in zip(files, ("2048", "1024"), strict=True):
+        fact = Fact(RULES, reading, (), 2, "2026-11-22")
+        facts = Facts(f"https://{path.stem}.example", "2026-11-22", 2, (fact,), ())
+        path.write_text(facts_text(facts), encoding="utf-8")
+    options = [part for path in files for part in ("--facts", path)]
+    result = drift("--target", target, "--rules", RULES, *options, "--json", "--quiet")
+    line = f"{RULES}: 2048 at https://first.example, 1024 at https://second.example"
+    assert f"The facts differ, and the last file counts: {line}\n" in result.stderr
+    assert json.loads(result.stdout)["causes"] == []
 
 
 def test_a_last_document_that_is_none_is_refused(target):

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 import httpx
@@ -28,7 +26,6 @@ from understudy.deployments.deployment import Deployment
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.errors import StartupError
-from understudy.interface.facts import facts_text
 from understudy.mock.settings import Settings
 from understudy.verify.run import RunOptions
 from understudy.verify.scenarios.walking import walks
@@ -146,13 +143,9 @@ def differing_although_learnt(seed: int) -> set[str]:
     """
     choices = at_random(seed)
     facts = learnt(choices)
-    with TemporaryDirectory() as place:
-        path = Path(place) / "reference.facts.yaml"
-        path.write_text(facts_text(facts), encoding="utf-8")
-        ours = reference(choices)
-        result = drifting.drift(
-            ours, drifting.mock_beside(ours, [path]), RunOptions(), is_minimised=False
-        )
+    ours = reference(choices)
+    mock = drifting.mock_beside(ours, [facts])
+    result = drifting.drift(ours, mock, RunOptions(), is_minimised=False)
     settled = {fact.rule for fact in facts.facts}
     rules = {switch.rule for switch in SWITCHES.values()} & settled
     return {cause.rule for cause in result.causes} & rules

@@ -7,7 +7,6 @@ from tests.quality.learning import learnt, reference
 from understudy.api.drifting import drift as compared
 from understudy.api.drifting import mock_beside
 from understudy.drift.comparing import Drift
-from understudy.interface.facts import facts_text
 from understudy.verify.run import RunOptions
 
 
@@ -51,15 +50,13 @@ def test_a_header_that_the_interface_does_not_name_is_where_it_is_silent():
     )
 
 
-def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there(tmp_path):
+def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there():
     rules = ("avatar-upload-status", "avatar-email-status", "profile-private")
     choices = {
         "avatar-upload-status": "201",
         "avatar-email-status": "200",
         "private-profile-lookup": "404",
     }
-    path = tmp_path / "reference.facts.yaml"
-    path.write_text(facts_text(learnt(choices, *rules)), encoding="utf-8")
 
     def open_questions(*facts):
         ours = reference(choices)
@@ -67,7 +64,7 @@ def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there(t
         return {cause.rule for cause in result.causes} & set(rules)
 
     assert open_questions() == set(rules)
-    assert open_questions(path) == set()
+    assert open_questions(learnt(choices, *rules)) == set()
 
 
 def test_the_commands_of_a_difference_begin_with_what_it_needs():

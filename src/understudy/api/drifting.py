@@ -17,7 +17,7 @@ from understudy.deployments.target import Target
 from understudy.drift.causes import ExplainedBy
 from understudy.drift.comparing import Drift, compare
 from understudy.drift.replaying import recorded
-from understudy.interface.facts import choices_of, load_facts
+from understudy.interface.facts import Facts, choices_of
 from understudy.mock.app import Mock
 from understudy.mock.engine.records import Baseline
 from understudy.mock.store.vocabulary import vocabulary_of
@@ -28,7 +28,7 @@ from understudy.verify.scenarios.walking import walks
 from understudy.verify.shapes import bundled
 
 
-def mock_beside(deployment: Deployment, facts: Sequence[Path] = ()) -> Deployment:
+def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployment:
     """Returns a new mock to compare a deployment with, which has the accounts that are read there.
 
     Where nothing can be read, because the target names neither people nor credentials, the mock has
@@ -36,13 +36,13 @@ def mock_beside(deployment: Deployment, facts: Sequence[Path] = ()) -> Deploymen
 
     Args:
         deployment: The deployment; its permissions count for the mock too.
-        facts: Facts files that the mock follows; of two for one question the last counts.
+        facts: What the mock follows; of two for one question the last counts.
 
     Raises:
-        StartupError: A facts file cannot be read, or the deployment cannot be used.
+        StartupError: The deployment cannot be used.
     """
     rules = catalogue().values()
-    followed = [choices_of(load_facts(path, rules), rules) for path in facts]
+    followed = [choices_of(each, rules) for each in facts]
     choices = dict(ChainMap(*reversed(followed)))
     target = deployment.target
     accounts = _accounts(deployment)

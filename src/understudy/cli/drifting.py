@@ -14,6 +14,7 @@ from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli.deployment_options import deployment_options
 from understudy.cli.exit_codes import ExitCode
+from understudy.cli.followed_facts import followed_facts
 from understudy.cli.interrupts import noted
 from understudy.cli.report_options import GITHUB
 from understudy.cli.shown_runs import shown
@@ -178,7 +179,8 @@ def _compared(
 ) -> DriftReport:
     with closing(open_deployment(options.where, environment)) as ours:
         if options.against is None:
-            theirs = mock_beside(ours, options.facts)
+            facts = followed_facts(options.facts, tuple(catalogue().values()))
+            theirs = mock_beside(ours, facts)
         else:
             theirs = open_deployment(
                 replace(options.where, target_file=options.against), environment

@@ -24,14 +24,13 @@ def _learnt(paths: tuple[Path, ...]) -> tuple[dict[str, str], tuple[Any, ...]]:
     """Returns facts files, and the choices that they make; the last one counts for a question."""
     if not paths:
         return {}, ()
-    from understudy.interface.facts import choices_of, contradictory, load_facts
+    from understudy.cli.followed_facts import followed_facts
+    from understudy.interface.facts import choices_of
     from understudy.interface.rules import load_rules
     from understudy.openapi.bundled import openapi_directory
 
     rules = load_rules(openapi_directory() / "rules.yaml")
-    files = tuple(load_facts(path, rules) for path in paths)
-    for line in contradictory(files):
-        click.echo(f"The facts differ, and the last file counts: {line}", err=True)
+    files = followed_facts(paths, rules)
     choices: dict[str, str] = {}
     for facts in files:
         choices |= choices_of(facts, rules)
