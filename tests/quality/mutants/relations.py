@@ -211,7 +211,7 @@ def deleted_avatars_can_be_rated():
         listed = said(send(asking(request, method="GET", path=LIST, body=b"")))
         response = send(request)
         if response.status_code == 204:
-            deleted[path] = next(each for each in listed if path.endswith(each["image_id"]))
+            deleted[path] = next((each for each in listed if path.endswith(each["image_id"])), {})
         return response
 
     return change

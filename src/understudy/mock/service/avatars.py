@@ -116,8 +116,10 @@ def update_avatar(
 
 
 @upholds(
-    *("avatar-email-assign", "avatar-email-status"),
-    *("avatar-email-unknown-hash", "avatar-email-both-unknown"),
+    "avatar-email-assign",
+    "avatar-email-status",
+    "avatar-email-unknown-hash",
+    "avatar-email-both-unknown",
 )
 def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) -> HandlerResponse:
     """Selects an avatar for an e-mail address (``POST /me/avatars/{imageId}/email``).

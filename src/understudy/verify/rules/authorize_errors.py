@@ -28,7 +28,7 @@ REGISTERED: Final = frozenset(
 """Codes of the register of OAuth parameters for errors of the authorization endpoint."""
 
 PARTS: Final = {"code": "query", "token": "fragment"}
-"""Where the response to each response type stands, and so its error."""
+"""The part of the redirect that holds the response to each response type, and so its error."""
 
 _UNDESCRIBABLE: Final = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")
 

@@ -182,11 +182,15 @@ def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads"),
 )
 def deletion_twice(client: ProbeClient) -> Parts:
-    """Deletes an avatar, lists, and deletes, updates and assigns it again."""
+    """Deletes an avatar, lists both accounts', and deletes, updates and assigns it again."""
     image = id_of(upload(client, picture(), select_avatar="false"))
     avatars(client)
+    if client.has("other"):
+        client.recall("/me/avatars", "other")
     client.send("DELETE", f"/me/avatars/{image}", "owner")
     yield avatars(client)
+    if client.has("other"):
+        yield avatars(client, who="other")
     yield client.send("DELETE", f"/me/avatars/{image}", "owner")
     yield client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": "G"})
     body = {"email_hash": (client.known.own_hashes or (made_up_hash(5),))[0]}

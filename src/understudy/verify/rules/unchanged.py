@@ -130,7 +130,7 @@ def update_keeps_profile_of_other(exchange: Exchange, history: History) -> Check
 
 @check(
     "scope-per-operation",
-    on=PROFILES,
+    on=[LOOKUP, OWN_PROFILE],
     when=[holds_profile, was_viewed_before, only_refused_without_scope_since],
 )
 def update_without_scope_changes_nothing(exchange: Exchange, history: History) -> CheckResult:
