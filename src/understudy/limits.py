@@ -99,6 +99,8 @@ EVENT_STREAMS: Final = Limit("event-streams", 100, "event streams open at a time
 # what a mock and a world hold
 WORLDS: Final = Limit("worlds", 10_000, "worlds")
 SNAPSHOTS: Final = Limit("snapshots", 1_000, "snapshots")
+WORLD_COPIES: Final = Limit("world-copies", 1_000, "copies of shared worlds in a replica")
+"""A replica drops the copies that it used longest ago beyond it, and loads them again when needed."""
 FAULTS: Final = Limit("faults", 1_000, "faults in a world")
 RECORDS: Final = Limit("records", 100_000, "records of one kind that a world adds to its fixtures")
 PICTURE_BYTES: Final = Limit("picture-bytes", 256 * 1024 * 1024, "bytes of uploads in a world", 413)

@@ -19,7 +19,8 @@ def page_of_limits() -> str:
         "Beyond `journal-bytes` and `journal-body-bytes` nothing is refused: the journal forgets its"
         " oldest entries, and keeps the beginning of a long body. Beyond `idle-seconds` and"
         " `reading-seconds` a connection ends without a response. `spare-descriptors` is the least that"
-        " connections leave to files; one more connection gets 503. `proxied-connections`, `pending-exchanges`,"
+        " connections leave to files; one more connection gets 503. Beyond `world-copies` a replica of a fleet"
+        " drops copies, and loads them again. `proxied-connections`, `pending-exchanges`,"
         " `pending-bytes`, `judged-bytes` and `recorded-bytes` are those of `understudy record`: beyond the first"
         " three requests wait, beyond the others the judge forgets what came before, and the archive of the recording ends.",
     )

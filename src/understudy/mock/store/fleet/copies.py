@@ -1,20 +1,23 @@
 """Keeps the copy of a world that a replica works with, and brings it up to date."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from understudy.limits import WORLD_COPIES
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.records import RecordChange
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.rewinding import settle_numbered
 from understudy.mock.engine.windows import Window, Windows
+from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
@@ -30,6 +33,9 @@ NO_ENTRY = b"none"
 
 UNKNOWN_ENTRY = b"unknown"
 """Stands for the last entry of a journal that has to be loaded again."""
+
+_DROPPED_AT_ONCE = 2
+"""Copies that are dropped after a request: more than the one that it may have loaded."""
 
 
 class LoggedChange(Struct, array_like=True):
@@ -103,11 +109,34 @@ class Copies:
         self._copies: dict[str, WorldCopy] = {}
 
     def of(self, name: str) -> WorldCopy:
-        """Returns what is known of a world."""
-        return self._copies.setdefault(name, WorldCopy())
+        """Returns what is known of a world, which is used now."""
+        copy = self._copies[name] = self._copies.pop(name, WorldCopy())
+        return copy
+
+    @property
+    def excess(self) -> int:
+        """The number of copies beyond WORLD_COPIES."""
+        return max(0, len(self._copies) - WORLD_COPIES.most)
+
+    def drop(self, kept: Container[str]) -> bool:
+        """Drops copies beyond WORLD_COPIES, those that were used longest ago first.
+
+        Few are dropped at a time, as a request that uses more worlds may be between two attempts.
+
+        Args:
+            kept: The names of worlds that requests use, or wait for.
+
+        Returns:
+            Whether any was dropped, so that the list of worlds here lacks it.
+        """
+        idle = (name for name in self._copies if name not in kept and name != DEFAULT)
+        dropped = tuple(islice(idle, min(self.excess, _DROPPED_AT_ONCE)))
+        for name in dropped:
+            self.forget(name)
+        return bool(dropped)
 
     def forget(self, name: str) -> None:
-        """Forgets a world that has ended."""
+        """Forgets a world that has ended, or whose copy is dropped."""
         self._copies.pop(name, None)
         self._worlds.forget(name)
 

@@ -7,6 +7,7 @@ counts the request, applies the changes and appends to the journal, or it says w
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -89,6 +90,7 @@ class SharedWorldStore:
         self._fleet = b""
         self._replica = urandom(_REPLICA_BYTES)
         self._commits = count()
+        self._used: Counter[str] = Counter()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._connection: Connection | None = None
@@ -187,13 +189,29 @@ class SharedWorldStore:
                 transaction.end()
         return DEFAULT if self._worlds.copied(name) is None else name
 
+    def ended(self, names: Iterable[str]) -> None:
+        """Takes that a transaction on these worlds is over."""
+        self._used -= Counter(names)
+
+    def drop_copies(self) -> None:
+        """Drops some of the copies beyond the limit, unless a request uses the list of worlds."""
+        if not self._lock(LIST).locked() and self.copies.drop(self._used):
+            self.listed.tag = b""  # the list here lacks worlds, and is loaded before it is used
+
     async def begin(self, names: frozenset[str]) -> ReplicaTransaction:
         """Begins a transaction on these worlds, once no other one uses them."""
+        self._used.update(names)  # before it waits, so that no copy is dropped meanwhile
         locks = []
-        for name in sorted(names):  # in one order, so that no two wait for each other
-            lock = self._lock(name)
-            await lock.acquire()
-            locks.append(lock)
+        try:
+            for name in sorted(names):  # in one order, so that no two wait for each other
+                lock = self._lock(name)
+                await lock.acquire()
+                locks.append(lock)
+        except asyncio.CancelledError:
+            for lock in locks:
+                lock.release()
+            self.ended(names)
+            raise
         transaction = ReplicaTransaction(self, self._worlds, names, locks)
         CURRENT.set(transaction)
         return transaction

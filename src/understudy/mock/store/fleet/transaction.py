@@ -41,6 +41,12 @@ class Store(Protocol):
     def next_tag(self) -> bytes:
         """Returns a name for a commit that no other one has."""
 
+    def ended(self, names: Iterable[str]) -> None:
+        """Takes that a transaction on these worlds is over."""
+
+    def drop_copies(self) -> None:
+        """Drops some of the copies beyond the limit."""
+
     async def run(self, message: Mapping[str, Any]) -> Any:
         """Returns the reply of the store to a transaction."""
 
@@ -177,6 +183,8 @@ class ReplicaTransaction:
             raise Superseded
         self._accept(context, reply[1], tag)
         self._finish()
+        if self._store.copies.excess:
+            self._store.drop_copies()
 
     async def refresh(self, names: Iterable[str], *, is_steering: bool = False) -> None:
         """Brings the copies of worlds up to date.
@@ -204,6 +212,7 @@ class ReplicaTransaction:
         if not self.is_over:
             self._take_back()
             self._finish()
+        self._store.ended(self.names)
 
     @property
     def _changes_list(self) -> bool:
