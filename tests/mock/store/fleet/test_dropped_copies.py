@@ -1,7 +1,7 @@
 """A replica keeps few copies of worlds, and loads a world again that it dropped."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import httpx
@@ -96,7 +96,22 @@ def test_worlds_that_were_dropped_are_listed_and_have_their_names(changed: Repli
     assert one.ask("POST", "/__admin/worlds", json={"name": "w1"}).status_code == 409
 
 
-def test_a_copy_is_kept_while_requests_use_it(
+def test_the_world_that_a_request_uses_is_kept(
+    changed: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, drop = [], Copies.drop
+
+    def noted(self: Copies, names: Collection[str]) -> bool:
+        kept.append(set(names))
+        return drop(self, names)
+
+    monkeypatch.setattr(Copies, "drop", noted)
+    location(changed[0], "w1")
+    location(changed[0], "w2")
+    assert kept == [{"w1"}, {"w2"}]
+
+
+def test_more_worlds_than_are_kept_may_be_used_at_once(
     changed: Replicas, mocks: tuple[Mock, Mock], loads: Loads
 ) -> None:
     async def at_once() -> list[int]:
