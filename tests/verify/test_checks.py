@@ -1,5 +1,7 @@
 """Conditions of checks: that they end a judgement, and that a report names the one that never held."""
 
+from dataclasses import replace
+
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
@@ -58,6 +60,13 @@ def test_only_the_checks_of_the_rules_to_judge_are_asked(rule, judged):
 def test_a_rule_that_was_not_checked_names_the_condition_that_never_held():
     assert CHECK.occasion(1) == (
         "no GET /profiles/{} was seen where it is the first one and the profile was found"
+    )
+
+
+def test_of_many_conditions_only_the_one_that_never_held_is_named():
+    first, second = CHECK.when
+    assert replace(CHECK, when=(first, first, second)).occasion(2) == (
+        "no GET /profiles/{} was seen that could show it: not one where the profile was found"
     )
 
 

@@ -96,9 +96,14 @@ class Check:
             reached: How many of the conditions held at once, at most.
         """
         what = " or ".join(sorted(self.operations)) or "request"
-        conditions = " and ".join(described(each) for each in self.when[: reached + 1])
-        return f"no {what} was seen" + (f" where {conditions}" if conditions else "")
+        conditions = [described(each) for each in self.when[: reached + 1]]
+        if len(conditions) > _MOST_CONDITIONS:  # all but the last of them held
+            return f"no {what} was seen that could show it: not one where {conditions[-1]}"
+        return f"no {what} was seen" + (f" where {' and '.join(conditions)}" if conditions else "")
 
+
+_MOST_CONDITIONS: Final = 2
+"""Conditions that a report names for a rule that was not checked; more hide the one that matters."""
 
 CHECKS: Final[list[Check]] = []
 """Every registered check, in the order in which ``rules`` imports its sections."""
