@@ -21,6 +21,8 @@ TARGETS = ("serve", "verify")
 BUILDERS = ("docker", "podman")
 DEBIAN = "bookworm"
 DEBIAN_PYTHON = "3.11"
+OF_DEBIAN_PYTHON = ("async-timeout",)
+"""Packages that Debian's Python 3.11.2 needs and a newer 3.11 does not, so that pip would not fetch them."""
 PATIENCE = 120
 PORT = 18_080
 VERIFY = ("verify", "--quiet", "--cases", "0", "--rules", "qr-default-size,profile-unknown-404")
@@ -96,7 +98,8 @@ def _download(wheels: Path, stages: dict[str, Stage]) -> None:
         for word in text.split()
         if "==" in word
     ]
-    for wanted in ([*constraints, f"{ROOT}[all]"], ["hatchling"], tools):
+    ours = [*constraints, f"{ROOT}[all]", *OF_DEBIAN_PYTHON]
+    for wanted in (ours, ["hatchling"], tools):
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(wheels)]
         _run([*pip, *wanted])
 
