@@ -8,7 +8,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.drift.reports.compared import compared_report
-from tests.verify.packages import package
+from tests.e2e.report_pages import unfolded
+from tests.e2e.test_accessibility import violations
 
 from understudy.drift.reports import FORMATS
 
@@ -24,20 +25,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(chromium: Browser, report: Path) -> Iterator[Page]:
-    page = chromium.new_page()
-    page.goto(report.as_uri())
-    for details in page.locator("details").all():
-        details.evaluate("element => element.open = true")
-    yield page
-    page.close()
+    with unfolded(chromium, report) as page:
+        yield page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_core_finds_no_violation(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.add_script_tag(content=(package("axe-core") / "axe.min.js").read_text())
-    violations = page.evaluate("async () => (await axe.run()).violations")
-    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize(("width", "is_beside"), [(1200, True), (360, False)])

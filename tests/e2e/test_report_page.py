@@ -8,9 +8,10 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.e2e.report_pages import unfolded
+from tests.e2e.test_accessibility import violations
 from tests.quality.mutants import generous, own_profile
 from tests.quality.mutants.edge import MUTANTS, Edge
-from tests.verify.packages import MODULES, package
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
@@ -46,18 +47,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(chromium: Browser, report: Path) -> Iterator[Page]:
-    page = chromium.new_page()
-    page.goto(report.as_uri())
-    for details in page.locator("details").all():
-        details.evaluate("element => element.open = true")
-    yield page
-    page.close()
+    with unfolded(chromium, report) as page:
+        yield page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_core_finds_no_violation(page: Page, scheme: Literal["light", "dark"]) -> None:
-    package("axe-core")
     page.emulate_media(color_scheme=scheme)
-    page.add_script_tag(content=(MODULES / "axe-core" / "axe.min.js").read_text())
-    violations = page.evaluate("async () => (await axe.run()).violations")
-    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
+    assert violations(page) == []
