@@ -112,17 +112,28 @@ def test_the_console_of_a_world_shows_nothing_of_another(console: Console, mock:
     expect(console.rows().first).to_contain_text("/v3/profiles/ben")
 
 
-def test_another_machine_is_asked_for_the_admin_token(console: Console) -> None:
+def test_another_machine_is_asked_for_the_admin_token_once(console: Console) -> None:
+    waiting: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        detail = "Others send its token: Authorization: Bearer, and what the mock showed."
+        route.fulfill(status=403, json={"title": "Forbidden", "status": 403, "detail": detail})
+
     def guard(route: Route) -> None:
         if route.request.headers.get("authorization") == "Bearer hush-hush":
             route.continue_()
+        elif "/events" in route.request.url:
+            waiting.append(route)
         else:
-            detail = "Others send its token: Authorization: Bearer, and what the mock showed."
-            route.fulfill(status=403, json={"title": "Forbidden", "status": 403, "detail": detail})
+            refuse(route)
 
     console.page.route("**/__admin/**", guard)
-    console.page.goto(f"{console.url}/__console#/people")
+    with console.page.expect_request("**/__admin/events*"):
+        console.page.goto(f"{console.url}/__console#/people")
     console.page.get_by_label("Admin token").fill("hush-hush")
+    with console.page.expect_response("**/__admin/events*"):
+        refuse(waiting.pop())
+    expect(console.page.locator("#calls")).to_contain_text("/__admin/events")
     console.button("Open the console").click()
     expect(console.page.get_by_role("link", name="Ada Merrowdale")).to_be_visible()
     expect(console.page.locator(".people img").first).not_to_have_js_property("naturalWidth", 0)

@@ -57,7 +57,8 @@ function showStatus() {
     world && h("a", { class: "world", href: address(["worlds"]), title: "The world that this console shows" },
       h("span", { class: "quiet" }, "world "), world),
     h("span", { class: `badge ${tone}` }, text));
-  if (connection === "locked") askForToken();
+  const isAsked = document.getElementById("admin-token") !== null; // what is typed there stays when another call is refused
+  if (connection === "locked" && !isAsked) askForToken();
 }
 
 function askForToken() {
