@@ -126,17 +126,31 @@ def fits(status: int, expected: str) -> bool:
     return bool({str(status), f"{status // 100}XX"} & set(expected.split(" or ")))
 
 
-def test_k6_s_script_passes(deployment, tool, tmp_path):
-    """k6 itself is one binary that few machines have, so node executes the script with stubs."""
-    node, stubs = tool("node"), HERE / "k6_stubs"
+def k6_run(
+    deployment: Deployment, k6: str, cwd: Path, *options: object
+) -> tuple[subprocess.CompletedProcess[str], int, int]:
+    """Lets k6 run a script; returns what came of it, and how many checks passed and failed."""
+    words = ("run", "--quiet", "--no-usage-report", "--summary-export", "sums", *options)
+    done = ran(deployment, cwd, k6, *words, "cases.js")
+    checks = json.loads((cwd / "sums").read_text())["metrics"]["checks"]
+    return done, checks["passes"], checks["fails"]
+
+
+def test_k6_passes_the_script(deployment, tool, tmp_path):
     count = written(deployment, "k6", tmp_path / "cases.js", 20)
-    words = ("--import", stubs / "register.mjs", stubs / "run.mjs", tmp_path / "cases.js")
-    done = ran(deployment, tmp_path, node, *words)
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout.splitlines()[-1])
-    assert report["failed"] == []
-    assert count - 5 < report["checks"] <= count
-    assert "not judged" not in done.stdout
+    done, passed, failed = k6_run(deployment, tool("k6"), tmp_path)
+    assert (done.returncode, failed) == (0, 0), done.stdout[-3000:]
+    assert count - 5 < passed <= count
+    assert "not judged" not in done.stderr
+
+
+def test_k6_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
+    words = ("updateOwnProfile", *lax.addresses, "--kind", "invalid", "--count", 60)
+    generate(*words, "--format", "k6", "--out", tmp_path / "cases.js")
+    done, _, failed = k6_run(lax, tool("k6"), tmp_path)
+    assert done.returncode == 99  # a threshold was crossed
+    assert failed > 0
+    assert re.search(r"✗ .*a member that is not declared", done.stdout)
 
 
 ONCE = """
@@ -200,14 +214,12 @@ def test_each_user_of_locust_has_a_world_that_ends_with_it(deployment, tool, tmp
     assert (worlds(deployment), hour_left(deployment)) == (["default"], "99")
 
 
-def test_each_user_of_k6_has_a_world_that_ends_with_it(deployment, tool, tmp_path):
-    node, stubs = tool("node"), HERE / "k6_stubs"
+def test_each_user_of_k6_has_a_world_that_ends_with_the_run(deployment, tool, tmp_path):
     words = ("getProfile", *deployment.addresses, "--count", 5, "--format", "k6", "--worlds")
     generate(*words, "--out", tmp_path / "cases.js")
-    run = ("--import", stubs / "register.mjs", stubs / "run.mjs", tmp_path / "cases.js")
-    done = ran(deployment, tmp_path, node, *run)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == {"checks": 5, "failed": []}
+    done, *checks = k6_run(deployment, tool("k6"), tmp_path, "--vus", 3, "--iterations", 6)
+    assert (done.returncode, checks) == (0, [30, 0]), done.stdout[-3000:]
+    assert "level=error" not in done.stderr
     assert (worlds(deployment), hour_left(deployment)) == (["default"], "99")
 
 

@@ -1,4 +1,4 @@
-const known = { k6: 'k6.mjs', 'k6/http': 'http.mjs', 'k6/encoding': 'encoding.mjs', 'k6/execution': 'execution.mjs' };
+const known = { k6: 'k6.mjs', 'k6/http': 'http.mjs', 'k6/encoding': 'encoding.mjs' };
 
 export function resolve(name, context, next) {
   const found = known[name];
