@@ -15,7 +15,7 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Target
 from understudy.drift.causes import ExplainedBy
-from understudy.drift.comparing import Drift, compare
+from understudy.drift.comparing import Drift, MockBeside, compare
 from understudy.drift.replaying import recorded
 from understudy.interface.facts import Facts, choices_of
 from understudy.mock.app import Mock
@@ -102,6 +102,7 @@ def drift(
     options: RunOptions,
     explained_by: ExplainedBy | None = None,
     *,
+    facts: Sequence[Facts] = (),
     is_minimised: bool = True,
 ) -> Drift:
     """Compares two open deployments, undoes what was changed, and closes them.
@@ -111,6 +112,7 @@ def drift(
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
+        facts: What was learnt of the deployment, and the mock follows.
         is_minimised: False to search no shortest sequences, which takes further requests.
 
     Raises:
@@ -124,8 +126,11 @@ def drift(
             other,
             options,
             explained_by,
-            are_people_alike=is_mock and own is not None and own == others,
-            reset=_resetting(other) if is_minimised else None,
+            MockBeside(
+                has_same_people=is_mock and own is not None and own == others,
+                facts=dict(ChainMap(*(each.by_rule() for each in reversed(facts)))),
+                reset=_resetting(other) if is_minimised else None,
+            ),
         )
 
 

@@ -1,6 +1,6 @@
 """Runs ``understudy drift`` with typed options: the comparison, reports, exit code."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +36,7 @@ from understudy.drift.reports.github import annotations
 from understudy.drift.reports.terminal import print_report
 from understudy.drift.sightings import Sightings, keep_sightings, read_sightings, with_sightings
 from understudy.errors import StartupError
+from understudy.interface.facts import Facts
 from understudy.verify.baseline import load_baseline
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
@@ -177,20 +178,24 @@ def _history_of(options: DriftOptions) -> Path | None:
 def _compared(
     options: DriftOptions, environment: Mapping[str, str], console: Console
 ) -> DriftReport:
+    facts = followed_facts(options.facts, tuple(catalogue().values()))
     with closing(open_deployment(options.where, environment)) as ours:
         if options.against is None:
-            facts = followed_facts(options.facts, tuple(catalogue().values()))
             theirs = mock_beside(ours, facts)
         else:
             theirs = open_deployment(
                 replace(options.where, target_file=options.against), environment
             )
         with closing(theirs):
-            return _report_of(options, ours, theirs, console)
+            return _report_of(options, ours, theirs, facts, console)
 
 
 def _report_of(
-    options: DriftOptions, ours: Deployment, theirs: Deployment, console: Console
+    options: DriftOptions,
+    ours: Deployment,
+    theirs: Deployment,
+    facts: Sequence[Facts],
+    console: Console,
 ) -> DriftReport:
     target = options.where.target_file
     last_seen = target and target.with_suffix(DOCUMENT_SUFFIX)
@@ -208,7 +213,7 @@ def _report_of(
             is_preflighted=True,
             undisturbed=noted,
         )
-        return drift(ours, theirs, run_options, documents.explained_by)
+        return drift(ours, theirs, run_options, documents.explained_by, facts=facts)
 
     result = shown(console, ours.journal, carry_out, is_quiet=options.is_quiet)
     report = report_of_run(

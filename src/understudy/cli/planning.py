@@ -17,10 +17,10 @@ from understudy.openapi.operations import operations
 from understudy.verify.candidates import chosen, needs_of
 from understudy.verify.catalogue import rules_of
 from understudy.verify.inferred.phase import planned, unchecked_rules
+from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.preflight import planned_requests
 from understudy.verify.probing import Probe
 from understudy.verify.reports.terminal import print_line
-from understudy.verify.run import inferred_resources
 from understudy.verify.shapes import bundled
 from understudy.verify.shard_works import division_of, probe_of
 from understudy.verify.shards import Division

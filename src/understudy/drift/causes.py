@@ -6,16 +6,17 @@ as at the other deployment.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import BrokenRule, RunJudgement
+from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.drift.silences import silence_about
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
 
-Fault = Literal["deployment", "other", "documents", "silent", "unexplained"]
-FAULTS: Final[tuple[Fault, ...]] = ("deployment", "other", "documents", "silent", "unexplained")
+Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "learnt"]
+FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 """Whose fault a difference can be, in the order of reports."""
 
 Readings = tuple[str, str]
@@ -50,8 +51,9 @@ class DriftCause:
 
     Attributes:
         fault: The deployment breaks a rule (``deployment``), the other one does (``other``), their
-            documents differ there (``documents``), the contract leaves it open (``silent``), or
-            nothing in the contract is about it (``unexplained``).
+            documents differ there (``documents``), the contract leaves it open (``silent``),
+            nothing in the contract is about it (``unexplained``), or the deployment does as was
+            learnt, and the mock has no switch for that (``learnt``).
         rule: Id of the rule, or of the place where the interface is silent; of what is unexplained
             the aspect with both values.
         statement: The rule, or what the interface leaves open, in one sentence; empty without one.
@@ -85,6 +87,7 @@ def causes(
     rows: Iterable[Compared],
     judgements: Judgements,
     explained_by: ExplainedBy | None = None,
+    learnt: LearntFacts = NO_FACTS,
 ) -> list[DriftCause]:
     """Returns differences by their causes, the deployment's faults first.
 
@@ -93,23 +96,47 @@ def causes(
         rows: All requests that were compared.
         judgements: How the exchanges of the three runs were judged.
         explained_by: Finds what differs in the documents of the two; None without documents.
+        learnt: The facts that the other one follows; a difference by one that has changed is left
+            out, as the fact names it.
     """
     groups: dict[_Key, list[Difference]] = {}
     named: set[tuple[int, str]] = set()
     for difference in found:
-        breaches = _breaches(difference, judgements)
+        breaches = [
+            (fault, it)
+            for fault, it in _breaches(difference, judgements)
+            if not (it.is_open and _is_settled(it.rule.id, difference, judgements, learnt))
+        ]
         named |= {(difference.exchange.number, it.rule.id) for _, it in breaches}
         entry = explained_by(difference) if explained_by is not None else None
-        key = _key(difference, breaches, entry, judgements)
+        key = _learnt(_key(difference, breaches, entry, judgements), learnt)
         groups.setdefault(key, []).append(difference)
     for key, difference in _unnamed(rows, judgements, named):
         groups.setdefault(key, []).append(difference)
-    keys = sorted(groups, key=lambda key: FAULTS.index(key.fault))
+    changed = learnt.changed_rules
+    keys = sorted(
+        (key for key in groups if key.fault != "silent" or key.rule not in changed),
+        key=lambda key: FAULTS.index(key.fault),
+    )
     return [_cause(key, groups[key], judgements) for key in keys]
 
 
+def _is_settled(rule: str, difference: Difference, of: Judgements, learnt: LearntFacts) -> bool:
+    """Tells whether both do the same as to a rule that is left open, which so explains nothing."""
+    own = of.first.options.get(difference.exchange.number, {}).get(rule)
+    other = of.other.options.get(difference.other.number, {}).get(rule)
+    return learnt.is_followed(rule) or (own is not None and own == other)
+
+
+def _learnt(key: _Key, learnt: LearntFacts) -> _Key:
+    """Returns the key of a cause, where a fact that still holds is about it as one of that."""
+    is_learnt = key.fault == "silent" and learnt.explains(key.rule)
+    return key._replace(fault="learnt") if is_learnt else key
+
+
 def _cause(key: _Key, differences: Sequence[Difference], judgements: Judgements) -> DriftCause:
-    readings = _readings(key, differences[0], judgements) if key.fault == "silent" else ("", "")
+    is_open = key.fault in {"silent", "learnt"}
+    readings = _readings(key, differences[0], judgements) if is_open else ("", "")
     return DriftCause(*key, tuple(differences), readings)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -9,8 +10,10 @@ from understudy.deployments.wording import as_on_the_wire
 from understudy.drift.causes import DriftCause, ExplainedBy, Judgements, causes
 from understudy.drift.differences import Difference, DifferenceKey, compared, differences
 from understudy.drift.judging import Side, judgement
+from understudy.drift.learnt_facts import ChangedFact, learnt_facts
 from understudy.drift.minimising import ShortestSequence, shortest_sequences
 from understudy.drift.observing import Observation, observed
+from understudy.interface.facts import Fact
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
@@ -29,6 +32,7 @@ class Drift:
         history: The exchanges of the first run, for the requests that another one needs.
         other_history: The exchanges with the other deployment, for the same.
         shortest: The shortest sequences that were confirmed, by the difference.
+        changed_facts: The facts that no longer hold at the deployment.
     """
 
     causes: tuple[DriftCause, ...]
@@ -39,6 +43,7 @@ class Drift:
     history: History
     other_history: History
     shortest: Mapping[DifferenceKey, ShortestSequence] = field(default_factory=dict)
+    changed_facts: tuple[ChangedFact, ...] = ()
 
     def steps(self, difference: Difference) -> tuple[Exchange, ...]:
         """Returns the fewest exchanges that show a difference, as they were sent and received.
@@ -56,10 +61,35 @@ class Drift:
             return tuple(map(as_on_the_wire, sequence.steps_at_other))
         return tuple(map(as_on_the_wire, _with_origins(self.other_history, difference.other)))
 
+    def steps_of_fact(self, changed: ChangedFact) -> tuple[Exchange, ...]:
+        """Returns the exchanges that show a changed fact, after those that issued what they use."""
+        steps = sorted(self.history.with_origins(changed.steps), key=_number)
+        return tuple(map(as_on_the_wire, steps))
+
     @property
     def runs(self) -> Sequence[Outcome]:
         """The three runs, in their order."""
         return self.first, self.second, self.other
+
+
+@dataclass(frozen=True, slots=True)
+class MockBeside:
+    """A mock that a deployment is compared with.
+
+    Attributes:
+        has_same_people: True if it has the people of the deployment.
+        facts: What was learnt of the deployment, by rule, and the mock follows.
+        reset: Restores the state of the mock, where differences are minimised; None to minimise
+            nothing.
+    """
+
+    has_same_people: bool = False
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    reset: Callable[[], object] | None = None
+
+
+NO_MOCK: Final = MockBeside()
+"""Compares with a deployment that is not a mock, of which nothing is known."""
 
 
 def compare(
@@ -67,9 +97,7 @@ def compare(
     other: Deployment,
     options: RunOptions,
     explained_by: ExplainedBy | None = None,
-    *,
-    are_people_alike: bool = False,
-    reset: Callable[[], object] | None = None,
+    mock: MockBeside = NO_MOCK,
 ) -> Drift:
     """Compares two deployments, and undoes what was changed at both.
 
@@ -78,27 +106,30 @@ def compare(
         other: The one that it is compared with.
         options: The rules whose probes are sent, and who listens.
         explained_by: Finds what differs in the documents of the two; None without documents.
-        are_people_alike: True if both have the same people.
-        reset: Restores the state of the other deployment, which then is a mock where differences
-            are minimised; None to minimise nothing.
+        mock: The mock that the other deployment is.
 
     Raises:
         StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
     """
-    first, second = observed(deployment, options), observed(deployment, options)
-    theirs = observed(other, options)
+    first = observed(deployment, options, facts=mock.facts)
+    second = observed(deployment, options, facts=mock.facts)
+    theirs = observed(other, options, bounds=first.bounds)
+    learnt = learnt_facts(mock.facts, first, second)
     rows = list(compared(first.exchanges, second.exchanges, theirs.exchanges))
-    found = [each for row in rows for each in differences(row, are_people_alike=are_people_alike)]
-    by_cause = causes(found, rows, _judgements(found, first, second, theirs), explained_by)
+    found = [
+        each for row in rows for each in differences(row, are_people_alike=mock.has_same_people)
+    ]
+    judgements = _judgements(found, first, second, theirs)
+    by_cause = causes(found, rows, judgements, explained_by, learnt)
     history, other_history = (
         _history(deployment, first.exchanges),
         _history(other, theirs.exchanges),
     )
     shortest: Mapping[DifferenceKey, ShortestSequence] = {}
-    if reset is not None and first.evaluator is not None and theirs.evaluator is not None:
+    if mock.reset is not None and first.evaluator is not None and theirs.evaluator is not None:
         sides = (first.evaluator, history), (theirs.evaluator, other_history)
         pair = deployment, other
-        shortest = shortest_sequences(pair, reset, sides, rows, _kinds(by_cause))
+        shortest = shortest_sequences(pair, mock.reset, sides, rows, _kinds(by_cause))
     return Drift(
         causes=tuple(by_cause),
         requests=len(rows),
@@ -108,6 +139,7 @@ def compare(
         history=history,
         other_history=other_history,
         shortest=shortest,
+        changed_facts=learnt.changed,
     )
 
 

@@ -1,13 +1,17 @@
 """Carries out a run for a comparison, and keeps what its exchanges are judged by."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
+from understudy.interface.declared_inputs import DeclaredInputs
+from understudy.interface.facts import Fact
 from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import Finding
 from understudy.verify.outcome import Outcome
+from understudy.verify.readings.experiments import carry_out_experiments
+from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of
 from understudy.verify.runner import carry_out
 
@@ -21,12 +25,14 @@ class Observation:
         exchanges: The exchanges in the words of the interface, by which two deployments compare.
         findings: The findings and notes of the run, with exchanges in the same words.
         evaluator: Judges the exchanges by every rule; None where the run ended too early.
+        bounds: Inputs whose bounds the requests went by; None where the run ended too early.
     """
 
     outcome: Outcome
     exchanges: Sequence[Exchange] = ()
     findings: Sequence[Finding] = ()
     evaluator: Evaluator | None = None
+    bounds: DeclaredInputs | None = None
 
 
 @dataclass
@@ -40,19 +46,48 @@ class _Observer:
         self.run = run
 
 
-def observed(deployment: Deployment, options: RunOptions) -> Observation:
+def observed(
+    deployment: Deployment,
+    options: RunOptions,
+    *,
+    bounds: DeclaredInputs | None = None,
+    facts: Mapping[str, Fact] | None = None,
+) -> Observation:
     """Carries out a run, undoes what it changed, and returns what was exchanged.
+
+    Args:
+        deployment: The deployment.
+        options: The rules whose probes are sent, and who listens.
+        bounds: Inputs whose bounds the requests go by; None for those of the document in force.
+        facts: What was learnt of the deployment, by rule: experiments show whether it still holds.
 
     Raises:
         StartupError: It cannot begin: a file is not as it must be, or nothing responds.
     """
     observer = _Observer()
-    phases: Sequence[tuple[str, Phase]] = (("comparison", observer), *options.phases)
-    outcome = carry_out(deployment, replace(options, phases=phases))
+    phases: list[tuple[str, Phase]] = [("comparison", observer)]
+    if facts:
+        phases.append(("facts", _experiments(facts)))
+    # Walks come last, as their requests change what an experiment would show.
+    phases += options.phases
+    wanted = replace(options, phases=phases, bounds=bounds, is_cross_checked=False)
+    outcome = carry_out(deployment, wanted)
     run = observer.run
     if run is None:
         return Observation(outcome)
     evaluator = evaluator_of(run.deployment.target, run.document, ())
     evaluator.documents = run.evaluator.documents  # which remember what they judged
     findings = tuple(run.evaluator.findings)
-    return Observation(outcome, tuple(run.exchanges), findings, evaluator)
+    inputs = run.gateway.routes.inputs
+    return Observation(outcome, tuple(run.exchanges), findings, evaluator, inputs)
+
+
+def _experiments(facts: Mapping[str, Fact]) -> Phase:
+    """Returns the phase that sends the experiments of facts which no probe shows."""
+
+    def phase(run: Run) -> None:
+        wanted = facts.keys() & run.evaluator.rules.keys()
+        trials = Trials(run.evaluator.history.emptied())
+        run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
+
+    return phase

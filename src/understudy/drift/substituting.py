@@ -32,6 +32,9 @@ def with_aspect(exchange: Exchange, aspect: str, other: Exchange) -> Exchange:
         return _with_headers(exchange, {name}, other)
     if kind == "redirect":
         return _with_headers(exchange, {"location"}, other)
+    if aspect == "error code":
+        headers = _with_headers(exchange, {"location"}, other).response.headers
+        return replace(exchange, response=Response(exchange.status, headers, other.response.body))
     if kind == "member" and NO_JSON not in {_hashable(exchange), _hashable(other)}:
         path = _STEP.findall("" if name == "body" else name)
         body = _grafted(exchange.body, other.body, path)

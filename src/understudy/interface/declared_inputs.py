@@ -1,7 +1,7 @@
 """Names and bounds of inputs that the interface leaves to the document in force."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,12 @@ class DeclaredInputs:
     least_qr_size: int | None = None
     largest_qr_size: int | None = None
     longest: Mapping[str, int] = field(default_factory=dict)
+
+    def with_bounds_of(self, other: "DeclaredInputs") -> "DeclaredInputs":
+        """Returns these inputs with the bounds of another deployment; names stay as they are."""
+        return replace(
+            self,
+            least_qr_size=other.least_qr_size,
+            largest_qr_size=other.largest_qr_size,
+            longest=other.longest,
+        )

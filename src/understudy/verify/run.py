@@ -12,12 +12,12 @@ from understudy.deployments.ledger import RequestLedger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
+from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact, load_facts
 from understudy.interface.operations import Routes
 from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
-from understudy.openapi.resources.finder import infer_resources
 from understudy.openapi.resources.model import ResourceModel
 from understudy.verify.catalogue import catalogue, require_interface, rules_of
 from understudy.verify.declared_inputs import declared_inputs
@@ -29,6 +29,7 @@ from understudy.verify.events import Event, Exchanged, Found, Listener, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import History
+from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
@@ -55,6 +56,9 @@ class RunOptions:
             judge anything; False where generated cases of any service are sent.
         shard: The part of the work that this run does; None for all of it.
         examples: URL of the store that shares what broke scenarios; None to share nothing.
+        bounds: Inputs whose bounds the requests go by; None for those of the document in force.
+        is_cross_checked: False to validate responses by understudy's own validator alone, where no
+            report compares it with openapi-core, which takes a third of a run.
     """
 
     rules: tuple[str, ...] = ()
@@ -67,6 +71,8 @@ class RunOptions:
     needs_interface: bool = True
     shard: Shard | None = None
     examples: str | None = None
+    bounds: DeclaredInputs | None = None
+    is_cross_checked: bool = True
 
 
 class RuleBroken(Exception):
@@ -178,8 +184,12 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
     if options.needs_interface and not (options.phases or resources.resources):
         require_interface(document)
     gateway = gateway_of(deployment, document, ledger)
+    if options.bounds is not None:
+        gateway.routes.inputs = gateway.routes.inputs.with_bounds_of(options.bounds)
     gateway.budget.sent = reading.sent if reading is not None else 0
     evaluator = evaluator_of(deployment.target, document, options.rules)
+    for validator in evaluator.documents.values():
+        validator.is_cross_checked = options.is_cross_checked
     undo_earlier_run(gateway, deployment.journal)
     undo = Undo(gateway, deployment.journal)
     run = Run(deployment, options, gateway, evaluator, document, undo, resources)
@@ -195,18 +205,6 @@ def start(deployment: Deployment, options: RunOptions) -> Run:
 
     gateway.listeners.append(evaluate)
     return run
-
-
-def inferred_resources(target: Target, document: Document) -> ResourceModel:
-    """Returns what is inferred from the document of another service; nothing from this interface's.
-
-    Raises:
-        StartupError: The state-model file of the target is not as it must be.
-    """
-    if interface_operations(document):
-        return ResourceModel()
-    state_model = None if target.state_model is None else Path(target.state_model)
-    return infer_resources(document, state_model)
 
 
 def judged(evaluator: Evaluator, exchange: Exchange) -> list[Finding]:

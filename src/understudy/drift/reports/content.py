@@ -54,7 +54,8 @@ class ReportedCause(Struct, frozen=True):
 
     Attributes:
         fault: A rule is broken at the deployment or at the other one, their documents differ, the
-            contract is silent, or nothing explains it.
+            contract is silent, nothing explains it, or the deployment does as was learnt and the
+            mock has no switch for that.
         rule: Name of the rule, of the change of the documents, or what differs.
         statement: The rule, or what the contract leaves open, in one sentence; may be empty.
         readings: What each of the two does where the contract is silent; else empty.
@@ -66,6 +67,43 @@ class ReportedCause(Struct, frozen=True):
     statement: str
     readings: list[str]
     differences: list[ReportedDifference]
+
+
+class ReportedFact(Struct, frozen=True):
+    """A fact that no longer holds at the deployment.
+
+    Attributes:
+        rule: The rule that leaves the question open.
+        question: The rule in one sentence.
+        before: The reading that was learnt.
+        now: The reading that two runs have shown.
+        learnt: The day on which it was learnt, as YYYY-MM-DD.
+        request: The operation and the caller of the last request that shows it.
+        commands: A shell script that shows it; secrets are variables.
+        response: The last response of that script.
+        fingerprint: A hash that the same change has in every run.
+        first_seen: When a run first saw it, in UTC; empty without a history.
+        last_seen: When a run before this one last saw it; empty if none did.
+        is_accepted: True if the baseline accepts it today.
+    """
+
+    rule: str
+    question: str
+    before: str
+    now: str
+    learnt: str
+    request: str
+    commands: str
+    response: str
+    fingerprint: str
+    first_seen: str = ""
+    last_seen: str = ""
+    is_accepted: bool = False
+
+    @property
+    def summary(self) -> str:
+        """One line for lists and annotations."""
+        return f"{self.rule}: now {self.now}, was {self.before} when learnt on {self.learnt}"
 
 
 class ReportedChange(Struct, frozen=True):
@@ -116,7 +154,7 @@ class ReportedDocuments(Struct, frozen=True):
     changes: list[ReportedChange]
 
 
-ReportedEntry = ReportedDifference | ReportedChange
+ReportedEntry = ReportedDifference | ReportedFact | ReportedChange
 
 
 class DriftReport(Struct, frozen=True):
@@ -133,6 +171,7 @@ class DriftReport(Struct, frozen=True):
             in one line for each reason.
         stopped: Why runs ended early, in one line each.
         not_restored: One line for each change that could not be undone.
+        changed_facts: The facts that no longer hold at the deployment.
         version: Version of this format.
     """
 
@@ -145,11 +184,13 @@ class DriftReport(Struct, frozen=True):
     not_checked: list[str]
     stopped: list[str]
     not_restored: list[str]
+    changed_facts: list[ReportedFact] = []
     version: Literal[2] = 2
 
     @property
     def entries(self) -> Iterator[ReportedEntry]:
         """Every difference and every change, each with a fingerprint."""
+        yield from self.changed_facts
         for cause in self.causes:
             yield from cause.differences
         for documents in self.documents:
@@ -166,8 +207,9 @@ class DriftReport(Struct, frozen=True):
         return [entry for entry in self._of_kind(is_finding=False) if not entry.is_accepted]
 
     def _of_kind(self, *, is_finding: bool) -> Iterator[ReportedEntry]:
+        yield from self.changed_facts if is_finding else ()
         for cause in self.causes:
-            if (cause.fault != "silent") == is_finding:
+            if cause.fault != "learnt" and (cause.fault != "silent") == is_finding:
                 yield from cause.differences
         for documents in self.documents:
             yield from (it for it in documents.changes if bool(it.breaks) == is_finding)
@@ -176,6 +218,7 @@ class DriftReport(Struct, frozen=True):
         """Returns the report with every entry changed."""
         return structs.replace(
             self,
+            changed_facts=[change(it) for it in self.changed_facts],
             causes=[
                 structs.replace(cause, differences=[change(it) for it in cause.differences])
                 for cause in self.causes

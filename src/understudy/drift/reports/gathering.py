@@ -11,12 +11,14 @@ from understudy.drift.comparing import Drift
 from understudy.drift.differences import Difference
 from understudy.drift.documents.changes import DocumentChange
 from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
+from understudy.drift.learnt_facts import ChangedFact
 from understudy.drift.reports.content import (
     DriftReport,
     ReportedCause,
     ReportedChange,
     ReportedDifference,
     ReportedDocuments,
+    ReportedFact,
 )
 from understudy.verify.findings import ANSWERS, BODY_SHOWN, Finding, text_of
 from understudy.verify.reports.grouping import counted
@@ -65,6 +67,7 @@ def report_of_run(
         not_checked=list(_not_checked(drift)),
         stopped=list(dict.fromkeys(run.stopped for run in drift.runs if run.stopped)),
         not_restored=[line for run in drift.runs for line in run.not_restored],
+        changed_facts=[_fact(changed, drift, secrets) for changed in drift.changed_facts],
     )
 
 
@@ -104,16 +107,32 @@ def _difference(
         deployment=first.ours,
         other=first.theirs,
         seen=len(members),
-        commands=_script(first, drift.steps(first), secrets),
+        commands=_script((first.theirs, first.ours), drift.steps(first), secrets),
         response=_response(first.exchange, secrets),
-        other_commands=_script(first, drift.steps_at_other(first), secrets),
+        other_commands=_script((first.theirs, first.ours), drift.steps_at_other(first), secrets),
         other_response=_response(first.other, secrets),
         fingerprint=_fingerprint(first),
     )
 
 
-def _script(difference: Difference, steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
-    finding = Finding(ANSWERS, difference.theirs, difference.ours, tuple(steps))
+def _fact(changed: ChangedFact, drift: Drift, secrets: Mapping[str, str]) -> ReportedFact:
+    steps, last = drift.steps_of_fact(changed), changed.steps[-1]
+    return ReportedFact(
+        rule=changed.rule.id,
+        question=changed.rule.statement.strip(),
+        before=changed.before,
+        now=changed.now,
+        learnt=changed.fact.learnt,
+        request=_place(last),
+        commands=_script((changed.before, changed.now), steps, secrets),
+        response=_response(last, secrets),
+        fingerprint=_hash("fact", changed.rule.id, changed.before, changed.now),
+    )
+
+
+def _script(values: tuple[str, str], steps: Sequence[Exchange], secrets: Mapping[str, str]) -> str:
+    """Returns a script that shows the second of two values, in place of the first."""
+    finding = Finding(ANSWERS, *values, tuple(steps))
     return "\n".join(commands(finding, secrets))
 
 
@@ -137,19 +156,25 @@ def _response(exchange: Exchange, secrets: Mapping[str, str]) -> str:
 
 def place(difference: Difference) -> str:
     """Returns the operation of a difference, and its caller."""
-    exchange = difference.exchange
+    return _place(difference.exchange)
+
+
+def _place(exchange: Exchange) -> str:
     operation = exchange.operation or f"{exchange.request.method} {exchange.path}"
     return f"{operation} as {exchange.identity.name}"
 
 
 def _fingerprint(difference: Difference) -> str:
-    parts = (
+    return _hash(
         difference.exchange.operation,
         difference.exchange.identity.kind,
         difference.aspect,
         difference.ours,
         difference.theirs,
     )
+
+
+def _hash(*parts: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

@@ -1,13 +1,18 @@
 """Reports differences to GitHub: one annotation for each."""
 
 from understudy.drift.reports.content import DriftReport
-from understudy.drift.reports.wording import TITLES, breaks
+from understudy.drift.reports.wording import CHANGED_FACTS, TITLES, breaks
 from understudy.verify.reports.github import annotation
 
 
 def annotations(report: DriftReport) -> list[str]:
     """Returns one workflow command for each entry that no baseline accepts."""
     lines = [
+        annotation("error", f"fact-{fact.rule}", f"{CHANGED_FACTS}: {fact.summary}")
+        for fact in report.changed_facts
+        if not fact.is_accepted
+    ]
+    lines += [
         annotation(
             "notice" if cause.fault == "silent" else "error",
             cause.rule,
@@ -15,7 +20,7 @@ def annotations(report: DriftReport) -> list[str]:
         )
         for cause in report.causes
         for difference in cause.differences
-        if not difference.is_accepted
+        if cause.fault != "learnt" and not difference.is_accepted
     ]
     lines += [
         annotation(

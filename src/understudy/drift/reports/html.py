@@ -10,7 +10,15 @@ from understudy.drift.reports.content import (
     ReportedDifference,
     ReportedDocuments,
 )
-from understudy.drift.reports.wording import breaks, grouped, heading, mark, sections, total
+from understudy.drift.reports.wording import (
+    CHANGED_FACTS,
+    breaks,
+    grouped,
+    heading,
+    mark,
+    sections,
+    total,
+)
 from understudy.verify.reports.html import STYLE
 
 OWN_STYLE: Final = """
@@ -35,6 +43,7 @@ def html(report: DriftReport) -> str:
         f"<p>{escape(total(report))}</p>",
         *(f"<p class=failed>{escape(line)}</p>" for line in _alarms(report)),
         *(f"<p class=not_checked>{escape(line)}</p>" for line in report.not_checked),
+        *_facts(report),
         *(_section(title, causes) for title, causes in sections(report)),
         *(_documents(pair) for pair in report.documents if pair.changes),
         "</main></body></html>",
@@ -56,6 +65,22 @@ def _alarms(report: DriftReport) -> Iterator[str]:
 
 def _section(title: str, causes: list[ReportedCause]) -> str:
     return "\n".join([f"<h2>{escape(title)}</h2>", *map(_cause, causes)])
+
+
+def _facts(report: DriftReport) -> Iterator[str]:
+    """Yields the facts that have changed."""
+    if report.changed_facts:
+        yield f"<h2>{escape(CHANGED_FACTS)}</h2>"
+    for fact in report.changed_facts:
+        readings = (("now", fact.now), (f"when learnt on {fact.learnt}", fact.before))
+        terms = "".join(f"<dt>{escape(name)}<dd>{escape(text)}" for name, text in readings)
+        yield (
+            f"<section class=rule><h3>{escape(fact.rule)}</h3><p>{escape(fact.question)}</p>"
+            f"<dl>{terms}</dl><div class=seen id=d{fact.fingerprint}>"
+            f"<b>{escape(fact.request + mark(fact))}</b>"
+            f"<pre tabindex=0>{escape(fact.commands)}</pre>"
+            f"<pre tabindex=0>{escape(fact.response)}</pre></div></section>"
+        )
 
 
 def _cause(cause: ReportedCause) -> str:

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from understudy.drift.reports.content import DriftReport, ReportedCause, ReportedDocuments
-from understudy.drift.reports.wording import breaks, grouped, heading, mark, sections, total
+from understudy.drift.reports.wording import (
+    CHANGED_FACTS,
+    breaks,
+    grouped,
+    heading,
+    mark,
+    sections,
+    total,
+)
 from understudy.verify.reports.markdown import folded, plain
 
 
@@ -13,6 +21,7 @@ def markdown(report: DriftReport) -> str:
     lines += [f"**{plain(line)}**\n" for line in (*report.stopped, *report.not_compared)]
     lines += [f"- {plain(line)}" for line in report.not_checked] + [""]
     lines += [f"- not restored: {plain(line)}" for line in report.not_restored]
+    lines += _facts(report)
     for title, causes in sections(report):
         lines += [f"### {title}", ""]
         for cause in causes:
@@ -20,6 +29,21 @@ def markdown(report: DriftReport) -> str:
     for pair in report.documents:
         lines += _documents(pair)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _facts(report: DriftReport) -> Iterator[str]:
+    """Yields the facts that have changed."""
+    if not report.changed_facts:
+        return
+    yield f"### {CHANGED_FACTS}"
+    yield ""
+    for fact in report.changed_facts:
+        yield f"**{plain(fact.rule)}**: {plain(fact.question)}"
+        yield ""
+        readings = f"now {fact.now}; {fact.before} when learnt on {fact.learnt}{mark(fact)}"
+        yield f"- {plain(f'{fact.request}: {readings}')}"
+        yield ""
+        yield from folded("Commands", fact.commands)
 
 
 def _cause(cause: ReportedCause) -> Iterator[str]:

@@ -13,8 +13,18 @@ from understudy.drift.reports.content import (
     ReportedCause,
     ReportedDifference,
     ReportedDocuments,
+    ReportedFact,
 )
-from understudy.drift.reports.wording import breaks, grouped, heading, mark, sections, total
+from understudy.drift.reports.wording import (
+    CHANGED_FACTS,
+    breaks,
+    grouped,
+    heading,
+    mark,
+    sections,
+    total,
+)
+from understudy.verify.reports.grouping import counted
 from understudy.verify.reports.terminal import REASONS
 
 INDENT: Final = 6
@@ -39,10 +49,9 @@ def print_report(console: Console, report: DriftReport, *, is_verbose: bool) -> 
         is_verbose: True to print both sides of every difference, and whole responses.
     """
     page = _Page(console, is_verbose=is_verbose)
+    page.print_facts(report.changed_facts)
     for title, causes in sections(report):
-        page.line(title, "bold")
-        for cause in causes:
-            page.print_cause(cause)
+        page.print_section(title, causes)
     for pair in report.documents:
         page.print_documents(pair)
     reasons = report.not_checked if is_verbose else report.not_checked[:REASONS]
@@ -67,6 +76,25 @@ class _Page:
 
     def line(self, text: str, style: str = "") -> None:
         self._console.print(Text(text, style), soft_wrap=True)
+
+    def print_facts(self, facts: list[ReportedFact]) -> None:
+        if facts:
+            self.line(CHANGED_FACTS, "bold")
+        for fact in facts:
+            self.line(f"  {fact.rule}: {fact.question}", "bold yellow")
+            self.line(f"    now {fact.now}; {fact.before} when learnt on {fact.learnt}{mark(fact)}")
+            self.line(f"    {fact.request}")
+            for line in self._side(fact.commands, fact.response):
+                self._console.print(Text(" " * INDENT).append(line), soft_wrap=True)
+
+    def print_section(self, title: str, causes: list[ReportedCause]) -> None:
+        if causes[0].fault == "learnt" and not self._is_verbose:
+            more = counted(len(causes), "more cause")
+            self.line(f"{more} as learnt; --verbose lists them", "dim")
+            return
+        self.line(title, "bold")
+        for cause in causes:
+            self.print_cause(cause)
 
     def print_cause(self, cause: ReportedCause) -> None:
         statement = f": {cause.statement}" if cause.statement else ""

@@ -19,7 +19,11 @@ TITLES: Final[Mapping[Fault, str]] = {
     "documents": "Their documents differ",
     "silent": "The contract is silent, and they chose otherwise",
     "unexplained": "No rule is about it",
+    "learnt": "The deployment does as was learnt, and the mock has no switch for it",
 }
+
+CHANGED_FACTS: Final = "The deployment no longer does as was learnt"
+"""The title of the facts that have changed."""
 
 
 def sections(report: DriftReport) -> Iterator[tuple[str, list[ReportedCause]]]:
@@ -34,11 +38,16 @@ def total(report: DriftReport) -> str:
     """Returns the last line: how many causes there are, and how many changes of documents."""
     parts = []
     if report.deployment:
+        causes = [cause for cause in report.causes if cause.fault != "learnt"]
         parts.append(
-            f"{counted(len(report.causes), 'cause')} of difference between "
+            f"{counted(len(causes), 'cause')} of difference between "
             f"{report.deployment} and {report.other}; "
             f"{counted(report.requests, 'request')} compared"
         )
+        as_learnt = len(report.causes) - len(causes)
+        parts += [f"{as_learnt} more as learnt"] if as_learnt else []
+    if report.changed_facts:
+        parts.append(f"{counted(len(report.changed_facts), 'fact')} changed")
     if any(pair.changes for pair in report.documents) or not report.deployment:
         changes = [change for pair in report.documents for change in pair.changes]
         broken = sum(bool(change.breaks) for change in changes)

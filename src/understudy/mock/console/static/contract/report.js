@@ -12,8 +12,10 @@ const TITLES = { verify: "Last verify", drift: "Drift", facts: "Facts" };
 const FAULTS = {
   deployment: ["bad", "the deployment breaks a rule"],
   other: ["bad", "the other one breaks a rule"],
+  documents: ["warn", "their documents differ"],
   silent: ["warn", "the contract is silent"],
   unexplained: ["warn", "no rule is about it"],
+  learnt: ["quiet", "as learnt"],
 };
 
 /**
@@ -71,9 +73,11 @@ function verifyView({ rules }, ruleOf) {
   ];
 }
 
-function driftView({ causes, requests }, ruleOf) {
+function driftView({ causes, requests, changed_facts: changed = [] }, ruleOf) {
   return [
     h("p", { class: "fine" }, `${counted(causes.length, "cause")} of difference in ${counted(requests, "request")}`),
+    h("ul", { class: "entries" }, changed.map(({ rule, before, now, learnt }) =>
+      entry(rule, ruleOf, rule, `${before} when learnt ${ago(learnt)}, now ${now}`, h("span", { class: "badge bad" }, "a fact has changed")))),
     h("ul", { class: "entries" }, causes.map(({ fault, rule, differences }) => {
       const [tone, words] = FAULTS[fault] ?? ["quiet", fault];
       return entry(rule, ruleOf, rule, counted(differences.length, "difference"), h("span", { class: `badge ${tone}` }, words));
