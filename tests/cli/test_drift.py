@@ -141,6 +141,16 @@ def test_facts_of_several_files_are_followed_and_their_contradictions_named(targ
     assert json.loads(result.stdout)["causes"] == []
 
 
+def test_a_fact_that_has_changed_ends_the_command_with_1(target, tmp_path):
+    fact = Fact("qr-unknown-hash", "404", (), 1, "2026-10-01")
+    path = tmp_path / "staging.facts.yaml"
+    path.write_text(facts_text(Facts("https://a.example", "2026-10-01", 1, (fact,), ())))
+    result = drift("--target", target, "--rules", "qr-unknown-hash", "--facts", path, "--quiet")
+    assert result.exit_code == 1
+    assert "now picture; 404 when learnt on 2026-10-01" in result.output
+    assert "/v3/qr-code/understudy-made-up-slug" in result.output
+
+
 def test_a_last_document_that_is_none_is_refused(target):
     target.with_suffix(".openapi.json").write_text("[]")
     result = drift("--target", target, "--rules", RULES)

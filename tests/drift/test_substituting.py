@@ -44,3 +44,14 @@ def test_an_aspect_is_as_at_the_other_response_and_all_others_as_before(aspect):
 def test_an_aspect_that_decides_the_others_brings_the_whole_response():
     refused = exchange_of("/me/avatars", operation="GET /me/avatars", status=404)
     assert with_aspect(OWN, "status", refused).response == refused.response
+
+
+def test_the_code_of_an_error_brings_no_headers():
+    refused = Response(404, (JSON, ("x-ratelimit-limit", "100")), b'{"code": "missing"}')
+    other = Response(404, (JSON, ("x-ratelimit-limit", "1000")), b'{"code": "no-profile"}')
+    exchange, elsewhere = (
+        exchange_of("/profiles/a", operation="GET /profiles/{}", response=each)
+        for each in (refused, other)
+    )
+    after = with_aspect(exchange, "error code", elsewhere).response
+    assert (after.headers, after.body) == (refused.headers, other.body)

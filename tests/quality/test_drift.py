@@ -51,16 +51,18 @@ def test_a_header_that_the_interface_does_not_name_is_where_it_is_silent():
 
 
 def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there():
-    rules = ("avatar-upload-status", "avatar-email-status", "profile-private")
+    rules = ("avatar-upload-status", "avatar-email-status", "profile-private", "qr-size-bounds")
     choices = {
         "avatar-upload-status": "201",
         "avatar-email-status": "200",
         "private-profile-lookup": "404",
+        "qr-largest-size": "655",
     }
 
     def open_questions(*facts):
         ours = reference(choices)
-        result = compared(ours, mock_beside(ours, facts), RunOptions(rules=rules))
+        result = compared(ours, mock_beside(ours, facts), RunOptions(rules=rules), facts=facts)
+        assert result.changed_facts == ()
         return {cause.rule for cause in result.causes} & set(rules)
 
     assert open_questions() == set(rules)

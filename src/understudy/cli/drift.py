@@ -43,7 +43,7 @@ def _formats() -> Collection[str]:
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FACTS.yaml",
-    help="Let the mock behave as `understudy learn` wrote; repeatable.",
+    help="Let the mock behave as `understudy learn` wrote, and name what changed; repeatable.",
 )
 @click.option(
     "--rules",

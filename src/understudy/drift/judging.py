@@ -18,6 +18,7 @@ from understudy.verify.evaluator import Evaluator
 from understudy.verify.findings import DOCUMENT, Finding
 from understudy.verify.history import History
 from understudy.verify.readings.contradictions import contradictions
+from understudy.verify.readings.number_readings import NUMBER_READINGS
 from understudy.verify.readings.switch_readings import options_shown
 
 
@@ -47,7 +48,8 @@ class RunJudgement:
         broken: The rules that the exchange breaks, by its number.
         cured: The rules that it no longer breaks with the other's aspect, by the difference.
         caused: The rules that it breaks only with the other's aspect, by the difference.
-        options: The options of switches that the exchange shows, by its number.
+        options: The options of switches that the exchange shows, by its number; of a switch that
+            takes a number whether the one that was sent was accepted.
         rules: Every rule, by its id.
     """
 
@@ -113,7 +115,7 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
         before = breaches(evaluator, exchange, history)
         broken[exchange.number] = {**elsewhere.get(exchange.number, {}), **before}
         for side in by_exchange.get(exchange.number, ()):
-            options[exchange.number] = dict(options_shown(exchange, history))
+            options[exchange.number] = dict(_options(exchange, history))
             changed = with_aspect(exchange, side.difference.aspect, side.other)
             after = breaches(evaluator, changed, history)
             cured[side.difference.key] = {
@@ -124,6 +126,15 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
             }
         history.add(exchange)
     return RunJudgement(broken, cured, caused, options, evaluator.rules)
+
+
+def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:
+    """Yields each rule with a switch that an exchange shows something of, with what it shows."""
+    yield from options_shown(exchange, history)
+    for reading in NUMBER_READINGS:
+        trial = reading.trial(exchange, history)
+        if trial is not None:
+            yield reading.rule, f"{trial.number} {'accepted' if trial.is_accepted else 'refused'}"
 
 
 def _by_exchange(findings: Iterable[Finding]) -> dict[int, dict[str, BrokenRule]]:

@@ -191,4 +191,4 @@ def _is_otherwise(fact: Fact, actual: Collection[str]) -> bool:
 
 def _lasting(text: str) -> str:
     """Returns a behaviour without what differs from day to day."""
-    return _PASSING.sub("#", text)
+    return _PASSING.sub("#", text.strip())

@@ -1,4 +1,4 @@
-"""A report for tests: a deployment that reads two rules otherwise, and has another document."""
+"""A report for tests: a deployment with two other readings, a changed fact, and another document."""
 
 from pathlib import Path
 
@@ -10,15 +10,25 @@ from understudy.drift.documents.comparison import document_changes
 from understudy.drift.documents.sources import ComparedDocuments, DocumentsOfRun
 from understudy.drift.reports.content import DriftReport
 from understudy.drift.reports.gathering import report_of_run
+from understudy.interface.facts import Fact, Facts
 from understudy.openapi.loader import document_of, load
 from understudy.verify.run import RunOptions
 
 CHOICES = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
 RULES = ("avatar-delete-status", "profile-private")
+CHANGED = "qr-unknown-hash"
+LEARNT = Facts(
+    "https://staging.example/v3",
+    "2026-10-01",
+    1,
+    (Fact(CHANGED, "404", (), 1, "2026-10-01"),),
+    (),
+)
 
 
 def compared_report() -> DriftReport:
-    result = drift(deployment(choices=CHOICES), deployment(), RunOptions(rules=RULES))
+    options = RunOptions(rules=(*RULES, CHANGED))
+    result = drift(deployment(choices=CHOICES), deployment(), options, facts=[LEARNT])
     edit = next(it for it in EDITS if it.title == "a member of a response has one value more")
     changed = document_of(edit.after(), Path("changed.yaml"))
     changes = document_changes(load(DOCUMENTS["service"]), changed)

@@ -9,7 +9,7 @@ import jsonschema_rs
 import orjson
 import pytest
 from rich.console import Console
-from tests.drift.reports.compared import RULES, compared_report
+from tests.drift.reports.compared import CHANGED, RULES, compared_report
 from tests.quality.drifting import ELSEWHERE
 from tests.verify.packages import package
 
@@ -66,6 +66,18 @@ def test_every_report_for_people_has_both_sides(report):
         assert "/profiles/hush" in page
         assert page.count("curl -i") >= 4
         assert "breaks clients that read" in page
+
+
+def test_every_report_names_a_changed_fact_with_both_readings_and_its_day(report):
+    (fact,) = report.changed_facts
+    assert (fact.rule, fact.before, fact.now) == (CHANGED, "404", "picture")
+    pages = [write(report) for write in FORMATS.values()]
+    for page in (*pages, printed(report, 80), "\n".join(annotations(report))):
+        text = page.replace("\\", "")
+        assert [
+            part for part in (CHANGED, "404", "picture", "2026-10-01") if part not in text
+        ] == []
+    assert report.findings[0] == fact
 
 
 def test_a_wide_terminal_has_both_sides_in_one_line_and_a_narrow_one_has_not(report):
