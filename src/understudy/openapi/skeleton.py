@@ -6,6 +6,7 @@ come from the original (``schemas``, ``engine/access``).
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -26,11 +27,17 @@ def path_texts(operation: Operation, routed: Mapping[str, str]) -> dict[str, str
         operation: What was called.
         routed: The texts by the skeleton's names: a router takes fewer names than OpenAPI does.
     """
-    names = PATH_PARAMETER.findall(operation.path)
     return {
-        name: routed[_name(number, name)].replace(ENCODED_SLASH, "/")
-        for number, name in enumerate(names)
+        name: routed[routed_name].replace(ENCODED_SLASH, "/")
+        for name, routed_name in _names(operation.path)
     }
+
+
+@lru_cache(maxsize=1024)
+def _names(path: str) -> Sequence[tuple[str, str]]:
+    """Returns the document's name of each path parameter, and the skeleton's."""
+    names = PATH_PARAMETER.findall(path)
+    return [(name, _name(number, name)) for number, name in enumerate(names)]
 
 
 def skeleton(operations: Sequence[Operation]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.mock.engine.worlds import World
 from understudy.mock.store.digests import SlugsByDigest
 from understudy.mock.store.hashing import HASH_BYTES
-from understudy.mock.store.people import Email, Person, Profile
+from understudy.mock.store.people import PEOPLE, Email, Person, Profile, is_changed
 from understudy.mock.store.people_lines import PeopleLines, with_password
 
 
@@ -34,14 +35,22 @@ def test_people_of_lines_are_those_that_were_written() -> None:
     assert people["p4"].password == "p4-password"
 
 
-def test_who_is_asked_for_again_is_the_same_object() -> None:
+def test_who_is_asked_for_again_and_again_is_the_same_object() -> None:
     people = PeopleLines({"p1": line(1)})
+    assert people["p1"] == people["p1"]
     assert people["p1"] is people["p1"]
+
+
+def test_a_person_is_unchanged_as_often_as_their_line_is_decoded() -> None:
+    world = World("w", {PEOPLE.name: PeopleLines({"p1": line(1)})})
+    assert not is_changed(world, "p1")
+    world.put(PEOPLE, "p1", person(2))
+    assert is_changed(world, "p1")
 
 
 def test_a_look_at_everyone_keeps_nobody_decoded() -> None:
     people = PeopleLines({f"p{number}": line(number) for number in range(3000)})
-    kept = people["p1"]
+    _, kept = people["p1"], people["p1"]
     tracemalloc.start()
     assert sum(len(one.emails) for _, one in people.items()) == 3000
     size, _ = tracemalloc.get_traced_memory()

@@ -23,6 +23,14 @@ _ODD_HEADERS = (
 )
 
 
+_TARGETS = (
+    *(b"/v3/profiles/ben", b"/v3/profiles/nora?a=b", b"/profiles/ada", b"/v3/me/profile", b"/pets"),
+    *(b"/v3/profiles/a%2Fb", b"/v3/profiles/%C3%A9?%", b"/__world/default/v3/profiles/ada", b"*"),
+    *(b"//v3/profiles/ada", b"/v3/profiles/ada#b", b"/v3/profiles/ada HTTP/1.0\r\na:", b"", b"ada"),
+    *(b"http://other/v3/profiles/ada", b"/v3/profiles/\xe9", b'/v3/profiles/"', b"/" + b"a" * 3000),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What a client sends on one connection.
@@ -76,6 +84,8 @@ def _sent(chance: Random, content: bytes, is_authorization: bool) -> Sent:
         content = _damaged(chance, content)
     if chance.random() < 0.3:  # bytes that were a request before are not parsed again
         pieces: tuple[bytes, ...] = (content,) * chance.choice((2, 3))
+    elif chance.random() < 0.2:  # nor is a head that differs from another in its target
+        pieces = (content, _aimed(content, chance.choice(_TARGETS)))
     else:
         pieces = tuple(_pieces(chance, content))
     return Sent(pieces, is_authorization, is_half_closed=chance.random() < 0.1)
@@ -104,6 +114,12 @@ def _chunked(chance: Random, body: bytes) -> bytes:
     chunks = [body[start : start + size] for start in range(0, min(len(body), 40 * size), size)]
     written = b"".join(b"%X%s\r\n%s\r\n" % (len(chunk), extension, chunk) for chunk in chunks)
     return written + b"0\r\n" + chance.choice((b"", b"", b"X-Trailer: a\r\n")) + b"\r\n"
+
+
+def _aimed(content: bytes, target: bytes) -> bytes:
+    """Sends the first request somewhere else."""
+    method, _, rest = content.partition(b" ")
+    return method + b" " + target + b" " + rest.partition(b" ")[2]
 
 
 def _hostile(request: HostileRequest) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from understudy.errors import Headers
 from understudy.mock.engine.json_bodies import json_bytes
-from understudy.mock.engine.recent import Recent
+from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.engine.worlds import World
 
 
@@ -112,7 +112,9 @@ class SharedBodies:
     """
 
     def __init__(self) -> None:
-        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recent(_MOST_SHARED)
+        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recurring(
+            _MOST_SHARED
+        )
 
     def get(
         self,

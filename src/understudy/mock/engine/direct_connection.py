@@ -9,10 +9,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from understudy.mock.engine.connection import HttpConnection
 from understudy.mock.engine.direct import Continuation
-from understudy.mock.engine.request_head import LONGEST_KEPT, ParsedRequest, Peer, RequestHead
+from understudy.mock.engine.recent_requests import ParsedRequest
+from understudy.mock.engine.request_head import Peer, RequestHead, path_and_query
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.stack import Served
-from understudy.openapi.paths import decoded_path
 
 _MOST_AT_ONCE = 50
 """Requests in one read that may have direct responses; a client that pipelines more lets others have their turn first."""
@@ -95,10 +95,8 @@ class DirectConnection(HttpConnection):
         self._write(response, is_kept=is_kept)
 
     def _head(self) -> RequestHead:
-        path, _, query = self.url.partition(b"?")
-        text = path.decode("ascii")
         method = self.parser.get_method().decode("ascii")
-        return RequestHead(method, decoded_path(text), query, self.headers)
+        return RequestHead(method, *path_and_query(self.url), self.headers)
 
     def _read(self, data: bytes) -> None:
         """Reads on; only the application can wait for a body that has not arrived."""
@@ -113,8 +111,8 @@ class DirectConnection(HttpConnection):
     def _keep_parsed(self, data: bytes) -> None:
         """Keeps the only request that was read, for when the same bytes come again."""
         parsed = self._completed[0] if len(self._completed) == 1 else None
-        if parsed is not None and self._served is not None and len(data) <= LONGEST_KEPT:
-            self._served.requests.put(data, parsed)
+        if parsed is not None and self._served is not None:
+            self._served.requests.put(data, self.url, parsed)
 
     def _respond_again(self, data: bytes) -> bool:
         """Responds directly to bytes that were a whole request before; returns whether it did."""

@@ -32,3 +32,27 @@ class Recent(Generic[Key, Result]):
             self._results.pop(next(iter(self._results)), None)
         self._results[key] = result
         return result
+
+
+class Recurring(Recent[Key, Result]):
+    """Keeps results from the second time that they are put, as most of many come only once.
+
+    What is kept long is not in the processor's caches any more when it makes room: for that alone
+    people who are looked up at random cost a quarter more.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self._once: set[int] = set()
+        """The hashes of keys that came once; of two keys with one hash the first is kept at once."""
+
+    def put(self, key: Key, result: Result) -> Result:
+        """Keeps a result whose key came before, and returns it."""
+        number = hash(key)
+        if key in self._results or number in self._once:
+            self._once.discard(number)
+            return super().put(key, result)
+        if len(self._once) >= self._most:
+            self._once.clear()
+        self._once.add(number)
+        return result

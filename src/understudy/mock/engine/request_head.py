@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from understudy.mock.engine.recent import Recent
 from understudy.mock.engine.world_names import selection
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path
 
@@ -92,17 +91,33 @@ class RequestHead:
         self, method: str, path: str, query: bytes, fields: HeaderFields, http_version: str = "1.1"
     ) -> None:
         self.method = method
-        self.path = path
-        self.query = query
         self.fields = fields
         self.http_version = http_version
         self.headers: Mapping[bytes, bytes] = dict(fields)
         self.repeated_headers = _repeated(self.headers, fields)
+        self.byte_count = header_bytes(fields)
+        self._aim(path, query)
+
+    def _aim(self, path: str, query: bytes) -> None:
+        """Sets what the target decides."""
+        self.path = path
+        self.query = query
         self.selection = selection(path, self.headers)
         self.shown_path = self.selection.path.replace(ENCODED_SLASH, "%2F")
-        self.byte_count = header_bytes(fields)
         self.is_bounded = False
         self.reading: HeadArguments | None = None
+
+    def with_target(self, target: bytes) -> "RequestHead":
+        """Returns the head of a request that differs from this one in its target alone."""
+        head = object.__new__(RequestHead)
+        head.method = self.method
+        head.fields = self.fields
+        head.http_version = self.http_version
+        head.headers = self.headers
+        head.repeated_headers = self.repeated_headers
+        head.byte_count = self.byte_count
+        head._aim(*path_and_query(target))
+        return head
 
     @classmethod
     def of(cls, scope: Scope) -> "RequestHead":
@@ -114,21 +129,10 @@ class RequestHead:
         return cls(scope["method"], path, scope["query_string"], scope["headers"], version)
 
 
-class ParsedRequest(NamedTuple):
-    """A request that came whole in one read."""
-
-    head: RequestHead
-    body: bytes
-
-
-RecentRequests = Recent[bytes, ParsedRequest]
-"""The bytes of whole requests to what they were parsed to."""
-
-MOST_REQUESTS = 256
-"""Requests that are kept parsed: the few that clients send over and over."""
-
-LONGEST_KEPT = 2048
-"""Bytes of a request that is kept."""
+def path_and_query(target: bytes) -> tuple[str, bytes]:
+    """Returns the decoded path, and the query string, of a target in origin form."""
+    path, _, query = target.partition(b"?")
+    return decoded_path(path.decode("ascii")), query
 
 
 def header_bytes(fields: HeaderFields) -> int:

@@ -6,12 +6,12 @@ not in the table is left to the router itself, which knows what to refuse, and h
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
@@ -129,7 +129,7 @@ class RouteTable:
         self._bases: dict[re.Pattern[str], dict[str, list[_Row]]] = {}
         for route in registered_routes(stack):
             self._add(route, endpoints[route.key])
-        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._find)
+        self._remembered: Recent[tuple[str, str], _Found] = Recurring(_REMEMBERED)
 
     def find(
         self,
@@ -139,8 +139,12 @@ class RouteTable:
         headers: Mapping[bytes, bytes] = NO_HEADERS,
     ) -> MatchedRoute | None:
         """Returns where a path leads with a method; None where only the router itself knows."""
-        find = self._find if len(path) > _LONGEST_REMEMBERED else self._remembered
-        found = find(method, path)
+        key = method, path
+        found = self._remembered.get(key)
+        if found is None:
+            found = self._find(method, path)
+            if found is not None and len(path) <= _LONGEST_REMEMBERED:
+                self._remembered.put(key, found)
         if found is None or len(found.endpoints) == 1:
             return found and found.first
         endpoint = chosen(found.endpoints, query, headers)

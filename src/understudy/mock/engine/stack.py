@@ -25,9 +25,9 @@ from understudy.mock.engine.journaling import (
 )
 from understudy.mock.engine.page_guard import guarding_paths, page_test
 from understudy.mock.engine.rate_limit import enforce_quota
-from understudy.mock.engine.recent import Recent
+from understudy.mock.engine.recent_requests import RecentRequests
 from understudy.mock.engine.request_context import HERE, Addresses
-from understudy.mock.engine.request_head import MOST_REQUESTS, Peer, RecentRequests, RequestHead
+from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.request_validation import validate
 from understudy.mock.engine.reserved_paths import ReservedPaths
 from understudy.mock.engine.response_sending import WireResponse
@@ -164,7 +164,7 @@ class Served:
     site: Site
 
     def __init__(self) -> None:
-        self.requests: RecentRequests = Recent(MOST_REQUESTS)
+        self.requests = RecentRequests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, as ``Site`` does."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from understudy.limits import PICTURE_BYTES
+from understudy.mock.engine.history import ABSENT
 from understudy.mock.engine.records import Collection
 from understudy.mock.engine.worlds import World
 
@@ -188,7 +189,8 @@ SLUGS_BY_IMAGE_ID: Collection[str] = Collection("slugs_by_image_id", str)
 
 def is_changed(world: World, slug: str) -> bool:
     """Tells whether a person differs from the fixtures."""
-    return world.get(PEOPLE, slug) is not world.baseline[PEOPLE.name].get(slug)
+    over = world.overlaid(PEOPLE.name, slug)
+    return over is not ABSENT and over is not world.baseline[PEOPLE.name].get(slug)
 
 
 def account_number(slug: str) -> str:

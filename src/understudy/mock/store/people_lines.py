@@ -5,11 +5,11 @@ once while the file was loaded.
 """
 
 from collections.abc import ItemsView, Iterator, Mapping
-from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
 
+from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.store.people import Person
 
 _DECODED = 700
@@ -32,16 +32,18 @@ class PeopleLines(Mapping[str, Person]):
 
     def __init__(self, people: Mapping[str, Person | bytes]) -> None:
         self._people = people
-        self._recent = lru_cache(_DECODED)(self.read)
+        self._recent: Recent[str, Person] = Recurring(_DECODED)
 
     def __getitem__(self, slug: str) -> Person:
-        """Returns a person: the same object while it is one of those that were used last.
+        """Returns a person; the same object while it is one of those that are kept decoded.
 
         Raises:
             KeyError: There is none of this slug.
         """
         person = self._people[slug]
-        return self._recent(slug) if isinstance(person, bytes) else person
+        if not isinstance(person, bytes):
+            return person
+        return self._recent.get(slug) or self._recent.put(slug, self.read(slug))
 
     def read(self, slug: str) -> Person:
         """Returns a person who is not kept for the next request."""

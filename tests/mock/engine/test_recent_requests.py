@@ -1,0 +1,111 @@
+"""A request is recognized by an earlier one as the parser would read it, or not at all."""
+
+import asyncio
+
+import pytest
+from tests.quality.entrances.comparison import Entrance
+from tests.quality.entrances.traffic import Sent
+
+from understudy.mock.engine.recent_requests import ParsedRequest, RecentRequests
+from understudy.mock.engine.request_head import RequestHead, path_and_query
+
+FIELDS = b"Host: a\r\nX-Odd:  b \r\n"
+
+
+def bytes_of(
+    target: bytes, body: bytes = b"", method: bytes = b"GET", fields: bytes = FIELDS
+) -> bytes:
+    length = b"Content-Length: %d\r\n" % len(body) if body else b""
+    return b"%b %b HTTP/1.1\r\n%b%b\r\n%b" % (method, target, fields, length, body)
+
+
+def parsed(target: bytes, body: bytes = b"") -> ParsedRequest:
+    head = RequestHead("GET", *path_and_query(target), [(b"host", b"a"), (b"x-odd", b"b")])
+    return ParsedRequest(head, body)
+
+
+@pytest.fixture
+def requests() -> RecentRequests:
+    """The memory of a server that had one request."""
+    requests = RecentRequests()
+    requests.put(bytes_of(b"/v3/x?a=b", b"body"), b"/v3/x?a=b", parsed(b"/v3/x?a=b", b"body"))
+    return requests
+
+
+@pytest.mark.parametrize("target", [b"/", b"/v3/y", b"/v3/a%2Fb%20c?d=%zz", b"//host/x", b"/a?b?c"])
+def test_a_request_that_differs_in_target_and_body_is_recognized(
+    requests: RecentRequests, target: bytes
+) -> None:
+    found = requests.get(bytes_of(target, b"BODY"))
+    assert found is not None
+    expected = parsed(target)
+    names = (
+        "method",
+        "path",
+        "query",
+        "fields",
+        "headers",
+        "selection",
+        "shown_path",
+        "byte_count",
+    )
+    assert [getattr(found.head, name) for name in names] == [
+        getattr(expected.head, name) for name in names
+    ]
+    assert found.body == b"BODY"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bytes_of(b"/v3/y", b"other"),
+        bytes_of(b"/v3/y"),
+        bytes_of(b"/v3/y", b"body", method=b"PUT"),
+        bytes_of(b"/v3/y", b"body", fields=b"Host: b\r\nX-Odd:  b \r\n"),
+        bytes_of(b"/v3/y", b"body")[:-1],
+        bytes_of(b"/v3/y", b"body") + b"G",
+        bytes_of(b"/v3/y", b"body") * 2,
+        *(
+            bytes_of(target, b"body")
+            for target in (b"", b"*", b"y", b"http://a/y", b"/y#z", b"/y z")
+        ),
+        *(
+            bytes_of(target, b"body")
+            for target in (b"/\xe9", b"/\x00", b'/"', b"/\t", b" /y", b"/y\r\n")
+        ),
+        bytes_of(b"/" + b"y" * 3000, b"body"),
+    ],
+)
+def test_any_other_request_is_left_to_the_parser(requests: RecentRequests, content: bytes) -> None:
+    assert requests.get(content) is None
+
+
+def test_a_body_in_chunks_makes_nothing_known() -> None:
+    requests = RecentRequests()
+    fields = FIELDS + b"Transfer-Encoding: chunked\r\n"
+    content = bytes_of(b"/x", fields=fields) + b"0\r\n\r\n"
+    requests.put(content, b"/x", parsed(b"/x"))
+    assert requests.get(bytes_of(b"/y", fields=fields) + b"0\r\n\r\n") is None
+
+
+def test_requests_for_different_people_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    entrance = Entrance(is_direct=True)
+    made: list[object] = []
+    monkeypatch.setattr(RequestHead, "__init__", _counting(made))
+    pieces = tuple(
+        bytes_of(b"/v3/profiles/%b" % slug) for slug in (b"ada", b"ben", b"nora", b"ada")
+    )
+    wire = asyncio.run(entrance.send(Sent(pieces)))
+    assert wire.written.count(b"HTTP/1.1 200 OK") == 4
+    assert wire.written.count(b'"display_name":"Ada') == 2
+    assert len(made) == 1
+
+
+def _counting(made: list[object]):
+    original = RequestHead.__init__
+
+    def counting(self, *args, **kwargs) -> None:
+        made.append(self)
+        original(self, *args, **kwargs)
+
+    return counting
