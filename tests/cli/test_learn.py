@@ -42,6 +42,7 @@ def test_a_plan_names_cost_and_undo_of_each_experiment_and_what_is_not_permitted
     refused = run("learn", "--plan", "--rules", rules, "--target", str(target)).output
     assert "[credentials] access_token is not given" in refused
     assert "14 requests  experiment code_of_size (qr-size-bounds)" in refused
+    assert "within the budget, at most 7 to see again what was seen only once" in refused
 
 
 def test_a_plan_is_not_printed_as_json() -> None:
@@ -60,6 +61,18 @@ def test_rules_prints_facts_beside_the_status(out: Path) -> None:
     run("learn", *RULES, "--out", str(out))
     lines = run("rules", "--facts", str(out)).output.splitlines()
     assert any(line.split()[:3] == ["qr-unknown-hash", "assumed", "picture"] for line in lines)
+
+
+def test_a_fact_that_was_seen_once_says_so_in_the_list_of_rules(out: Path) -> None:
+    run("learn", *RULES, "--out", str(out))
+    out.write_text(out.read_text().replace("seen twice", "seen once"), encoding="utf-8")
+    printed = run("rules", "--facts", str(out))
+    assert "picture (once)" in printed.output
+
+
+def test_a_budget_that_ends_before_the_repetition_leaves_a_fact_that_was_seen_once() -> None:
+    done = run("learn", "--rules", "qr-unknown-hash", "--max-requests", "1")
+    assert "picture (seen once)" in done.output
 
 
 def test_rules_prints_several_files_side_by_side_and_where_they_differ(out: Path) -> None:

@@ -24,7 +24,7 @@ FACTS = Facts(
     learnt=DAY,
     requests=7,
     facts=(
-        Fact("avatar-delete-status", "200", ("curl -i -X DELETE … # as owner: 200",), 2, DAY),
+        Fact("avatar-delete-status", "200", ("curl -i -X DELETE … # as owner: 200",), 2, DAY, sure="seen twice"),
         Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
         Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
         Fact("select-avatar", "as assumed", (), 4, DAY),
@@ -44,6 +44,11 @@ def test_a_file_is_read_as_it_was_written(path: Path) -> None:
     assert load_facts(path, RULES) == FACTS
 
 
+def test_a_file_of_a_version_that_did_not_say_how_sure_it_was_is_read(path: Path) -> None:
+    path.write_text(facts_text(FACTS).replace("  sure: seen twice\n", ""), encoding="utf-8")
+    assert [fact.sure for fact in load_facts(path, RULES).facts] == [""] * len(FACTS.facts)
+
+
 def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> None:
     assert choices_of(FACTS, RULES) == {"avatar-delete-status": "200", "qr-largest-size": "1024"}
 
@@ -57,6 +62,7 @@ def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> 
         ("'1024'", "'4096'", "no reading '4096'. It has a number from 512 to 2048, or otherwise"),
         ("seen: 2", "sean: 2", "sean"),
         ("requests: 7", "requests: many", "requests"),
+        ("sure: seen twice", "sure: surely", "Invalid enum value 'surely'"),
     ],
 )
 def test_what_is_wrong_is_named(path: Path, old: str, new: str, message: str) -> None:

@@ -6,8 +6,10 @@ settled, how many of them wrongly, and by how many requests.
 
 import argparse
 from collections.abc import Mapping
+from itertools import cycle
 from typing import NamedTuple
 
+import httpx
 import msgspec
 from tests.quality import at_reference
 from tests.quality.controls import ELSEWHERE, SWITCHES, at_random
@@ -33,23 +35,49 @@ class Score(NamedTuple):
         wrong: Switches that were settled at another option than the deployment's.
         open: Switches that were not settled.
         requests: What it took.
+        once: Rules whose fact was seen only once.
         strays: Switches that the mock, served with the facts, was learnt to have otherwise.
     """
 
     wrong: dict[str, str]
     open: set[str]
     requests: int
+    once: set[str]
     strays: set[str]
 
 
-def reference(choices: Mapping[str, str], facts: str | None = None) -> Deployment:
+class Fickle(httpx.BaseTransport):
+    """A deployment that refuses every second request of a kind, as one behind several servers may.
+
+    Args:
+        inner: The deployment.
+        part: What the URL of such a request contains.
+    """
+
+    def __init__(self, inner: InProcess, part: str) -> None:
+        self.clock = inner.clock
+        self._inner = inner
+        self._part = part
+        self._is_refused = cycle([False, True])
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request, or refuses it."""
+        if self._part in str(request.url) and next(self._is_refused):
+            return httpx.Response(403, json={"error": "Not this time."})
+        return self._inner.handle_request(request)
+
+
+def reference(
+    choices: Mapping[str, str], facts: str | None = None, wire: InProcess | Fickle | None = None
+) -> Deployment:
     """Returns the reference with these choices, as a deployment to learn from or to judge.
 
     Args:
         choices: Switch name to option.
         facts: The facts file to judge by.
+        wire: How it is reached; None for the reference in this process.
     """
-    wire = InProcess(Options(choices=choices))
+    wire = wire or InProcess(Options(choices=choices))
     time = Time(now=wire.clock, wait=wire.clock.move, advance=wire.clock.move)
     target = msgspec.structs.replace(at_reference.target(), facts=facts)
     return Deployment(target, wire, time)
@@ -69,7 +97,8 @@ def score(choices: Mapping[str, str], facts: Facts) -> Score:
     """Returns how well choices were learnt."""
     options = choices_of(facts, catalogue().values())
     wrong = {name: options[name] for name in options if options[name] != choices[name]}
-    return Score(wrong, set(SWITCHES) - set(options), facts.requests, strays(facts))
+    once = {fact.rule for fact in facts.facts if fact.sure != "seen twice"}
+    return Score(wrong, set(SWITCHES) - set(options), facts.requests, once, strays(facts))
 
 
 def strays(facts: Facts) -> set[str]:

@@ -1,6 +1,8 @@
 """What is learnt of a deployment is true of it, and a change of it is found by verify."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -8,9 +10,14 @@ import pytest
 from msgspec.structs import astuple
 from tests.quality import at_reference
 from tests.quality.controls import SWITCHES, at_random, lifted, options
-from tests.quality.learning import judged, learnt, score
+from tests.quality.learning import Fickle, judged, learnt, reference, score
+from tests.quality.reference.in_process import InProcess
+from tests.quality.reference.service import Options
 
-from understudy.interface.facts import facts_text
+from understudy.deployments.allowance import Allowance
+from understudy.interface.facts import Facts, facts_text
+from understudy.verify.learner import learn
+from understudy.verify.run import RunOptions
 
 CHOICES = at_random(3)
 RATE_LIMITS = "rate-limits"
@@ -31,6 +38,7 @@ def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> No
     choices = at_random(4)
     result = score(choices, learnt(choices))
     assert (result.wrong, result.open, result.strays) == ({}, {RATE_LIMITS}, set())
+    assert result.once == set()
 
 
 def test_a_deployment_as_it_was_learnt_breaks_only_the_implied_rule_that_it_lifts(
@@ -54,7 +62,38 @@ def test_a_number_says_what_was_tried_beside_it_and_what_that_cost() -> None:
     taken, refused = (each.partition(" # ")[2] for each in fact.shown_by)
     assert (taken, refused) == ("as owner: 200, at 1000000", "as owner: 413, at 1000001")
     assert fact.reading == "1000000"
-    assert (fact.seen, fact.requests) == (2, 6)
+    assert (fact.seen, fact.requests, fact.sure) == (4, 8, "seen twice")
+
+
+def learnt_of_a_fickle_one(rule: str, part: str) -> Facts:
+    wire = Fickle(InProcess(Options(choices={"qr-largest-size": "2000"})), part)
+    return learn(reference({}, wire=wire), RunOptions(rules=(rule,))).facts
+
+
+@pytest.mark.parametrize(
+    ("rule", "part", "why"),
+    [
+        ("profile-private", "/profiles/tamsin-underleaf", "404: .*; 403: "),
+        ("unknown-query-parameters-accepted", "source=", "as assumed, and then status 403"),
+        ("qr-size-bounds", "size=2000", "2000 was accepted and 2000 was refused"),
+    ],
+)
+def test_an_answer_that_a_repetition_contradicts_is_not_settled(
+    rule: str, part: str, why: str
+) -> None:
+    facts = learnt_of_a_fickle_one(rule, part)
+    assert facts.facts == ()
+    assert re.search(why, facts.unsettled[0].why)
+
+
+def test_a_fact_for_whose_repetition_the_budget_does_not_reach_was_seen_once() -> None:
+    deployment = replace(reference(CHOICES), allowance=Allowance(requests=3))
+    (fact,) = learn(deployment, RunOptions(rules=("profile-private",))).facts.facts
+    assert (fact.reading, fact.seen, fact.sure) == (
+        CHOICES["private-profile-lookup"],
+        1,
+        "seen once",
+    )
 
 
 def test_a_facts_file_names_no_person_token_or_identifier_of_the_target(facts: str) -> None:

@@ -142,12 +142,17 @@ def _print(console: Console, facts: Facts, earlier: Facts | None) -> None:
 
 def _section(console: Console, title: str, facts: Iterable[Fact]) -> None:
     lines = [
-        f"  {fact.rule:34} {fact.actual or fact.reading:16} {fact.shown_by[0] if fact.shown_by else ''}"
+        f"  {fact.rule:34} {_answer(fact):16} {fact.shown_by[0] if fact.shown_by else ''}"
         for fact in facts
     ]
     if lines:
         console.print(f"[bold]{title}[/bold]")
         console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _answer(fact: Fact) -> str:
+    """Returns what a deployment does, and that it was seen only once where that is so."""
+    return f"{fact.actual or fact.reading}{' (seen once)' * (fact.sure == 'seen once')}"
 
 
 def _print_unrestored(console: Console, outcome: Outcome) -> None:

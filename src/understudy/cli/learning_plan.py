@@ -10,6 +10,7 @@ from understudy.deployments.permits import described
 from understudy.verify.candidates import chosen
 from understudy.verify.learner import open_rules
 from understudy.verify.readings.plans import PlannedExperiment, planned_experiments
+from understudy.verify.repetitions import is_repeatable
 from understudy.verify.reports.terminal import print_line
 from understudy.verify.shapes import bundled
 
@@ -31,17 +32,21 @@ def print_plan(
     questions = open_rules(rules)
     deployment = open_deployment(where, environment)
     deployment.close()
-    target, total = deployment.target, 0
+    target, total, again = deployment.target, 0, 0
     document = deployment.document or bundled("service.yaml")
     for probe, reason in chosen(deployment, document, tuple(questions)):
         total += 0 if reason else probe.cost
+        again += probe.cost if reason is None and is_repeatable(probe) else 0
         _print(console, probe.cost, f"probe {probe.name}", reason)
     for each in planned_experiments(questions, target, deployment.time):
         total += 0 if each.reason else each.requests
+        again += 0 if each.reason else each.repetition
         _print(console, each.requests, _described(each), each.reason)
     for line in described(target):
         print_line(console, line, hanging=2)
     print_line(console, f"at most {total} requests to {target.base_url}", hanging=2)
+    line = f"and, within the budget, at most {again} to see again what was seen only once"
+    print_line(console, line, hanging=2)
 
 
 def _described(experiment: PlannedExperiment) -> str:

@@ -17,6 +17,7 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
         outcome: With --coverage: passed, failed or not_checked; absent where the report has no such rule.
         learnt: With --facts: the reading of the deployment, of several the last one's; absent where it
             was not settled.
+        sure: With --facts: whether that reading was seen once or twice.
     """
 
     id: str
@@ -25,6 +26,7 @@ class PrintedRule(msgspec.Struct, frozen=True, omit_defaults=True):
     statement: str
     outcome: str | None = None
     learnt: str | None = None
+    sure: str | None = None
 
 
 class PrintedUndo(msgspec.Struct, frozen=True):

@@ -41,32 +41,39 @@ def rules(coverage: Path | None, facts: tuple[Path, ...], *, is_json: bool) -> N
     bundled = load_rules(openapi_directory() / "rules.yaml")
     known = (*bundled, *INFERRED.values())
     files = [load_facts(path, bundled) for path in facts]
-    readings = [{rule: fact.reading for rule, fact in each.by_rule().items()} for each in files]
     if is_json:
         from understudy.cli.output_records import print_record
 
-        latest = dict(ChainMap(*reversed(readings)))
+        latest = dict(ChainMap(*(each.by_rule() for each in reversed(files))))
         print_record([_printed(rule, ended, latest) for rule in known])
         return
     for rule in known:
         outcome = ended.get(rule.id, "not in the report" if coverage else rule.status)
         how = outcome.replace("_", " ")
-        columns = "".join(f"{each.get(rule.id, '-'):14} " for each in readings)
+        columns = "".join(f"{_reading(rule.id, each):14} " for each in files)
         click.echo(f"{rule.id:42} {how:12} {columns}{rule.statement.strip()}")
     for line in contradictory(files):
         click.echo(f"The facts differ: {line}", err=True)
 
 
-def _printed(rule: Any, ended: Mapping[str, str], readings: Mapping[str, str]) -> Any:
+def _reading(rule: str, facts: Any) -> str:
+    """Returns how a deployment reads a rule, and that it was seen only once where that is so."""
+    fact = facts.by_rule().get(rule)
+    return "-" if fact is None else fact.reading + " (once)" * (fact.sure == "seen once")
+
+
+def _printed(rule: Any, ended: Mapping[str, str], facts: Mapping[str, Any]) -> Any:
     from understudy.cli.output_records import PrintedRule
 
+    fact = facts.get(rule.id)
     return PrintedRule(
         rule.id,
         rule.status,
         rule.section,
         rule.statement.strip(),
         ended.get(rule.id),
-        readings.get(rule.id),
+        fact and fact.reading,
+        (fact and fact.sure) or None,
     )
 
 

@@ -7,7 +7,7 @@ fact, so that a change of a deployment is a change of a line in version control.
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import yaml
 from msgspec import Struct, ValidationError, convert, to_builtins
@@ -26,6 +26,13 @@ LINE: Final = 10_000
 """Characters of the longest line of a facts file: a command is not broken, so that it can be copied."""
 
 
+Sure = Literal["", "seen once", "seen twice"]
+"""Says how often an answer was seen; empty in the files of versions that did not say so."""
+
+TWICE: Final = 2
+"""Times that an answer is seen before it is sure."""
+
+
 class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An answer of one deployment to a question that the interface leaves open.
 
@@ -39,6 +46,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         learnt: The day, as YYYY-MM-DD.
         actual: What the deployment does, where that is neither as assumed nor an option.
         requests: The requests that were sent for this question alone, without those that undo them.
+        sure: Whether the answer was seen again when what shows it was sent again.
     """
 
     rule: str
@@ -48,6 +56,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     learnt: str
     actual: str = ""
     requests: int = 0
+    sure: Sure = ""
 
 
 class Unsettled(Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,6 +115,11 @@ def load_facts(path: Path, rules: Iterable[Rule]) -> Facts:
             msg = f"{path}: {fault}"
             raise StartupError(msg)
     return facts
+
+
+def sureness(seen: int) -> Sure:
+    """Returns how sure an answer is that was seen so many times."""
+    return "seen twice" if seen >= TWICE else "seen once"
 
 
 def is_as_chosen(fact: Fact, rule: Rule) -> bool:

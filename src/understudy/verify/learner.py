@@ -1,7 +1,7 @@
 """Collects what the exchanges of a run show of the questions that the interface leaves open."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -11,7 +11,15 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import Target
 from understudy.errors import StartupError
-from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact, Facts, Unsettled
+from understudy.interface.facts import (
+    AS_ASSUMED,
+    OTHERWISE,
+    TWICE,
+    Fact,
+    Facts,
+    Unsettled,
+    sureness,
+)
 from understudy.interface.rules import Rule, SwitchEntry
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Event, Exchanged
@@ -21,6 +29,7 @@ from understudy.verify.readings.experiments import SENDERS, carry_out_experiment
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.readings.shown_requests import SHOWN, command_of, commands_of
 from understudy.verify.readings.switch_readings import options_shown
+from understudy.verify.repetitions import Repetitions, deciding_breach
 from understudy.verify.run import Run, RunOptions
 from understudy.verify.runner import carry_out
 
@@ -47,12 +56,14 @@ class Learner:
         shown: Rule to option to the exchanges that show it.
         trials: The numbers that were tried; None until the probes have ended.
         lacking: Rule to the reason why its experiment could not run.
+        repetitions: What was sent again, because it had shown its answer only once.
     """
 
     history: History | None = None
     shown: dict[str, dict[str, list[Exchange]]] = field(default_factory=dict)
     trials: Trials | None = None
     lacking: dict[str, str] = field(default_factory=dict)
+    repetitions: Repetitions = field(default_factory=Repetitions)
 
     def heed(self, event: Event) -> None:
         """Reads the exchange of an event, once those of the probes were read."""
@@ -69,6 +80,29 @@ class Learner:
         self.lacking = carry_out_experiments(
             run.gateway, run.exchanges, wanted, self.trials, run.evaluator.facts
         )
+
+    def repeat(self, run: Run) -> None:
+        """Sends again what has shown an answer once, as far as the budget reaches."""
+        if self.trials is not None:
+            self.trials.heed(run.exchanges)
+            self.repetitions.repeat_numbers(run, self.trials)
+        self.repetitions.repeat(run, dict(self._seen_once(run)))
+
+    def _seen_once(self, run: Run) -> Iterator[tuple[str, str]]:
+        """Yields each rule whose answer one exchange shows, with the sender of the exchange."""
+        for rule, options in self.shown.items():
+            exchanges = [each for shown in options.values() for each in shown]
+            if len(exchanges) == 1:
+                yield rule, exchanges[0].source
+        by_number = {each.number: each for each in run.exchanges}
+        for rule, record in run.evaluator.records.items():
+            if run.evaluator.rules[rule].switch is not None:
+                continue
+            breach = deciding_breach(record.findings)
+            if breach is not None and breach.count == 1:
+                yield rule, breach.exchange.source
+            elif breach is None and record.checks == 1:
+                yield rule, by_number[record.exchanges[0]].source
 
     def _read(self, exchange: Exchange, history: History) -> None:
         for rule, option in options_shown(exchange, history):
@@ -93,15 +127,17 @@ def learn(deployment: Deployment, options: RunOptions) -> Learnt:
         learner.heed(event)
         options.listen(event)
 
-    phases = (("experiments", learner.experiment),)
+    phases = (("experiments", learner.experiment), ("repetitions", learner.repeat))
     outcome = carry_out(
         deployment, replace(options, rules=tuple(questions), phases=phases, listen=heed)
     )
     day = deployment.time.now().date()
     senders = Counter(SENDERS.get(each.source) for each in outcome.exchanges)
+    repeated = learner.repetitions.requests
     settled = [
         _with_cost(
-            _settled(ended, learner, outcome, day, deployment.target), senders[ended.rule.id]
+            _settled(ended, learner, outcome, day, deployment.target),
+            senders[ended.rule.id] or repeated.get(ended.rule.id, 0),
         )
         for ended in outcome.rules
     ]
@@ -141,7 +177,7 @@ def _settled(
     """Returns what a run has shown of a rule."""
     switch = ended.rule.switch
     if switch is None:
-        return _without_switch(ended, outcome, day, target)
+        return _without_switch(ended, learner, outcome, day, target)
     if switch.range is not None:
         return _number(ended, learner, day, target)
     shown = learner.shown.get(ended.rule.id, {})
@@ -183,6 +219,7 @@ def fact_of_switch(
         seen=seen,
         learnt=day.isoformat(),
         actual="" if is_option else f"status {option}" if option.isdecimal() else option,
+        sure=sureness(seen),
     )
 
 
@@ -210,17 +247,24 @@ def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> 
         seen=len(neighbours),
         learnt=day.isoformat(),
         actual="" if is_option else bracket.value,
+        sure=sureness(min(Counter(each.number for each in neighbours).values(), default=0)),
     )
 
 
 def _without_switch(
-    ended: RuleOutcome, outcome: Outcome, day: date, target: Target
+    ended: RuleOutcome, learner: Learner, outcome: Outcome, day: date, target: Target
 ) -> Fact | Unsettled:
     """Returns what a run has shown of a rule that has no switch, as its checks judge it."""
     if not ended.checks:
         return Unsettled(ended.rule.id, ended.reason)
+    difference = learner.repetitions.contradictory.get(ended.rule.id)
+    if difference:
+        return Unsettled(ended.rule.id, f"its repetition contradicts it: {difference}")
     breaches = (*outcome.notes, *outcome.findings)
     breach = next((each for each in breaches if each.rule.id == ended.rule.id), None)
+    seen = ended.checks if breach is None else breach.count
+    if ended.rule.id in learner.repetitions.confirmed:
+        seen = max(seen, TWICE)
     numbers = set(ended.exchanges) if breach is None else {each.number for each in breach.steps}
     return Fact(
         rule=ended.rule.id,
@@ -228,9 +272,10 @@ def _without_switch(
         shown_by=commands_of(
             (each for each in outcome.exchanges if each.number in numbers), target
         ),
-        seen=ended.checks if breach is None else breach.count,
+        seen=seen,
         learnt=day.isoformat(),
         actual="" if breach is None else breach.actual,
+        sure=sureness(seen),
     )
 
 

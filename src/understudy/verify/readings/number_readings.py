@@ -1,5 +1,6 @@
 """Tells from an exchange whether a number was accepted: a size, a count of bytes, an age."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -164,6 +165,13 @@ class Trials:
         ends = {bracket.low: True, bracket.high: False}
         trials = self.by_rule.get(rule, ())
         return [each for each in trials if ends.get(each.number) is each.is_accepted]
+
+    def tried_once(self, rule: str) -> list[int]:
+        """Returns those of the two numbers beside the answer that were tried only once."""
+        if rule not in self.by_rule or not self.bracket(rule).is_settled:
+            return []
+        times = Counter(each.number for each in self.neighbours(rule))
+        return [number for number, count in times.items() if count == 1]
 
 
 def number_contradictions(

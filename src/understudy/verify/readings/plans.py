@@ -1,7 +1,7 @@
 """Lists the experiments of ``learn`` with their cost and how they are undone, before any is sent."""
 
 from collections.abc import Container, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Target
@@ -9,6 +9,9 @@ from understudy.verify.needs import lacking
 from understudy.verify.readings.experiments import EXPERIMENTS, NUMBER_EXPERIMENTS
 from understudy.verify.readings.number_readings import range_of
 from understudy.verify.readings.searching import most_trials
+
+NEIGHBOURS: Final = 2
+"""Numbers beside an answer, the one accepted and the other refused, that are tried again."""
 
 
 class PlannedExperiment(NamedTuple):
@@ -18,6 +21,7 @@ class PlannedExperiment(NamedTuple):
         rule: Id of the rule whose question it settles.
         name: Its name in reports.
         requests: How many it sends at most.
+        repetition: How many it sends at most to see the answer again.
         bytes: How many bytes of files it uploads at most.
         undo: How what it changes is undone; empty where nothing is changed.
         reason: Why it cannot be sent; None if it can.
@@ -26,6 +30,7 @@ class PlannedExperiment(NamedTuple):
     rule: str
     name: str
     requests: int
+    repetition: int
     bytes: int
     undo: str
     reason: str | None
@@ -44,7 +49,9 @@ def planned_experiments(
     for each in EXPERIMENTS:
         if each.rule in wanted:
             reason = lacking(each.needs, target, time)
-            yield PlannedExperiment(each.rule, each.name, each.requests, 0, each.undo, reason)
+            yield PlannedExperiment(
+                each.rule, each.name, each.requests, each.requests, 0, each.undo, reason
+            )
     for search in NUMBER_EXPERIMENTS:
         if search.rule in wanted:
             numbers = range_of(search.rule)
@@ -53,6 +60,7 @@ def planned_experiments(
                 search.rule,
                 search.name,
                 trials * search.requests,
+                NEIGHBOURS * search.requests,
                 trials * numbers.most * search.sends_bytes,
                 search.undo,
                 lacking(search.needs, target, time),

@@ -57,10 +57,10 @@ export function ruleDetail(rule, known, operations, choice, close) {
   ];
 }
 
-function factView({ reading, actual, deployment, learnt, seen, shown_by: shown, isFollowed }, choice) {
+function factView({ reading, actual, deployment, learnt, seen, sure, shown_by: shown, isFollowed }, choice) {
   const isElse = choice && choice.option in choice.options && reading in choice.options && choice.option !== reading;
   return h("li", {}, h("div", {}, h("p", {}, h("b", {}, deployment), " reads it as ", h("code", {}, reading), actual && ` (${actual})`),
-    h("p", { class: "fine" }, `learnt ${ago(learnt)} · shown by ${counted(seen, "exchange")}`),
+    h("p", { class: "fine" }, `learnt ${ago(learnt)} · shown by ${counted(seen, "exchange")}${sure ? ` · ${sure}` : ""}`),
     shown.length > 0 && h("details", {}, h("summary", { class: "fine" }, "The requests"), h("pre", { tabindex: 0 }, shown.join("\n")))),
   choice && h("span", { class: `badge ${isElse ? "warn" : "good"}` }, isElse ? "this world reads it otherwise" : isFollowed ? "followed" : "as here"));
 }
