@@ -1,6 +1,6 @@
 """Reads the operations of a document as values: what each accepts and how it responds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -134,23 +134,39 @@ def _operations(document: Document) -> tuple[Operation, ...]:
         if str(path).startswith("x-"):  # an extension, and no path
             continue
         path_item = document.expect(item, dict)
-        declared += [
-            _operation(document, str(path), path_item, str(method), operation)
-            for method, operation in (
-                *((name, node) for name, node in path_item.children() if name in METHODS),
-                # OpenAPI 3.2, Path Item Object: methods beside those that have a member
-                *(path_item.child("additionalOperations") or Node("", {})).children(),
-            )
-        ]
+        for operation in operations_of(document, path_item, str(path)):
+            if not str(path).startswith("/"):
+                msg = (
+                    f"{document.path}: {operation.pointer}: a path starts with '/'; "
+                    f"write '/{path}'."
+                )
+                raise StartupError(msg)
+            declared.append(operation)
     return tuple(declared)
+
+
+def operations_of(document: Document, path_item: Node, path: str) -> Iterator[Operation]:
+    """Yields the operations of a path item.
+
+    Args:
+        document: The document.
+        path_item: The path item, with its reference followed.
+        path: The path template; empty for requests that the service sends, to addresses of others.
+
+    Raises:
+        StartupError: A part of it is not as OpenAPI has it.
+    """
+    for method, operation in (
+        *((name, node) for name, node in path_item.children() if name in METHODS),
+        # OpenAPI 3.2, Path Item Object: methods beside those that have a member
+        *(path_item.child("additionalOperations") or Node("", {})).children(),
+    ):
+        yield _operation(document, path, path_item, str(method), operation)
 
 
 def _operation(
     document: Document, path: str, path_item: Node, method: str, node: Node
 ) -> Operation:
-    if not path.startswith("/"):
-        msg = f"{document.path}: {node.pointer}: a path starts with '/'; write '/{path}'."
-        raise StartupError(msg)
     node = document.expect(node, dict)
     template = path_of(path)
     return Operation(

@@ -23,9 +23,18 @@ def base_paths(servers: Any) -> tuple[str, ...]:
     Args:
         servers: The value of ``servers``; what is not as OpenAPI has it is left out.
     """
+    return tuple(dict.fromkeys(_path(url) for url in server_urls(servers)))
+
+
+def server_urls(servers: Any) -> tuple[str, ...]:
+    """Returns the addresses of a list of servers, with the values of their variables.
+
+    Args:
+        servers: The value of ``servers``; what is not as OpenAPI has it is left out.
+    """
     listed = servers if isinstance(servers, list) else []
     urls = (url for server in listed if isinstance(server, dict) for url in _urls(server))
-    return tuple(dict.fromkeys(_path(url) for url in urls))
+    return tuple(dict.fromkeys(urls))
 
 
 def _urls(server: Mapping[str, Any]) -> Iterator[str]:

@@ -16,6 +16,7 @@ DOCUMENTS: Final = {
     "service": ROOT / "openapi" / "service.yaml",
     "orders": CORPUS / "50-everyday.yaml",
     "vehicles": CORPUS / "10-discriminator.yaml",
+    "subscriptions": CORPUS / "39-callbacks-and-links.yaml",
 }
 SENDERS, READERS, BOTH, NO_CLIENT = {"senders"}, {"readers"}, {"senders", "readers"}, set[str]()
 
@@ -112,7 +113,16 @@ HEADER = "A client that reads a header that is always sent need not expect that 
 OTHER_VALUE = "A reader meets a value that the older document excludes."
 FLOW = "The peer judges operations alone; a client that signs in so gets no token."
 CHOICE = "A client that chooses a class by the member of before chooses none."
+SCHEME = "No operation asks for it, and those that come to do so are compared themselves."
+SERVERS = "The peer does not judge servers; a client that was given the address reaches nothing."
+SENT = "The peer does not judge requests that the service sends; a client waits for them."
 SCOPE = "A token with the scopes of before is refused."
+
+SUBSCRIBED = ("paths", "/subscriptions", "post", "callbacks")
+WEBHOOK = ("webhooks", "done", "post")
+SCHEMES = ("components", "securitySchemes")
+FLOWS = (*SCHEMES, "oauth2", "flows")
+ELSEWHERE = "https://staging.example/v3"
 
 TEXT = {"type": "string"}
 TEXT_IN_QUERY = {"name": "sort", "in": "query", "schema": TEXT}
@@ -186,4 +196,20 @@ EDITS: Final = (
     Edit("one scope more is required", "service", ("paths", "/me/profile", "get", "security", 0, "oauth2"), add("avatar-profile:manage"), "security-narrowed", SENDERS, "harmless", SCOPE),
     Edit("one way to sign in less", "service", ("components", "securitySchemes", "oauth2", "flows"), drop("implicit"), "flow-removed", SENDERS, "harmless", FLOW),
     Edit("a credential is required where none was", "service", (*LOOKUP, "security"), drop(0), "security-narrowed", SENDERS),
+    Edit("a security scheme is new", "service", SCHEMES, put(basic={"type": "http", "scheme": "basic"}), "scheme-added", NO_CLIENT, "breaking", SCHEME),
+    Edit("tokens are issued at another address", "service", (*FLOWS, "password"), put(tokenUrl=f"{ELSEWHERE}/token"), "scheme-address", SENDERS, "harmless", FLOW),
+    Edit("a scope is gone", "service", (*FLOWS, "password", "scopes"), drop("auth"), "scope-removed", SENDERS, "harmless", FLOW),
+    # servers
+    Edit("the service has another address", "service", ("servers", 0), put(url=ELSEWHERE), "server-removed", SENDERS, "harmless", SERVERS),
+    Edit("the service has one address more", "service", ("servers",), add({"url": ELSEWHERE}), "server-added", NO_CLIENT),
+    Edit("an operation has another address", "service", QR, put(servers=[{"url": ELSEWHERE}]), "server-removed", SENDERS, "harmless", SERVERS),
+    # requests that the service sends
+    Edit("a webhook is gone", "subscriptions", ("webhooks",), drop("done"), "webhook-removed", READERS, "harmless", SENT),
+    Edit("a webhook is new", "subscriptions", ("webhooks",), copy("done", "begun"), "webhook-added", NO_CLIENT),
+    Edit("the body of a webhook may be null", "subscriptions", (*WEBHOOK, "requestBody", "content", "application/json", "schema"), put(type=["object", "null"]), "null", READERS, "harmless", SENT),
+    Edit("a webhook has a required parameter", "subscriptions", WEBHOOK, put(parameters=[{**TEXT_IN_QUERY, "required": True}]), "parameter-added", NO_CLIENT),
+    Edit("a webhook takes another status", "subscriptions", (*WEBHOOK, "responses"), lambda part: part.update({"202": part.pop("200")}), "response-removed", SENDERS, "harmless", SENT),
+    Edit("a callback is gone", "subscriptions", SUBSCRIBED, drop("event"), "callback-removed", READERS, "harmless", SENT),
+    Edit("a callback is new", "subscriptions", SUBSCRIBED, copy("event", "end"), "callback-added", NO_CLIENT),
+    Edit("a callback has another address", "subscriptions", (*SUBSCRIBED, "event"), lambda part: part.update({"{$request.query.url}": part.pop("{$request.body#/url}")}), "callback-address", SENDERS, "harmless", SENT),
 )  # fmt: skip

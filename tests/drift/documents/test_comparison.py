@@ -52,6 +52,8 @@ BACKWARDS = {
     "a body takes other members": ("members-closed", {"senders"}),
     "a header may be left out": ("header-required", set[str]()),
     "one way to sign in less": ("flow-added", set[str]()),
+    "a security scheme is new": ("scheme-removed", set[str]()),
+    "a scope is gone": ("scope-added", set[str]()),
 }
 """Title of a change to the kind of its reverse, and the clients that break by that."""
 
@@ -105,7 +107,7 @@ def in_31(raw: Any) -> Any:
 
 def with_references_to_references(raw: Any) -> Any:
     """Returns a document in which each schema is one of another name, in ``allOf``."""
-    schemas = raw["components"]["schemas"]
+    schemas = raw.get("components", {}).get("schemas", {})
     for name in list(schemas):
         schemas[f"{name}Content"] = schemas[name]
         schemas[name] = {"allOf": [{"$ref": f"#/components/schemas/{name}Content"}]}

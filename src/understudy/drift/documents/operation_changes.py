@@ -1,10 +1,9 @@
 """Compares operations: parameters, bodies, responses and credentials."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from understudy.drift.documents.changes import (
-    EVERYBODY,
     NO_CLIENT,
     READERS,
     SENDERS,
@@ -12,18 +11,20 @@ from understudy.drift.documents.changes import (
     DocumentChange,
 )
 from understudy.drift.documents.keyword_changes import SchemaChange
+from understudy.drift.documents.parameter_places import by_place, label_of, moved, written
 from understudy.drift.documents.schema_changes import SchemaComparison
 from understudy.drift.documents.security_changes import Schemes, security_changes
 from understudy.openapi.declared_parameters import Parameter
-from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import declared_for
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation, path_shape
+from understudy.openapi.pointers import steps_of
 
 Content = Mapping[str, MediaType]
-_Place = tuple[str, str]
-"""The location of a parameter, and its name or its number in the path."""
+CompareSchemas = Callable[[str, Node | None, Node | None], Iterator[DocumentChange]]
+"""Yields what differs between the schemas of a place."""
 
+REQUEST_BODY = "request body"
 _ANY_STATUS = "default"
 _ANSWERS_OF_CLASS = ("4", "5")
 """Classes of statuses that any request may get (RFC 9110, 15.5 and 15.6)."""
@@ -40,16 +41,22 @@ class OperationComparison:
     Args:
         old: The older document, in one dialect.
         new: The newer document, in one dialect.
+        requests: What clients do with requests: ``SENDERS``, or ``READERS`` of those that the
+            service sends.
     """
 
-    def __init__(self, old: Document, new: Document) -> None:
+    def __init__(
+        self, old: Document, new: Document, requests: frozenset[Audience] = SENDERS
+    ) -> None:
+        self._asking = requests
+        self._responding = READERS if requests == SENDERS else SENDERS
         self._requests = SchemaComparison(old, new, "request")
         self._responses = SchemaComparison(old, new, "response")
         self._old_schemes, self._new_schemes = Schemes(old), Schemes(new)
         self._documents = old, new
 
-    def changes(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
-        """Yields what differs between two operations of the same method and path."""
+    def changes(self, name: str, old: Operation, new: Operation) -> Iterator[DocumentChange]:
+        """Yields what differs between two operations of one name."""
         for change in (
             *self._deprecation(old, new),
             *self._security(old, new),
@@ -57,13 +64,13 @@ class OperationComparison:
             *self._body(old, new),
             *self._statuses(old, new),
         ):
-            yield replace(
-                change, operation=operation_name(new), pointer=change.pointer or new.pointer
-            )
+            yield replace(change, operation=name, pointer=change.pointer or new.pointer)
 
     def _deprecation(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         flags = [
-            (document.root.child(*_steps(operation)) or Node("", {})).value.get("deprecated")
+            (document.root.child(*steps_of(operation.pointer)) or Node("", {})).value.get(
+                "deprecated"
+            )
             for document, operation in zip(self._documents, (old, new), strict=True)
         ]
         if flags[1] is True and flags[0] is not True:
@@ -73,33 +80,34 @@ class OperationComparison:
         before = self._old_schemes.credentials(old.security)
         after = self._new_schemes.credentials(new.security)
         for change in security_changes(before, after):
-            breaks = SENDERS if change.kind == "security-narrowed" else NO_CLIENT
+            is_narrower = change.kind == "security-narrowed"
+            breaks = _by(self._asking, narrows=is_narrower, widens=not is_narrower)
             yield _change(change.kind, "security", breaks, change.before, change.after)
 
     def _parameters(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
-        before, after = _by_place(old), _by_place(new)
+        before, after = by_place(old), by_place(new)
         for place, parameter in before.items():
             other = after.get(place)
-            label = _label(parameter)
+            label = label_of(parameter)
             if other is not None:
                 yield from self._parameter(label, parameter, other)
-            elif (moved := _moved(parameter, after, before)) is not None:
-                yield _change("parameter-moved", label, SENDERS, place[0], moved.location)
+            elif (elsewhere := moved(parameter, after, before)) is not None:
+                yield _change("parameter-moved", label, self._asking, place[0], elsewhere.location)
             else:
-                yield _change("parameter-removed", label, SENDERS)
+                yield _change("parameter-removed", label, self._asking)
         for place, parameter in after.items():
-            if place not in before and _moved(parameter, before, after) is None:
+            if place not in before and moved(parameter, before, after) is None:
                 text = "required" if parameter.required else "optional"
-                breaks = SENDERS if parameter.required else NO_CLIENT
-                yield _change("parameter-added", _label(parameter), breaks, after=text)
+                breaks = _by(self._asking, narrows=parameter.required)
+                yield _change("parameter-added", label_of(parameter), breaks, after=text)
 
     def _parameter(self, place: str, old: Parameter, new: Parameter) -> Iterator[DocumentChange]:
         if old.location != "path" and old.required != new.required:
             kind = "parameter-required" if new.required else "parameter-optional"
-            yield _change(kind, place, SENDERS if new.required else NO_CLIENT)
-        before, after = _written(old), _written(new)
+            yield _change(kind, place, self._by_presence(is_required=new.required))
+        before, after = written(old), written(new)
         if before != after:
-            yield _change("parameter-style", place, SENDERS, before, after)
+            yield _change("parameter-style", place, self._asking, before, after)
         for name, was, now in (
             ("allowEmptyValue", old.takes_empty, new.takes_empty),
             ("allowReserved", old.keeps_reserved, new.keeps_reserved),
@@ -108,7 +116,7 @@ class OperationComparison:
                 yield _change(
                     "parameter-style",
                     place,
-                    SENDERS if was else NO_CLIENT,
+                    _by(self._asking, narrows=was, widens=now),
                     f"{name} {str(was).lower()}",
                     f"{name} {str(now).lower()}",
                 )
@@ -116,25 +124,25 @@ class OperationComparison:
 
     def _body(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         before, after = old.request_body, new.request_body
-        place = "request body"
+        place = REQUEST_BODY
         if before is None or after is None:
             if after is not None:
-                breaks = SENDERS if after.required else NO_CLIENT
+                breaks = _by(self._asking, narrows=after.required)
                 text = "required" if after.required else "optional"
                 yield _change("request-body-added", place, breaks, after=text)
             if before is not None:
-                yield _change("request-body-removed", place, SENDERS)
+                yield _change("request-body-removed", place, self._asking)
             return
         if before.required != after.required:
             kind = "request-body-required" if after.required else "request-body-optional"
-            yield _change(kind, place, SENDERS if after.required else NO_CLIENT)
-        yield from self._content(place, before.content, after.content, SENDERS)
+            yield _change(kind, place, self._by_presence(is_required=after.required))
+        yield from self._content(place, before.content, after.content, self._of_request)
 
     def _statuses(self, old: Operation, new: Operation) -> Iterator[DocumentChange]:
         for status, response in old.responses.items():
             other = _response(new, status)
             if other is None:
-                yield _change("response-removed", f"response {status}", READERS)
+                yield _change("response-removed", f"response {status}", self._responding)
             else:
                 yield from self._response(f"response {status}", response, other)
         for status, response in new.responses.items():
@@ -144,7 +152,7 @@ class OperationComparison:
             if other is not None:
                 yield from self._response(f"response {status}", other, response)
             else:
-                breaks = NO_CLIENT if _is_expected(status, old) else READERS
+                breaks = _by(self._responding, widens=not _is_expected(status, old))
                 yield _change(
                     "response-added", f"response {status}", breaks, pointer=response.pointer
                 )
@@ -152,27 +160,29 @@ class OperationComparison:
     def _response(
         self, place: str, old: DeclaredResponse, new: DeclaredResponse
     ) -> Iterator[DocumentChange]:
-        yield from self._content(place, old.content, new.content, READERS)
+        yield from self._content(place, old.content, new.content, self._of_response)
         before = {header.name.lower(): header for header in old.headers}
         after = {header.name.lower(): header for header in new.headers}
         for name, header in before.items():
             where = f"{place} header {header.name}"
             other = after.get(name)
             if other is None:
-                yield _change("header-removed", where, READERS)
+                yield _change("header-removed", where, self._responding)
                 continue
             if header.required != other.required:
                 kind = "header-required" if other.required else "header-optional"
-                yield _change(kind, where, NO_CLIENT if other.required else READERS)
+                breaks = _by(self._responding, narrows=other.required, widens=not other.required)
+                yield _change(kind, where, breaks)
             yield from self._of_response(where, header.schema, other.schema)
         for name, header in after.items():
             if name not in before:
-                yield _change("header-added", f"{place} header {header.name}")
+                breaks = _by(self._responding, narrows=header.required)
+                yield _change("header-added", f"{place} header {header.name}", breaks)
 
     def _content(
-        self, place: str, old: Content, new: Content, audience: frozenset[Audience]
+        self, place: str, old: Content, new: Content, compare: CompareSchemas
     ) -> Iterator[DocumentChange]:
-        compare = self._of_request if audience == SENDERS else self._of_response
+        audience = self._asking if place == REQUEST_BODY else self._responding
         for name, media in old.items():
             declared = declared_for(name, new)
             if declared is None:
@@ -189,29 +199,30 @@ class OperationComparison:
         self, place: str, old: Node | None, new: Node | None
     ) -> Iterator[DocumentChange]:
         for change in self._requests.changes(old, new):
-            yield _of_schema(change, place, SENDERS if change.narrows else NO_CLIENT)
+            breaks = _by(self._asking, narrows=change.narrows, widens=change.widens)
+            yield _of_schema(change, place, breaks)
 
     def _of_response(
         self, place: str, old: Node | None, new: Node | None
     ) -> Iterator[DocumentChange]:
         for change in self._responses.changes(old, new):
-            yield _of_schema(change, place, READERS if change.widens else NO_CLIENT)
+            breaks = _by(self._responding, narrows=change.narrows, widens=change.widens)
+            yield _of_schema(change, place, breaks)
+
+    def _by_presence(self, *, is_required: bool) -> frozenset[Audience]:
+        """Returns the clients that break as a part of a request must be there, or may be left out."""
+        return _by(self._asking, narrows=is_required, widens=not is_required)
 
 
-def presence_changes(
-    old: Mapping[str, Operation], new: Mapping[str, Operation]
-) -> Iterator[DocumentChange]:
-    """Yields the operations that are new or gone, by their names."""
-    for name, operation in old.items():
-        if name not in new:
-            yield replace(
-                _change("operation-removed", "", EVERYBODY),
-                operation=name,
-                pointer=operation.pointer,
-            )
-    for name, operation in new.items():
-        if name not in old:
-            yield replace(_change("operation-added", ""), operation=name, pointer=operation.pointer)
+def _by(
+    audience: frozenset[Audience], *, narrows: bool = False, widens: bool = False
+) -> frozenset[Audience]:
+    """Returns the clients of a message that a change of its values breaks.
+
+    Senders break where fewer messages are taken, and readers where more can come.
+    """
+    is_breaking = narrows if audience == SENDERS else widens
+    return audience if is_breaking else NO_CLIENT
 
 
 def _change(
@@ -236,49 +247,6 @@ def _of_schema(change: SchemaChange, place: str, breaks: frozenset[Audience]) ->
         breaks=breaks,
         pointer=change.pointer,
     )
-
-
-def _steps(operation: Operation) -> list[str]:
-    return [s.replace("~1", "/").replace("~0", "~") for s in operation.pointer.split("/")[1:]]
-
-
-def _by_place(operation: Operation) -> dict[_Place, Parameter]:
-    """Returns parameters by place and name; those of the path by their order."""
-    order = PATH_PARAMETER.findall(operation.path)
-    return {
-        (it.location, str(order.index(it.name)) if it.location == "path" else _name(it)): it
-        for it in operation.parameters
-    }
-
-
-def _label(parameter: Parameter) -> str:
-    return f"{parameter.location} parameter {parameter.name}"
-
-
-def _name(parameter: Parameter) -> str:
-    """Returns a parameter's name; those of headers are the same in any case (RFC 9110, 5.1)."""
-    return parameter.name.lower() if parameter.location == "header" else parameter.name
-
-
-def _moved(
-    parameter: Parameter, others: Mapping[_Place, Parameter], own: Mapping[_Place, Parameter]
-) -> Parameter | None:
-    """Returns the parameter of the same name that stands in another place there, and not here."""
-    return next(
-        (
-            it
-            for place, it in others.items()
-            if it.name.lower() == parameter.name.lower() and place not in own
-        ),
-        None,
-    )
-
-
-def _written(parameter: Parameter) -> str:
-    """Returns how the value of a parameter is written."""
-    if parameter.is_json:
-        return "JSON"
-    return f"{parameter.style}, {'exploded' if parameter.explode else 'not exploded'}"
 
 
 def _response(operation: Operation, status: str) -> DeclaredResponse | None:

@@ -1,11 +1,13 @@
-"""Compares which credentials are enough for an operation."""
+"""Compares which credentials are enough for an operation, and the security schemes."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from understudy.drift.documents.changes import NO_CLIENT, SENDERS, DocumentChange
+from understudy.drift.documents.changes import NO_CLIENT, SENDERS, Audience, DocumentChange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.pointers import escape
+
+_ADDRESSES: Final = ("authorizationUrl", "tokenUrl", "refreshUrl", "openIdConnectUrl")
 
 Alternatives = tuple[Mapping[str, tuple[str, ...]], ...]
 
@@ -32,11 +34,7 @@ class Schemes:
     """
 
     def __init__(self, document: Document) -> None:
-        listed = document.root.child("components", "securitySchemes") or Node("", {})
-        self._identities = {
-            str(name): _identity(document.expect(node, dict).value)
-            for name, node in listed.children()
-        }
+        self._identities = {name: _identity(scheme) for name, scheme in _schemes(document).items()}
 
     def credentials(self, alternatives: Alternatives) -> tuple[frozenset[str], ...]:
         """Returns the credentials and scopes of each alternative; none need to be sent for one.
@@ -70,25 +68,84 @@ def security_changes(
         yield SecurityChange("security-widened", "", _listed(gained))
 
 
-def flow_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
-    """Yields the flows of OAuth that are new or gone, of schemes that both documents have."""
-    before, after = _flows(old), _flows(new)
-    for name in sorted(before.keys() & after.keys()):
-        place = f"security scheme {name}"
-        pointer = f"#/components/securitySchemes/{escape(name)}"
-        for flow in sorted(before[name] - after[name]):
-            yield DocumentChange("flow-removed", "", place, "", flow, "", SENDERS, pointer)
-        for flow in sorted(after[name] - before[name]):
-            yield DocumentChange("flow-added", "", place, "", "", flow, NO_CLIENT, pointer)
+def scheme_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Yields the security schemes that are new or gone, and the flows and scopes of OAuth.
+
+    A scheme alone breaks nobody: what operations need is compared at each of them.
+    """
+    before, after = _schemes(old), _schemes(new)
+    kinds = {_identity(scheme) for scheme in before.values()}
+    others = {_identity(scheme) for scheme in after.values()}
+    for name, scheme in before.items():
+        if _identity(scheme) not in others:
+            yield _change("scheme-removed", name, before=_identity(scheme))
+    for name, scheme in after.items():
+        if _identity(scheme) not in kinds:
+            yield _change("scheme-added", name, after=_identity(scheme))
+    for name in (name for name in before if name in after):
+        yield from _flow_changes(name, _flows(before[name]), _flows(after[name]))
 
 
-def _flows(document: Document) -> dict[str, frozenset[str]]:
+def _flow_changes(
+    name: str, old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DocumentChange]:
+    for flow in sorted(old.keys() - new.keys()):
+        yield _change("flow-removed", name, SENDERS, flow)
+    for flow in sorted(new.keys() - old.keys()):
+        yield _change("flow-added", name, after=flow)
+    for flow in sorted(old.keys() & new.keys()):
+        scopes, others = _scopes(old[flow]), _scopes(new[flow])
+        for scope in sorted(scopes - others):
+            yield _change("scope-removed", name, SENDERS, f"{scope} of {flow}")
+        for scope in sorted(others - scopes):
+            yield _change("scope-added", name, after=f"{scope} of {flow}")
+
+
+def scheme_address_changes(old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Yields the addresses of authorization that are others, of schemes that both documents have."""
+    before, after = _schemes(old), _schemes(new)
+    for name in (name for name in before if name in after):
+        own, others = _addresses(before[name]), _addresses(after[name])
+        for label in own:
+            if own[label] != others.get(label, own[label]):
+                yield _change("scheme-address", name, SENDERS, own[label], others[label])
+
+
+def _change(
+    kind: str,
+    scheme: str,
+    breaks: frozenset[Audience] = NO_CLIENT,
+    before: str = "",
+    after: str = "",
+) -> DocumentChange:
+    pointer = f"#/components/securitySchemes/{escape(scheme)}"
+    return DocumentChange(kind, "", f"security scheme {scheme}", "", before, after, breaks, pointer)
+
+
+def _schemes(document: Document) -> dict[str, Mapping[str, Any]]:
     listed = document.root.child("components", "securitySchemes") or Node("", {})
-    schemes = {str(name): document.expect(node, dict).value for name, node in listed.children()}
+    return {str(name): document.expect(node, dict).value for name, node in listed.children()}
+
+
+def _flows(scheme: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    flows = scheme.get("flows")
+    listed = flows.items() if isinstance(flows, dict) else ()
+    return {str(name): flow for name, flow in listed if isinstance(flow, dict)}
+
+
+def _scopes(flow: Mapping[str, Any]) -> frozenset[str]:
+    scopes = flow.get("scopes")
+    return frozenset(map(str, scopes)) if isinstance(scopes, dict) else frozenset()
+
+
+def _addresses(scheme: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Returns the addresses that a client of a scheme sends requests to, by flow and member."""
+    places = {"": scheme, **_flows(scheme)}
     return {
-        name: frozenset(map(str, scheme["flows"]))
-        for name, scheme in schemes.items()
-        if isinstance(scheme.get("flows"), dict)
+        (place, member): str(owner[member])
+        for place, owner in places.items()
+        for member in _ADDRESSES
+        if member in owner
     }
 
 

@@ -87,7 +87,8 @@ def documents_of_run(
         return DocumentsOfRun(missing=(f"Documents are not compared: {reason}.",))
     own_name = f"the document of {deployment.target.base_url}"
     name = "our document" if other is None else f"the document of {other.target.base_url}"
-    pairs = [ComparedDocuments(name, own_name, document_changes(ours, published))]
+    differing = document_changes(ours, published, have_same_addresses=False)
+    pairs = [ComparedDocuments(name, own_name, differing)]
     if last_seen is not None and last_seen.exists():
         changes = document_changes(load(last_seen), published)
         pairs.append(ComparedDocuments(str(last_seen), own_name, changes))
