@@ -68,6 +68,9 @@ types: install  ## static types
 layers: install  ## which package may import which
 	$(BIN)/lint-imports --no-logo
 
+# The tests start hundreds of processes, each of which would compile 700 modules by itself where this is set.
+test test-unmeasured: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: test
 test: install  ## the tests, with branch coverage
 	$(BIN)/coverage run -m pytest

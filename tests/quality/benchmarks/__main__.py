@@ -81,6 +81,7 @@ def measure(peer: Peer, figures: Figures, cache: Path, seconds: int) -> None:
 def _prepared(chosen: list[Peer], cache: Path) -> dict[str, str]:
     """Installs what is missing; returns the peers that cannot run, and why."""
     console.print(f"peers and inputs: {cache}")
+    preparing.compile_modules(ROOT / "src" / "understudy")
     preparing.write_inputs(cache)
     wanted = {program for peer in chosen for program in peer.programs}
     preparing.install_programs(sorted(program for program in wanted if not shutil.which(program)))

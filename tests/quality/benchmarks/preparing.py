@@ -4,6 +4,7 @@ Nothing of it is committed: packages come from npm at ``make bench``, people fro
 fixtures``.
 """
 
+import compileall
 import itertools
 import json
 import os
@@ -56,6 +57,15 @@ def install_programs(missing: Sequence[str]) -> None:
     subprocess.run(["apt-get", "update", "-qq"], check=False)
     install_them = ["apt-get", "install", "-qq", "--yes", "--no-install-recommends", *missing]
     subprocess.run(install_them, check=False)
+
+
+def compile_modules(package: Path) -> None:
+    """Compiles the modules of a package to bytecode, as pip does when it installs one.
+
+    An editable package is compiled by whoever imports it first, and again at each start where
+    ``PYTHONDONTWRITEBYTECODE`` is set: a third of what a start of understudy then takes.
+    """
+    compileall.compile_dir(package, quiet=1)
 
 
 def write_inputs(cache: Path) -> None:
