@@ -20,7 +20,9 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.ledger import ANONYMOUS, Ledger
 from understudy.deployments.target import Budget, Permit, Target
 from understudy.errors import StartupError
+from understudy.verify import undo
 from understudy.verify.outcome import Outcome
+from understudy.verify.pictures import picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out
@@ -77,6 +79,23 @@ def test_the_next_run_undoes_what_a_killed_one_left(
     assert outcome.not_restored == ()
     assert account() == before
     assert not journal.exists()
+
+
+def test_the_journal_is_written_where_it_has_something_new_to_say(
+    mock: Any, wire: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents: list[bytes] = []
+    monkeypatch.setattr(undo, "write_journal", lambda _path, content: contents.append(content))
+    deployment = Deployment(OWN, wire, time_of(mock), journal=tmp_path / "t.journal")
+    client = ProbeClient(start(deployment, RunOptions(EDITS)).gateway, "test")
+    client.send("PATCH", "/me/profile", "owner", json={"location": "here"})
+    first = list(contents)
+    assert b'"profile":{' in first[-1]
+    client.send("PATCH", "/me/profile", "owner", json={"location": "there"})
+    assert contents == first
+    upload(client, picture())
+    assert len(contents) > len(first)
+    assert len(set(contents)) == len(contents)
 
 
 @pytest.mark.parametrize("name", ["t.journal", "t.ledger"])

@@ -7,18 +7,15 @@ internal error, and no finding about the deployment.
 import re
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
-from openapi_core import OpenAPI
-from openapi_core.datatypes import RequestParameters
 from openapi_core.exceptions import OpenAPIError
-from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import declared_for
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.schemas import Schemas
+from understudy.verify.openapi_core_validator import OpenApiCoreValidator
 
 UNREAD = (
     "OperationNotFound",
@@ -64,9 +61,8 @@ class DocumentValidator:
         self._own_errors: dict[object, str] = {}
 
     @cached_property
-    def _oracle(self) -> Any:
-        raw = {**self._document.raw, "servers": [{"url": self._base_url}]}
-        return OpenAPI.from_dict(raw)
+    def _openapi_core(self) -> OpenApiCoreValidator:
+        return OpenApiCoreValidator({**self._document.raw, "servers": [{"url": self._base_url}]})
 
     def judge(self, exchange: Exchange, operation: Operation) -> DocumentErrors:
         """Returns the errors that both find in a response."""
@@ -147,7 +143,7 @@ class DocumentValidator:
 
     def _openapi_core_error(self, exchange: Exchange) -> str:
         try:
-            self._oracle.validate_response(_CoreRequest(exchange), _CoreResponse(exchange))
+            self._openapi_core.validate(exchange)
         except OpenAPIError as error:
             causes = getattr(error.__cause__, "schema_errors", None) or [error.__cause__ or error]
             return f"{type(error).__name__}: {_text(next(iter(causes)))}"[:300]
@@ -192,29 +188,3 @@ def _key_of(exchange: Exchange) -> object:
         (n, "0" if t.isdecimal() else t) for n, t in exchange.response.headers if n != "date"
     ]
     return (exchange.operation, exchange.status, tuple(headers), exchange.response.body)
-
-
-class _CoreRequest:
-    """A request as openapi-core reads it."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        parts = urlsplit(exchange.request.url)
-        self.host_url = f"{parts.scheme}://{parts.netloc}"
-        self.path = parts.path
-        self.method = exchange.request.method.lower()
-        self.body = exchange.request.body
-        self.content_type = exchange.request.header("content-type")
-        self.parameters = RequestParameters(
-            query=ImmutableMultiDict(exchange.request.pairs),
-            header=Headers(list(exchange.request.headers)),
-        )
-
-
-class _CoreResponse:
-    """A response as openapi-core reads it."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        self.data = exchange.response.body
-        self.status_code = exchange.response.status
-        self.content_type = exchange.response.header("content-type")
-        self.headers = Headers(list(exchange.response.headers))

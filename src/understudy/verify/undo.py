@@ -27,7 +27,7 @@ from understudy.verify.item_undo import ItemUndo
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.request_budget import TOO_MANY
 from understudy.verify.restoring import UnrestoredField, restore_avatars, restore_profile
-from understudy.verify.undo_journal import UndoJournal, write_journal
+from understudy.verify.undo_journal import UndoJournal, encoded, write_journal
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 ACCOUNTS: Final = {"own": "own", "other": "other", "grantee": "own"}
@@ -55,6 +55,7 @@ class Undo:
         self._client = ProbeClient(gateway, UNDO)
         self._reader = ProbeClient(gateway, STATE)
         self._path = path
+        self._written = b""
         self._known: dict[str, AccountBefore] = {}
         stood = gateway.time.stood and gateway.time.stood()
         self.journal = journal or UndoJournal(gateway.target.base_url, clock=stood)
@@ -256,8 +257,16 @@ class Undo:
             self._write()
 
     def _write(self) -> None:
-        if self._path is not None:
-            write_journal(self._path, self.journal)
+        """Writes the journal, unless the file says the same already.
+
+        Raises:
+            NotPermitted: It cannot be written.
+        """
+        content = encoded(self.journal)
+        if self._path is None or content == self._written:
+            return
+        write_journal(self._path, content)
+        self._written = content
 
 
 def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) -> None:

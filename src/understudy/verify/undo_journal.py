@@ -130,15 +130,24 @@ class UndoJournal(Struct):
         self.pending.clear()
 
 
-def write_journal(path: Path, journal: UndoJournal) -> None:
+def encoded(journal: UndoJournal) -> bytes:
+    """Returns the content of the file."""
+    return json.encode(journal)
+
+
+def write_journal(path: Path, content: bytes) -> None:
     """Replaces the file at once, so that a kill leaves the old or the new one.
+
+    Args:
+        path: The file.
+        content: What ``encoded`` returns.
 
     Raises:
         NotPermitted: It cannot be written.
     """
     draft = path.with_name(f"{path.name}.draft")
     try:
-        draft.write_bytes(json.encode(journal))
+        draft.write_bytes(content)
         draft.replace(path)
     except OSError as error:
         msg = f"{path} cannot be written ({error.strerror}), so no write is sent"
