@@ -130,6 +130,11 @@ bench-guard: install  ## processor time of a request beside an earlier commit; B
 fleet: install  ## replicas on one store: 50 workers killed under load, and many histories checked
 	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/quality/linearizability
 
+.PHONY: fleet-suite
+fleet-suite: install  ## the tests of the mock, verify and mutants on three replicas behind a proxy (needs a store)
+	$(BIN)/pytest -q -p tests.quality.fleet.suite $(ARGS) tests/mock --ignore tests/mock/store
+	$(BIN)/python -m tests.quality.fleet.mutants
+
 .PHONY: fuzz
 fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections
 	$(BIN)/python -m tests.quality.entrances

@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from tests.mock.renewal import renew
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.call import Call
 from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.applications import APPLICATIONS, Application
@@ -179,12 +179,8 @@ def mocks() -> Callable[[bool], Mock]:
 
 
 def renewed(mock: Mock, time: Time) -> Mock:
-    """Forgets all that happened in a mock's world."""
-    mock.world._overlay.clear()
-    mock.world.windows.clear()
-    mock.world.identifiers = Identifiers()
-    mock.world.clock = Clock(lambda: time.now)
-    return mock
+    """Forgets all that happened in a mock."""
+    return renew(mock, Clock(lambda: time.now))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 from msgspec.structs import replace
@@ -35,6 +36,8 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
+from understudy.mock.app import Mock
+from understudy.mock.engine.snapshots import Snapshot
 from understudy.verify.events import Event, Found, PhaseStarted, ignore
 from understudy.verify.findings import Finding
 from understudy.verify.generated_cases import generated
@@ -66,9 +69,28 @@ MODULES = (
 )
 """Named, so that importing this registers every mutant."""
 
-MOCK = in_process.mock()
-INNER = in_process.InProcess(MOCK)
-BEGINNING = MOCK.world.snapshot()
+
+class Served(NamedTuple):
+    """A mock that mutants stand before.
+
+    Attributes:
+        mock: The mock.
+        wire: Sends requests to it.
+        beginning: Its world as it began.
+    """
+
+    mock: Mock
+    wire: httpx.BaseTransport
+    beginning: Snapshot
+
+    @classmethod
+    def of(cls, mock: Mock) -> "Served":
+        """Returns a mock with what it takes to make it as good as new."""
+        return cls(mock, in_process.InProcess(mock), mock.world.snapshot())
+
+
+ALONE = Served.of(in_process.mock())
+MOCK, INNER = ALONE.mock, ALONE.wire
 PATIENT = Allowance(pause=timedelta(hours=2))
 WHOLE = (("generated cases", generated(5)), ("scenarios", scenarios(5)))
 
@@ -78,21 +100,24 @@ class Crashed(Exception):
 
 
 @contextmanager
-def deployed(mutant: Mutant | None, seed: int = 0) -> Iterator[httpx.BaseTransport]:
+def deployed(
+    mutant: Mutant | None, seed: int = 0, served: Served = ALONE
+) -> Iterator[httpx.BaseTransport]:
     """Gives the wire to a mutant of a mock that is as good as new.
 
     Args:
         mutant: None for the unbroken mock.
         seed: Of the mock's world: its codes, tokens and ids.
+        served: The mock.
 
     Raises:
         Crashed: In the end, where the mutant's own code failed on a request.
     """
-    MOCK.world.become(BEGINNING._replace(seed=seed))
+    served.mock.world.become(served.beginning._replace(seed=seed))
     if mutant is None:
-        yield INNER
+        yield served.wire
         return
-    edge = Edge(INNER, mutant.make())
+    edge = Edge(served.wire, mutant.make())
     yield edge
     if edge.crashes:
         msg = f"{mutant.name} crashed on {edge.crashes[0]}"
@@ -123,6 +148,7 @@ def verified(
     is_whole: bool = False,
     is_short: bool = False,
     is_mock: bool = True,
+    served: Served = ALONE,
 ) -> Outcome:
     """Returns what verify finds on a mutant, or on the unbroken mock.
 
@@ -134,16 +160,17 @@ def verified(
         is_hour: Whether the published budget of one hour has to do.
         is_short: Whether to stop at the first rule broken that the mutant is meant to break.
         is_mock: Whether assumptions bind it, as they do the mock; elsewhere they are noted.
+        served: The mock.
 
     Raises:
         Crashed: The mutant's own code failed.
     """
     permit = replace(TARGET.permit, exhaust_rate_limit=not is_hour)
-    with deployed(mutant, seed) as wire:
+    with deployed(mutant, seed, served) as wire:
         deployment = Deployment(
             target=replace(TARGET, permit=permit, is_mock=is_mock),
             transport=wire,
-            time=in_process.time_of(MOCK),
+            time=in_process.time_of(served.mock),
             allowance=Allowance() if is_hour else PATIENT,
         )
         options = RunOptions(
