@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-from tests.record.proxied import MockedDeployment, Session, proxied
+from tests.record.proxied import PROXY, MockedDeployment, Session, proxied
 
 SCOPE: dict[str, Any] = {
     "type": "http",
@@ -27,6 +27,21 @@ class EndlessBody(httpx.AsyncByteStream):
             self.parts += 1
             await asyncio.sleep(0)
             yield b"x" * 65_536
+
+
+class PausingDeployment(MockedDeployment):
+    """A deployment that sends a body in parts, with a pause before each."""
+
+    async def respond(self, _request: httpx.Request) -> httpx.Response:
+        async def body() -> AsyncIterator[bytes]:
+            for _ in range(3):
+                for _ in range(9):
+                    await asyncio.sleep(0)
+                yield b"part"
+
+        stream = body()
+        fields = {"content-type": "image/png", "content-length": "12"}
+        return httpx.Response(200, headers=fields, content=stream)
 
 
 class EndlessDeployment(MockedDeployment):
@@ -71,6 +86,13 @@ async def read_some(session: Session, *, is_gone: bool, read: int) -> None:
     if not is_gone:
         response.cancel()
     await asyncio.wait([response])
+
+
+def test_a_body_passes_whole_however_late_its_parts_are():
+    with proxied(PausingDeployment()) as session:
+        response = session.request("GET", f"{PROXY}/avatar/x")
+    assert response.content == b"part" * 3
+    assert session.recording.judge.counts.judged == 1
 
 
 def test_a_client_that_reads_no_more_stops_the_reading_of_the_deployment():

@@ -98,6 +98,11 @@ class ProxiedRequest:
             async for _ in self.body():
                 pass
 
+    async def _disconnected(self) -> None:
+        """Waits until the client ends the connection; a request without a body is a message too."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[Callable[[], None]]:
         """Watches the connection while the response is sent.
@@ -108,7 +113,7 @@ class ProxiedRequest:
         if self.has_body and not self.is_received:  # a response before the end of the request
             yield lambda: None
             return
-        watch = asyncio.ensure_future(self.receive())
+        watch = asyncio.ensure_future(self._disconnected())
 
         def expect_client() -> None:
             if watch.done():
