@@ -5,6 +5,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -34,9 +35,9 @@ FLAGS = (
 """A browser that is driven need not call home."""
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Chromium; not for the whole session, as its driver keeps an event loop running."""
+@contextmanager
+def started_chromium() -> Iterator[Browser]:
+    """Starts Chromium until the context ends; so long an event loop runs in this thread."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         msg = "no Chromium; install it: apt-get install chromium"
@@ -48,8 +49,17 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(
             executable_path=path, args=FLAGS, chromium_sandbox=not is_root
         )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Chromium; not for the whole session, as its driver keeps an event loop running."""
+    with started_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +114,19 @@ class Client(ThreadingHTTPServer):
         asked = {"owner": "ada", "name": "Trail Journal", "redirect_uris": [self.url]}
         self.application = patient.post(f"{mock.auth_url}/__admin/applications", json=asked).json()
 
+    @classmethod
+    @contextmanager
+    def running(cls, mock: Running) -> Iterator["Client"]:
+        """Serves the application until the context ends."""
+        with cls(mock) as client:
+            thread = threading.Thread(target=client.serve_forever)
+            thread.start()
+            try:
+                yield client
+            finally:
+                client.shutdown()
+                thread.join()
+
     def admin(self, method: str, path: str) -> httpx.Response:
         url = f"{self.mock.auth_url}/__admin/applications/{self.application['client_id']}{path}"
         return patient.request(method, url).raise_for_status()
@@ -147,9 +170,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def client(mock: Running) -> Iterator[Client]:
-    with Client(mock) as client:
-        thread = threading.Thread(target=client.serve_forever)
-        thread.start()
+    with Client.running(mock) as client:
         yield client
-        client.shutdown()
-        thread.join()

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-import orjson
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.api.recording import Recording, RecordingOptions
 from understudy.api.stand_in import StandInOptions
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.writing import expect_writable
+from understudy.cli.ready_files import ReadyFile, ready_file
 from understudy.deployments.exchange import Identity
 from understudy.errors import StartupError
 from understudy.mock.engine import server
@@ -99,8 +98,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if options.where.is_mock:
         msg = "Name the deployment to stand before: --target FILE or --base-url URL."
         raise StartupError(msg)
-    if options.ready_file is not None:
-        expect_writable(options.ready_file, "--ready-file")
+    waited_for = ready_file(options.ready_file)
     key = None
     if options.out is not None:
         expect_new(options.out)
@@ -124,7 +122,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
             _announce if not options.is_quiet else _ignore,
         )
         try:
-            _serve(recording, (resource, authorization), options.ready_file)
+            _serve(recording, (resource, authorization), waited_for)
             return finished(recording, options.out)
         except StartupError:
             raise
@@ -153,12 +151,16 @@ def _stand_in(options: RecordOptions) -> StandInOptions | None:
     return StandInOptions(options.mocked, options.is_fallback, click.echo)
 
 
-def _serve(recording: Recording, sockets: Iterable[socket.socket], ready_file: Path | None) -> None:
+def _serve(
+    recording: Recording, sockets: Iterable[socket.socket], waited_for: ReadyFile | None
+) -> None:
     """Serves the proxy until Ctrl-C or SIGTERM."""
     bound = {each.getsockname()[1]: each for each in sockets}
 
     def ready(_stop: Callable[[], None]) -> None:
-        _print_ready(recording.proxied_urls, ready_file)
+        _print_ready(recording.proxied_urls)
+        if waited_for is not None:
+            waited_for.write(recording.proxied_urls)
 
     async def serve() -> None:
         applications = {bound[port]: proxy for port, proxy in recording.applications.items()}
@@ -233,14 +235,10 @@ def _ignore(_finding: Finding) -> None:
     """Prints nothing."""
 
 
-def _print_ready(urls: Mapping[str, str], ready_file: Path | None) -> None:
+def _print_ready(urls: Mapping[str, str]) -> None:
     for name, url in urls.items():
         click.echo(f"{name}  {url}")
     click.echo("Point the app at these addresses; Ctrl-C ends the recording.")
-    if ready_file is not None:
-        draft = ready_file.with_name(f"{ready_file.name}.draft")
-        draft.write_bytes(orjson.dumps(urls) + b"\n")
-        draft.replace(ready_file)  # at once: a reader never sees half a line
 
 
 def report(recording: Recording) -> ExitCode:

@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
-import orjson
 from starlette.types import ASGIApp
 
 from understudy.cli.banner import banner
@@ -20,6 +19,7 @@ from understudy.cli.certificates import Certificate, certificate
 from understudy.cli.log_lines import log_lines
 from understudy.cli.losses import print_losses, print_wrong_examples
 from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.cli.ready_files import ready_file
 from understudy.cli.workers import WorkerLink, supervise
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
@@ -51,14 +51,13 @@ def run(settings: Settings, prepare: Preparation | None = None) -> None:
     """
     _expect_files(settings)
     _expect_two_ports(settings)
-    draft = None if settings.ready_file is None else _draft(settings.ready_file)
+    waited_for = ready_file(settings.ready_file)
     if settings.admin_token is None and not is_local(settings.host):
         settings = replace(settings, admin_token=secrets.token_urlsafe(24))
 
     def announce(addresses: Mapping[str, str]) -> None:
-        if draft is not None and settings.ready_file is not None:
-            draft.write_bytes(orjson.dumps(addresses) + b"\n")
-            draft.replace(settings.ready_file)  # at once: a reader never sees half a line
+        if waited_for is not None:
+            waited_for.write(addresses)
 
     if settings.workers > 1:
         supervise(
@@ -200,22 +199,6 @@ def _settle_memory() -> None:
     """
     gc.freeze()
     gc.enable()
-
-
-def _draft(path: Path) -> Path:
-    """Creates the file that becomes the ready file, so that a wrong path is found before the start.
-
-    Raises:
-        StartupError: The file cannot be written.
-    """
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        path.unlink(missing_ok=True)  # a file of an earlier run would be believed
-        draft.touch()
-    except OSError as error:
-        msg = f"--ready-file {path} cannot be written: {error.strerror}. Check the directory."
-        raise StartupError(msg) from error
-    return draft
 
 
 def _reloading(mock: Any) -> Callable[[], Awaitable[None]]:
