@@ -45,6 +45,56 @@ def test_an_avatar_uploaded_to_the_mock_is_listed_beside_those_of_the_deployment
     assert f"GET /avatar/{created.json()['image_id']}" not in ended(session)
 
 
+def avatars(session: Session, headers: dict[str, str] = ADA) -> dict[str, bool]:
+    """Returns the avatars of an account by their identifiers, and whether each is selected."""
+    listed = session.request("GET", f"{PROXY}/v3/me/avatars", headers=headers).json()
+    return {each["image_id"]: each["selected"] for each in listed}
+
+
+@pytest.fixture
+def uploading() -> Iterator[tuple[Session, str, list[str]]]:
+    """A proxy that lets the mock respond to uploads alone, and an account that uploaded an avatar.
+
+    Yields the proxy, the identifier of the upload, and those of the deployment's avatars.
+    """
+    with proxied(stand_in=StandInOptions(("uploadAvatar",))) as session:
+        before = list(avatars(session))
+        query = {"select_avatar": "true"}
+        files = {"data": ("me.png", Flock().picture())}
+        created = session.request(
+            "POST", f"{PROXY}/v3/me/avatars", headers=ADA, files=files, params=query
+        )
+        yield session, created.json()["image_id"], before
+
+
+def test_the_mock_responds_for_what_was_uploaded_to_it_until_it_is_deleted(uploading):
+    session, created, before = uploading
+    assert avatars(session) == {**dict.fromkeys(before, False), created: True}
+    url = f"{PROXY}/v3/me/avatars/{created}"
+    changed = session.request("PATCH", url, headers=ADA, json={"alt_text": "A hat"})
+    assert changed.json()["alt_text"] == "A hat"
+    assert session.request("DELETE", url, headers=ADA).status_code == 204
+    passed = session.request("GET", f"{PROXY}/v3/me/avatars", headers=ADA)
+    assert "x-mock-responder" not in passed.headers
+
+
+def test_another_token_of_the_account_shows_the_upload_too(uploading):
+    session, created, _ = uploading
+    assert created in avatars(session, {"Authorization": "Bearer ada-read-only"})
+    assert created not in avatars(session, {"Authorization": "Bearer ben-full"})
+
+
+def test_changes_of_the_deployment_s_avatars_pass_and_are_seen_beside_the_upload(uploading):
+    session, created, (first, second) = uploading
+    url = f"{PROXY}/v3/me/avatars"
+    own = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA).json()["hash"]
+    session.request("POST", f"{url}/{first}/email", headers=ADA, json={"email_hash": own})
+    assert avatars(session) == {first: True, second: False, created: False}
+    session.request("DELETE", f"{url}/{first}", headers=ADA)
+    assert avatars(session) == {second: False, created: False}
+    assert f"DELETE /v3/me/avatars/{first}" in ended(session)
+
+
 def test_other_operations_pass(session):
     own = session.request("GET", f"{PROXY}/v3/me/profile", headers=ADA)
     assert "x-mock-responder" not in own.headers

@@ -24,11 +24,13 @@ from understudy.deployments.exchange import Exchange, Request, Response
 from understudy.errors import StartupError, nearest
 from understudy.interface.facts import choices_of, load_facts
 from understudy.interface.operations import (
+    AVATAR_CHANGES,
     LIST_AVATARS,
     LOOKUP,
     ME,
     OWN_PROFILE,
     QR_CODE,
+    SET_AVATAR,
     Place,
     Routes,
     key_of,
@@ -109,15 +111,38 @@ class StandIn:
         """Reads people from an exchange that passes."""
         with self._lock:
             self._people.seen.add(exchange)
+            if exchange.operation == SET_AVATAR and exchange.response.is_success:
+                sent = exchange.request.json
+                self._people.see_selection(
+                    str(sent["email_hash"] if isinstance(sent, dict) else "")
+                )
 
-    def responds_to(self, request: ProxiedRequest) -> bool:
+    async def responds_to(self, request: ProxiedRequest) -> bool:
         """Tells whether the mock responds to a request, and the deployment does not get it."""
         if request.server.site != "resource":
             return False
+        place = self._routes.find(request.method, request.url)
+        if place.operation in self._operations:
+            return True
+        return self._people.has_uploads and await self._has_part_of(request, place)
+
+    async def _has_part_of(self, request: ProxiedRequest, place: Place) -> bool:
+        """Tells whether a request is about an avatar that was uploaded to the mock."""
         match = _AVATAR.fullmatch(request.path)
-        if match is not None:
-            return self._people.has_upload(match[1])
-        return self._routes.find(request.method, request.url).operation in self._operations
+        name = match[1] if match else place.values[0] if place.operation in AVATAR_CHANGES else None
+        if name is None and place.operation != LIST_AVATARS:
+            return False
+        await self._catch_up()
+        if name is not None:
+            return self._people.has_upload(name)
+        return self._people.owns_upload(Request("GET", "/", texts_of(request.fields)).token)
+
+    async def _catch_up(self) -> None:
+        """Tells the mock what has passed so far."""
+        if self.settled is not None:
+            await self.settled()
+        with self._lock:
+            self._people.introduce()
 
     async def respond(
         self, request: ProxiedRequest, failure: NoUpstreamResponse | None = None
@@ -128,13 +153,10 @@ class StandIn:
             return None
         if not place.operation and not request.path.startswith(_PICTURES):
             return None
-        if self.settled is not None:
-            await self.settled()
         sent = Request(request.method, request.url, texts_of(lowered(request.fields)))
         if failure is None:
             await self._read_people(place, sent)
-        with self._lock:
-            self._people.introduce()
+        await self._catch_up()
         kind = "mock" if failure is None else "fallback"
         self.counts[kind] += 1
         if failure is not None:
@@ -166,6 +188,8 @@ class StandIn:
 
     async def _read_people(self, place: Place, sent: Request) -> None:
         """Reads the people that a request is about from the deployment, unless they are known."""
+        if self.settled is not None:
+            await self.settled()
         token = sent.token
         if place.operation in ME and token is not None and not self._people.knows_token(token):
             await self._read("/me/profile", OWN_PROFILE, sent)

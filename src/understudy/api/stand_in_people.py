@@ -5,8 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
+from understudy.api.stand_in_merging import merged_person, unselected
 from understudy.deployments.clock import machine_time
 from understudy.deployments.target import Target, email_hash
 from understudy.errors import FixtureError
@@ -32,6 +31,14 @@ _MEDIA_TYPES: Final = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gi
 _PLAIN: Final = ("display_name", "location", "description", "job_title", "company")
 
 
+_AvatarsOf = tuple[Mapping[str, Mapping[str, Any]], Mapping[str, str], tuple[str, ...]]
+"""The avatars of an account, those selected, and the hashes of its other addresses."""
+
+
+def _avatars_of(account: SeenAccount) -> _AvatarsOf:
+    return dict(account.avatars), dict(account.selected), tuple(account.hashes)
+
+
 class StandInPeople:
     """The people that a mock knows of a deployment.
 
@@ -48,20 +55,50 @@ class StandInPeople:
         self._target = target
         self._names = Pseudonyms(os.urandom(32), target, machine_time())
         self._introduced: dict[str, Mapping[str, Any]] = {}
+        self._shown: dict[str, Person] = {}
+        self._accounts: dict[str, _AvatarsOf] = {}
         self._own: dict[bytes, bytes] = {}
         self._theirs: dict[bytes, bytes] = {}
         self.seen = SeenPeople()
 
     def knows_token(self, token: str) -> bool:
         """Tells whether the account of a token was read."""
+        seen = self.seen.tokens.get(token)
         record = self._world.get(TOKENS, token)
-        return record is not None and record.kind == "oauth"
+        is_read = seen is not None and seen.account is not None and bool(seen.account.hash)
+        return is_read and record is not None and record.kind == "oauth"
 
     def knows(self, identifier: str) -> bool:
         """Tells whether the profile of a hash or a slug was read."""
         own = self._own.get(identifier.lower().encode("utf-8", "replace"))
         by_hash = own is not None and self._world.get(SLUGS_BY_HASH, own.decode()) is not None
         return by_hash or self._world.get(PEOPLE, identifier) is not None
+
+    @property
+    def has_uploads(self) -> bool:
+        """True if a picture was uploaded to the mock: its key is the avatar's identifier."""
+        return any("." not in name for name in self._world.keys(IMAGES))
+
+    def owns_upload(self, token: str | None) -> bool:
+        """Tells whether a token's account has an avatar that was uploaded to the mock.
+
+        That is open for a token whose account was not read yet.
+        """
+        record = None if token is None else self._world.get(TOKENS, token)
+        if record is None or record.kind != "oauth":
+            return token is not None
+        person = self._world.get(PEOPLE, record.person)
+        return person is not None and any(
+            self._world.get(IMAGES, each.image_id) is not None for each in person.avatars
+        )
+
+    def see_selection(self, hashed: str) -> None:
+        """Notes that an avatar was selected for an address at the deployment, be it the same again."""
+        address = self._names.emails.get(hashed)
+        for primary, person in self._shown.items():
+            if address is not None and any(each.email == address for each in person.emails):
+                self._shown[primary] = unselected(person, address)
+                self._accounts.pop(primary, None)
 
     def has_upload(self, name: str) -> bool:
         """Tells whether a picture was uploaded to the mock: by its identifier, or selected by a hash."""
@@ -92,6 +129,7 @@ class StandInPeople:
             for token, seen in self.seen.tokens.items()
             if self._world.get(TOKENS, token) is None
             or (seen.account is not None and not self.knows_token(token))
+            or (seen.account is not None and self._has_changed(seen.account))
         }
         owners = {id(seen.account): seen.account for seen in tokens.values() if seen.account}
         changed = {
@@ -119,6 +157,11 @@ class StandInPeople:
             slug = fixtures.slug_of(seen.account) if seen.account else None
             self._admit(token, seen, slug)
         self._introduced |= {hashed: dict(profile) for hashed, profile in changed.items()}
+        self._accounts |= {each.hash: _avatars_of(each) for each in owners.values()}
+
+    def _has_changed(self, account: SeenAccount) -> bool:
+        """Tells whether the deployment shows other avatars of an account than the mock was told."""
+        return bool(account.hash) and self._accounts.get(account.hash) != _avatars_of(account)
 
     def _name(self, hashed: str) -> None:
         """Gives an address of which only the hash is known a made-up one."""
@@ -131,22 +174,24 @@ class StandInPeople:
             self._theirs[own.encode()] = hashed.encode()
 
     def _put(self, members: Mapping[str, Any]) -> None:
-        """Puts a person into the mock; of one known before the profile is new, and nothing else."""
-        person = self._person(members)
-        known_slug = self._world.get(SLUGS_BY_HASH, email_hash(person.emails[0].email))
-        known = self._world.get(PEOPLE, known_slug or person.slug)
+        """Puts a person into the mock; of one known before, what the deployment has changed since."""
+        shown = self._person(members)
+        primary = email_hash(shown.emails[0].email)
+        known_slug = self._world.get(SLUGS_BY_HASH, primary)
+        known = self._world.get(PEOPLE, known_slug or shown.slug)
+        person = shown
         if known is not None:
-            has_new_avatars = bool(person.avatars) and not known.avatars
-            avatars = person.avatars if has_new_avatars else known.avatars
-            emails = person.emails if has_new_avatars else known.emails
-            person = msgspec.structs.replace(
-                known, profile=person.profile, avatars=avatars, emails=emails
-            )
+            person = merged_person(known, shown, self._shown.get(self._hash_of(primary), known))
+        self._shown[self._hash_of(primary)] = shown
         self._world.put(PEOPLE, person.slug, person)
         for email in person.emails:
             self._world.put(SLUGS_BY_HASH, email_hash(email.email), person.slug)
         for avatar in person.avatars:
             self._world.put(SLUGS_BY_IMAGE_ID, avatar.image_id, person.slug)
+
+    def _hash_of(self, own: str) -> str:
+        """Returns the deployment's hash of an address, which has another one in the mock."""
+        return self._theirs.get(own.encode(), own.encode()).decode()
 
     def _person(self, members: Mapping[str, Any]) -> Person:
         """Returns a person; one whose profile no fixture may have keeps the plain texts of it."""

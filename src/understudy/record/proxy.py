@@ -109,7 +109,7 @@ class Proxy:
         if preflight is not None and request.server.site == "resource":
             await client.send_whole(204, preflight, b"")
             return
-        if self._substitute is not None and self._substitute.responds_to(request):
+        if self._substitute is not None and await self._substitute.responds_to(request):
             await self._respond_instead(request, client)
             return
         is_change = request.method in CHANGES and request.server.site == "resource"

@@ -33,7 +33,7 @@ class Substitute(Protocol):
     is_fallback: bool
     """True if it responds where the deployment does not."""
 
-    def responds_to(self, request: ProxiedRequest) -> bool:
+    async def responds_to(self, request: ProxiedRequest) -> bool:
         """Tells whether it responds to a request, and the deployment does not get it."""
 
     async def respond(
