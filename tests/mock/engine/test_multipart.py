@@ -1,8 +1,13 @@
 """Uploads as real clients send them, and as none should."""
 
-import pytest
+from typing import Any
 
+import pytest
+from python_multipart.multipart import FormParser
+
+from understudy.errors import BadRequest
 from understudy.limits import BODY_BYTES
+from understudy.mock.engine import forms
 
 PATH = "/v1/notes/1/picture"
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\xff"
@@ -126,3 +131,28 @@ def test_a_body_beyond_the_limit_is_413(notes) -> None:
 def test_what_stands_before_the_first_boundary_is_ignored(notes):
     body = part(PICTURE, b'name="data"; filename="a.png"') + b"--x--\r\n"
     assert upload(notes, b"a preamble\r\n" + body).json() == {"data": PICTURE.hex()}
+
+
+def test_a_form_that_is_sent_again_and_again_is_parsed_twice_at_most(monkeypatch) -> None:
+    parsed = []
+    monkeypatch.setattr(forms, "FormParser", lambda *args, **kw: _noted(parsed, args, kw))
+    first, other = (part(b, b'name="data"; filename="a"') + b"--x--" for b in (b"1", b"2"))
+    contents = [
+        forms.multipart_pairs(form, {b"boundary": b"x"})[0][1].content
+        for form in (first, first, other, first, first, other)
+    ]
+    assert contents == [b"1", b"1", b"2", b"1", b"1", b"2"]
+    assert len(parsed) == 4
+
+
+def test_the_same_bytes_under_another_boundary_are_another_form() -> None:
+    body = part(b"--y\r\n", b'name="data"') + b"--x--"
+    for _ in range(3):
+        assert forms.multipart_pairs(body, {b"boundary": b"x"}) == [("data", b"--y\r\n")]
+        with pytest.raises(BadRequest, match="last boundary"):
+            forms.multipart_pairs(body, {b"boundary": b"y"})
+
+
+def _noted(parsed: list[object], args: tuple[Any, ...], options: dict[str, Any]) -> FormParser:
+    parsed.append(args)
+    return FormParser(*args, **options)

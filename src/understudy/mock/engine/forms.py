@@ -18,6 +18,7 @@ from understudy.mock.engine.call import Upload
 from understudy.mock.engine.json_bodies import read_json
 from understudy.mock.engine.parameter_styles import ABSENT, StyleReader, convert
 from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.recent import Recent, Recurring
 from understudy.openapi.loader import Node
 from understudy.openapi.media_types import is_json
 from understudy.openapi.members import item_schema, member_names, member_schema
@@ -26,6 +27,14 @@ from understudy.openapi.schemas import Schemas
 
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+
+_PARSED: Final[Recent[tuple[bytes, bytes], Sequence[tuple[str, Any]]]] = Recurring(16)
+"""Small forms that were parsed, by boundary and content: the picture that a test uploads again and
+again; nobody changes them."""
+
+_LONGEST_KEPT: Final = 64 * 1024
+"""Bytes of a multipart form that is kept."""
+
 NO_ENCODING: Final[Mapping[str, FieldEncoding]] = {}
 
 
@@ -219,7 +228,7 @@ def urlencoded_pairs(content: bytes) -> list[tuple[str, Any]]:
     return [(name, text) for name, texts in parse_query(content).items() for text in texts]
 
 
-def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tuple[str, Any]]:
+def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[tuple[str, Any]]:
     """Returns name and value of each part of a multipart form, in order (RFC 7578).
 
     Args:
@@ -229,6 +238,17 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tupl
     Raises:
         BadRequest: It cannot be read.
     """
+    boundary = options.get(b"boundary")
+    if not boundary:
+        msg = "The multipart body has no boundary; let the client set Content-Type by itself."
+        raise BadRequest(msg, code="malformed_multipart")
+    if len(content) > _LONGEST_KEPT:
+        return _parsed_pairs(content, boundary)
+    key = boundary, content
+    return _PARSED.get(key) or _PARSED.put(key, _parsed_pairs(content, boundary))
+
+
+def _parsed_pairs(content: bytes, boundary: bytes) -> Sequence[tuple[str, Any]]:
     pairs: list[tuple[str, Any]] = []
 
     def on_field(field: Field) -> None:
@@ -242,10 +262,6 @@ def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> list[tupl
         field_name = _name(file.field_name)
         pairs.append((field_name, Upload(name, file.file_object.read(), field_name)))
 
-    boundary = options.get(b"boundary")
-    if not boundary:
-        msg = "The multipart body has no boundary; let the client set Content-Type by itself."
-        raise BadRequest(msg, code="malformed_multipart")
     if content and b"--" + boundary + b"--" not in content:
         msg = "The multipart body ends before its last boundary; send it whole."
         raise BadRequest(msg, code="malformed_multipart")
