@@ -6,6 +6,8 @@ import pytest
 from tests.quality.entrances.comparison import Entrance
 from tests.quality.entrances.traffic import Sent
 
+from understudy.limits import TARGET_BYTES
+from understudy.mock.engine import request_head
 from understudy.mock.engine.recent_requests import ParsedRequest, RecentRequests
 from understudy.mock.engine.request_head import RequestHead, path_and_query
 
@@ -53,6 +55,18 @@ def test_a_request_that_differs_in_target_and_body_is_recognized(
         getattr(expected.head, name) for name in names
     ]
     assert found.body == b"BODY"
+
+
+@pytest.mark.parametrize(("length", "is_bounded"), [(100, True), (101, False)])
+def test_what_was_found_within_the_limits_is_so_with_another_target(
+    monkeypatch: pytest.MonkeyPatch, length: int, is_bounded: bool
+) -> None:
+    monkeypatch.setattr(request_head, "TARGET_BYTES", TARGET_BYTES._replace(most=100))
+    known = parsed(b"/x").head
+    target = b"/" + b"y" * (length - 1)
+    assert not known.with_target(target).is_bounded
+    known.is_bounded = True
+    assert known.with_target(target).is_bounded == is_bounded
 
 
 @pytest.mark.parametrize(

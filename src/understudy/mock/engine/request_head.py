@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from understudy.limits import TARGET_BYTES
 from understudy.mock.engine.world_names import selection
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path
 
@@ -117,6 +118,7 @@ class RequestHead:
         head.repeated_headers = self.repeated_headers
         head.byte_count = self.byte_count
         head._aim(*path_and_query(target))
+        head.is_bounded = self.is_bounded and len(target) <= TARGET_BYTES.most
         return head
 
     @classmethod

@@ -106,6 +106,8 @@ def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dic
 
 def _alt_text(person: Person) -> str:
     selected = person.emails[0].avatar
+    if selected is None:
+        return ""
     return next((a.alt_text for a in person.avatars if a.image_id == selected), "")
 
 

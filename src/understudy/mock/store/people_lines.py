@@ -7,7 +7,7 @@ once while the file was loaded.
 from collections.abc import ItemsView, Iterator, Mapping
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.store.people import Person
@@ -20,7 +20,12 @@ DECODER = msgspec.json.Decoder(Person)
 
 def with_password(person: Person) -> Person:
     """Gives a person without a password the one that can be guessed from the slug."""
-    return person if person.password else replace(person, password=f"{person.slug}-password")
+    return person if person.password else replace(person, password=guessable_password(person.slug))
+
+
+def guessable_password(slug: str) -> str:
+    """Returns the password of a person who has none."""
+    return f"{slug}-password"
 
 
 class PeopleLines(Mapping[str, Person]):
@@ -48,7 +53,12 @@ class PeopleLines(Mapping[str, Person]):
     def read(self, slug: str) -> Person:
         """Returns a person who is not kept for the next request."""
         person = self._people[slug]
-        return with_password(DECODER.decode(person)) if isinstance(person, bytes) else person
+        if not isinstance(person, bytes):
+            return person
+        decoded = DECODER.decode(person)
+        if not decoded.password:
+            force_setattr(decoded, "password", guessable_password(slug))  # nobody else has it yet
+        return decoded
 
     def __contains__(self, slug: object) -> bool:
         """Tells whether there is a person of this slug."""
