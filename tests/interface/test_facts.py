@@ -24,7 +24,14 @@ FACTS = Facts(
     learnt=DAY,
     requests=7,
     facts=(
-        Fact("avatar-delete-status", "200", ("curl -i -X DELETE … # as owner: 200",), 2, DAY, sure="seen twice"),
+        Fact(
+            "avatar-delete-status",
+            "200",
+            ("curl -i -X DELETE … # as owner: 200",),
+            2,
+            DAY,
+            sure="seen twice",
+        ),
         Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
         Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
         Fact("select-avatar", "as assumed", (), 4, DAY),

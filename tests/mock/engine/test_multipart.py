@@ -134,7 +134,7 @@ def test_what_stands_before_the_first_boundary_is_ignored(notes):
 
 
 def test_a_form_that_is_sent_again_and_again_is_parsed_twice_at_most(monkeypatch) -> None:
-    parsed = []
+    parsed: list[object] = []
     monkeypatch.setattr(forms, "FormParser", lambda *args, **kw: _noted(parsed, args, kw))
     first, other = (part(b, b'name="data"; filename="a"') + b"--x--" for b in (b"1", b"2"))
     contents = [
