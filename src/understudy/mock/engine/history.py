@@ -62,6 +62,24 @@ class StateStep(NamedTuple):
 Step = RecordStep | StateStep
 
 
+class RequestChanges(NamedTuple):
+    """The changes of one request, until it is known where it stands in the journal.
+
+    Attributes:
+        steps: The changes, in their order.
+        issued: How many identifiers had been generated before.
+        settings: The settings before; None: they did not change.
+        weight: The approximate memory in bytes.
+        is_lost: Whether they cannot be undone.
+    """
+
+    steps: list[Step]
+    issued: int
+    settings: Settings | None
+    weight: int
+    is_lost: bool
+
+
 class HistoryEntry:
     """The changes that one request made.
 
@@ -162,7 +180,7 @@ class WorldHistory:
         self.begin(issued, settings)
 
     def withdraw(self) -> None:
-        """Takes back what is pending, as it was undone."""
+        """Drops what is pending, as it was undone."""
         self._pending.clear()
         self._weight = RECORD_BYTES
         self._has_settings = self._is_lost = False
@@ -215,25 +233,28 @@ class WorldHistory:
         """
         return not (self._pending or self._has_settings) and issued == self._issued
 
-    def settle(self, entry: HistoryEntry, issued: int, settings: Callable[[], Settings]) -> None:
-        """Adds an entry with everything that changed since the last one.
+    def collect(self, issued: int, settings: Callable[[], Settings]) -> RequestChanges:
+        """Returns everything that changed since the last call, for ``settle``.
 
         Args:
-            entry: The entry of the request that changed it.
             issued: How many identifiers the world has generated.
             settings: Returns the settings of the world; called only if they may have changed.
         """
+        before = None
         if self._has_settings:
             now = settings()
-            entry.settings = None if now == self.settings else self.settings
+            before = None if now == self.settings else self.settings
             self.settings = now
-            self._has_settings = False
-        entry.steps, entry.issued, entry.weight = self._pending, self._issued, self._weight
+        changes = RequestChanges(self._pending, self._issued, before, self._weight, self._is_lost)
         self._pending, self._issued, self._weight = [], issued, RECORD_BYTES
-        if self._is_lost:
-            self._is_lost = False
-            entry.is_lost = True
-            self.forget(entry.after)
+        self._has_settings = self._is_lost = False
+        return changes
+
+    def settle(self, entry: HistoryEntry, changes: RequestChanges) -> None:
+        """Adds the entry of the request that made changes."""
+        entry.steps, entry.issued, entry.settings, entry.weight, entry.is_lost = changes
+        if entry.is_lost:
+            self.forget(entry.place)
             return
         self._entries.append(entry)
         self._bytes += entry.weight

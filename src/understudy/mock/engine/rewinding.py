@@ -6,7 +6,7 @@ from typing import Any
 
 from understudy.errors import Conflict
 from understudy.mock.engine.admin_guard import BASE_PATH
-from understudy.mock.engine.history import ABSENT, HistoryEntry, StateStep
+from understudy.mock.engine.history import ABSENT, HistoryEntry, RequestChanges, StateStep
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.windows import WINDOW, Window
@@ -14,35 +14,47 @@ from understudy.mock.engine.worlds import World
 
 
 def settle(context: RequestContext) -> None:
-    """Attributes what changed since the last request to this one."""
+    """Attributes what changed since the last request to this one, unless the store is to number it."""
     world = context.world
+    if world.store is not None and world.store.numbers_requests:
+        return
     history = world.history
     issued = world.identifiers.count
     if history.is_settled(issued):
         return
     entry = HistoryEntry(context.started, (context.method, context.path), world.journal.total)
-    history.settle(entry, issued, lambda: world.settings)
+    history.settle(entry, history.collect(issued, lambda: world.settings))
     if not context.path.startswith(BASE_PATH):
         history.expect_number(context, entry)
 
 
+def collected(world: World) -> RequestChanges | None:
+    """Returns what changed in a world since the last call; None for nothing."""
+    issued = world.identifiers.count
+    if world.history.is_settled(issued):
+        return None
+    return world.history.collect(issued, lambda: world.settings)
+
+
 def settle_numbered(
-    world: World, at: datetime, call: tuple[str, str], numbers: tuple[int, int | None]
+    world: World,
+    at: datetime,
+    call: tuple[str, str],
+    numbers: tuple[int, int | None],
+    changes: RequestChanges,
 ) -> None:
-    """Attributes what changed to a request whose number in the journal is known.
+    """Attributes changes to a request whose number in the journal is known.
 
     Args:
         world: The world.
         at: The world's time of the request.
         call: Its method and path.
         numbers: The number of the last request before it, and its own; None: it has none.
+        changes: What the request changed.
     """
-    issued = world.identifiers.count
-    if world.history.is_settled(issued):
-        return
     entry = HistoryEntry(at, call, numbers[0])
     entry.request = numbers[1]
-    world.history.settle(entry, issued, lambda: world.settings)
+    world.history.settle(entry, changes)
 
 
 def undone(world: World, number: int) -> tuple[HistoryEntry, ...]:

@@ -67,11 +67,14 @@ class Transaction(Protocol):
             Superseded: Another request has changed them meanwhile.
         """
 
-    async def commit(self, context: RequestContext) -> None:
-        """Commits what the request has changed, with its entry in the journal.
+    def add(self, context: RequestContext) -> None:
+        """Takes a request whose response is ready; what changed since the last one is its doing."""
+
+    async def commit(self) -> None:
+        """Commits what the requests have changed, with their entries in the journal.
 
         Raises:
-            Superseded: It was taken back, as a world was not what it was taken for.
+            Superseded: All of it was taken back, as a world was not what it was taken for.
         """
 
     def end(self) -> None:
@@ -266,7 +269,8 @@ class _Commit:
             context.response_body = message.get("body", b"")
             context.seconds = perf_counter() - self._started
             self._journaling.observe(context)
-            await self._transaction.commit(context)
+            self._transaction.add(context)
+            await self._transaction.commit()
             self.is_done = True
             await self._send(self._start)
         await self._send(message)

@@ -13,6 +13,10 @@ World_contra = TypeVar("World_contra", contravariant=True)
 class WorldStore(Protocol[World_contra]):
     """Persists worlds, so that they outlast the process."""
 
+    @property
+    def numbers_requests(self) -> bool:
+        """True if it numbers the requests of a journal, which changes are attributed to then."""
+
     def record_changed(self, world: World_contra, change: RecordChange) -> None:
         """Takes one change; it lasts once ``commit`` has returned."""
 

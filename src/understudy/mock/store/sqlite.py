@@ -50,6 +50,8 @@ class SqliteStore:
         StartupError: The directory cannot be used, or another process uses it.
     """
 
+    numbers_requests = False
+
     def __init__(
         self,
         directory: Path,

@@ -13,10 +13,12 @@ from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journaling import shorten
 from understudy.mock.engine.records import RecordChange
 from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.engine.rewinding import collected
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy, exercised_row
+from understudy.mock.store.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.mock.store.fleet.journal_rows import journal_row
+from understudy.mock.store.fleet.worked_requests import WorkedRequest, settle_requests
 from understudy.mock.store.state_rows import WINDOWS, Rows
 
 _MOST_LOGGED = 16 * 1024
@@ -43,7 +45,7 @@ class _Before:
 
 @dataclass(slots=True)
 class WorldChanges:
-    """The changes that an attempt has made in one world.
+    """The changes that an attempt has made in one world: those of one request, or of a group.
 
     Attributes:
         world: The world.
@@ -52,6 +54,7 @@ class WorldChanges:
         is_removed: Whether it is deleted.
         is_replaced: Whether all of it is replaced, such as by a reset.
         windows: The principals whose windows have changed.
+        requests: The requests that were worked on.
     """
 
     world: World
@@ -60,10 +63,12 @@ class WorldChanges:
     is_removed: bool = False
     is_replaced: bool = False
     windows: set[str] = field(default_factory=set)
+    requests: list[WorkedRequest] = field(default_factory=list)
     _rows: dict[tuple[str, str], bytes | None] = field(default_factory=dict)
+    _rows_of_request: dict[tuple[str, str], bytes | None] = field(default_factory=dict)
     _overlaid: dict[tuple[str, str], Any] = field(default_factory=dict)
     _before: _Before = field(init=False)
-    _is_written: bool = False
+    _has_new_tag: bool = False
 
     def __post_init__(self) -> None:
         """Remembers what the world is."""
@@ -74,8 +79,24 @@ class WorldChanges:
         place = change.collection, change.key
         if place not in self._overlaid:
             self._overlaid[place] = self.world.overlaid(*place)
-        self._rows.pop(place, None)
-        self._rows[place] = row
+        for rows in (self._rows, self._rows_of_request):
+            rows.pop(place, None)
+            rows[place] = row
+
+    def add(self, rows: Rows, context: RequestContext) -> None:
+        """Takes a request whose response is ready, with everything that changed since the last one.
+
+        Args:
+            rows: Encodes.
+            context: The request.
+        """
+        is_own = context.world is self.world and not context.path.startswith(PRIVATE_PATHS)
+        if is_own:
+            shorten(context)
+        changes = None if self.made or self.is_removed else collected(self.world)
+        log = b"" if changes is None else self._logged(rows, context, is_own=is_own)
+        self._rows_of_request = {}
+        self.requests.append(WorkedRequest(context, is_own, changes, log))
 
     @property
     def has_other_settings(self) -> bool:
@@ -104,6 +125,12 @@ class WorldChanges:
             or self.has_other_settings
         )
 
+    @property
+    def is_written(self) -> bool:
+        """True if the store has anything to write of this world."""
+        is_requested = any(request.context.world is self.world for request in self.requests)
+        return is_requested or bool(self.windows) or self.is_changed
+
     def known(self, *, is_steering: bool) -> dict[str, Any]:
         """Returns what is taken for granted of the world, for the store to compare.
 
@@ -122,37 +149,30 @@ class WorldChanges:
             "forgotten": self._before.journal[1] if self.has_other_journal else journal.forgotten,
         }
 
-    def message(self, rows: Rows, tag: bytes, context: RequestContext, capacity: int) -> Any:
+    def message(self, rows: Rows, tag: bytes, capacity: int) -> Any:
         """Returns what the store is to write.
 
         Args:
             rows: Encodes.
             tag: Names the commit.
-            context: The request.
             capacity: Entries that a journal keeps.
         """
         world = self.world
         if self.is_removed:
             return {"name": world.name, "is_removed": True, "windows": []}
-        is_own = context.world is world and not context.path.startswith(PRIVATE_PATHS)
-        if is_own:
-            shorten(context)
-        is_changed = self._is_written = self.is_changed
+        is_changed = self._has_new_tag = self.is_changed
         is_replaced = self.is_replaced or self.made is not None
-        settings = rows.settings(world) if is_changed else b""
         idle = self.copy.idle if self.made is None else self.made[1]
         message = {
             "name": world.name,
             "tag": tag if is_changed else b"",
-            "settings": settings,
+            "settings": rows.settings(world) if is_changed else b"",
             "is_replaced": is_replaced,
             "baseline": (rows.baseline(world.baseline) or b"") if is_replaced else b"",
             "rows": self._record_rows(rows, is_whole=is_replaced),
             "windows": self._window_rows(rows, is_whole=is_replaced),
-            "log": self._logged(context, settings, is_own=is_own) if is_changed else b"",
-            "entry": tag + journal_row(context) if is_own else b"",
+            "requests": [request.message for request in self.requests],
             "journal_tag": tag,
-            "exercised": exercised_row(context.exercised) if is_own else "",
             "idle": 0 if idle is None else int(idle.total_seconds() * 1000) or 1,
             "capacity": capacity,
             "most_bytes": JOURNAL_BYTES.most,
@@ -193,14 +213,14 @@ class WorldChanges:
             changed.append((who, self.copy.windows.get(who, b""), row))
         return changed
 
-    def _logged(self, context: RequestContext, settings: bytes, *, is_own: bool) -> bytes:
-        """Returns the change for other replicas to repeat; empty where they load the whole world."""
-        if self.is_replaced or self.made is not None or self.has_other_journal:
+    def _logged(self, rows: Rows, context: RequestContext, *, is_own: bool) -> bytes:
+        """Returns a change for other replicas to repeat; empty where they load the whole world."""
+        if self.is_replaced or self.has_other_journal:
             return b""
-        rows = [(*place, row) for place, row in self._rows.items()]
-        shown = settings if self.has_other_settings else b""
+        changed = [(*place, row) for place, row in self._rows_of_request.items()]
+        settings = rows.settings(self.world) if self.has_other_settings else b""
         method, path = context.method, context.path
-        logged = _pack(LoggedChange(rows, shown, context.started, method, path, is_own))
+        logged = _pack(LoggedChange(changed, settings, context.started, method, path, is_own))
         return logged if len(logged) <= _MOST_LOGGED else b""
 
     def _other_journal(self, tag: bytes) -> dict[str, Any]:
@@ -213,7 +233,11 @@ class WorldChanges:
 
     def accepted(self, rows: Rows, reply: Sequence[Any], tag: bytes) -> None:
         """Takes that the store has written the changes."""
-        _, _, _, counted, _ = reply
+        _, before, total, counted, _ = reply
+        is_continued = self.copy.journal == before and not self.has_other_journal
+        if self.has_other_journal or (is_continued and any(it.is_own for it in self.requests)):
+            self.copy.journal = tag
+        settle_requests(self.world, self.requests, total, is_continued=is_continued)
         is_replaced = self.is_replaced or self.made is not None
         names = [*self.world.windows, *self.copy.windows] if is_replaced else self.windows
         for who in tuple(names):
@@ -226,7 +250,7 @@ class WorldChanges:
         self.copy.counted = counted if is_next else -1
         if self.made is not None:
             self.copy.id, self.copy.idle = tag, self.made[1]
-        if self._is_written:
+        if self._has_new_tag:
             self.copy.tag = tag
 
     def take_back(self) -> None:
@@ -240,6 +264,7 @@ class WorldChanges:
         world.faults = dict(before.settings["faults"])
         world.identifiers = Identifiers(before.seed, before.issued)
         world.history.withdraw()
+        world.history.begin(before.issued, before.settings)
         if self.has_other_journal:
             world.journal.resume(0)
             self.copy.journal = UNKNOWN_ENTRY

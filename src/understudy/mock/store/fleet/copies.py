@@ -15,7 +15,7 @@ from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.records import RecordChange
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
-from understudy.mock.engine.rewinding import settle_numbered
+from understudy.mock.engine.rewinding import collected, settle_numbered
 from understudy.mock.engine.windows import Window, Windows
 from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.engine.worlds import World
@@ -237,8 +237,10 @@ class Copies:
             take_settings(world, msgspec.msgpack.decode(change.settings, type=WorldSettings))
             world.note_change()
         world.store = store
-        numbers = (number - 1, number) if change.is_journalled else (number, None)
-        settle_numbered(world, change.at, (change.method, change.path), numbers)
+        changes = collected(world)
+        if changes is not None:
+            numbers = (number - 1, number) if change.is_journalled else (number, None)
+            settle_numbered(world, change.at, (change.method, change.path), numbers, changes)
 
     def _windows(self, blobs: dict[str, bytes]) -> Windows:
         decoded: list[tuple[str, Window]] = [

@@ -23,6 +23,8 @@ class ChangeGatherer:
         refresh: Brings the copy of a world up to date.
     """
 
+    numbers_requests = True
+
     def __init__(self, rows: Rows, refresh: Callable[[World], Awaitable[None]]) -> None:
         self._rows = rows
         self._refresh = refresh

@@ -8,10 +8,9 @@ from typing import Any, Final, Protocol
 from starlette.types import Message
 
 from understudy.errors import Problem
-from understudy.mock.engine.admin_guard import BASE_PATH, PRIVATE_PATHS
+from understudy.mock.engine.admin_guard import BASE_PATH
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.rewinding import settle_numbered
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.transactions import Superseded
 from understudy.mock.engine.worlds import World
@@ -52,7 +51,7 @@ class Store(Protocol):
 
 
 class ReplicaTransaction:
-    """One attempt at a request.
+    """One attempt at a request, or at a group of requests.
 
     Args:
         store: The store.
@@ -77,6 +76,7 @@ class ReplicaTransaction:
         self._worlds = worlds
         self.names = names
         self.is_over = False
+        self._is_steering = False
         self.snapshots: dict[str, bytes] = {}
         self._locks = locks
         self._held = list(locks)
@@ -151,23 +151,28 @@ class ReplicaTransaction:
             for name, it in self._changes.items()
         ]
 
-    async def commit(self, context: RequestContext) -> None:
-        """Commits what the request has changed, with its entry in the journal.
+    def add(self, context: RequestContext) -> None:
+        """Takes a request whose response is ready; what changed since the last one is its doing."""
+        self._is_steering |= context.path.startswith(BASE_PATH)
+        for changes in self._changes.values():
+            changes.add(self._store.rows, context)
+
+    async def commit(self) -> None:
+        """Commits what the requests have changed, with their entries in the journal.
 
         Raises:
-            Superseded: It was taken back, as a world was not what it was taken for.
+            Superseded: All of it was taken back, as a world was not what it was taken for.
         """
         uses_list = LIST in self.names
-        is_steering = context.path.startswith(BASE_PATH)
         tag = self._store.next_tag()
         rows, capacity = self._store.rows, self._store.capacity
         try:
             message = {
-                "known": [it.known(is_steering=is_steering) for it in self._changes.values()],
+                "known": [it.known(is_steering=self._is_steering) for it in self._changes.values()],
                 "changes": [
-                    it.message(rows, tag, context, capacity)
+                    it.message(rows, tag, capacity)
                     for it in self._changes.values()
-                    if it.is_changed or it.windows or it.world is context.world
+                    if it.is_written
                 ],
                 "most_changes": _MOST_CHANGES,
                 "list": self._store.listed.tag or b"none" if uses_list else b"",
@@ -181,7 +186,7 @@ class ReplicaTransaction:
             self._take_back()
             await self._take(reply)
             raise Superseded
-        self._accept(context, reply[1], tag)
+        self._accept(reply[1], tag)
         self._finish()
         if self._store.copies.excess:
             self._store.drop_copies()
@@ -224,7 +229,7 @@ class ReplicaTransaction:
         self._changes[world.name] = changes
         return changes
 
-    def _accept(self, context: RequestContext, replies: Sequence[Any], tag: bytes) -> None:
+    def _accept(self, replies: Sequence[Any], tag: bytes) -> None:
         """Takes that everything was committed."""
         for reply in replies:
             name = reply[0].decode()
@@ -232,29 +237,11 @@ class ReplicaTransaction:
             if changes.is_removed:
                 self._store.copies.forget(name)
                 continue
-            self._journal(changes, context, reply, tag)
             changes.accepted(self._store.rows, reply, tag)
             if changes.made:
                 self._worlds.renumber(name, reply[4])
         if self._changes_list:
             self._store.listed.accepted(self.snapshots, tag)
-
-    def _journal(
-        self, changes: WorldChanges, context: RequestContext, reply: Sequence[Any], tag: bytes
-    ) -> None:
-        """Adds the request to the copy of the journal, where nothing is missing before it."""
-        world, copy, total = changes.world, changes.copy, reply[2]
-        is_own = context.world is world and not context.path.startswith(PRIVATE_PATHS)
-        numbers = (total - 1, total) if is_own else (total, None)
-        if changes.has_other_journal:
-            copy.journal = tag
-        elif is_own:
-            context.number = total
-            if copy.journal == reply[1]:
-                world.journal.add(context)
-                copy.journal = tag
-        if not changes.made:
-            settle_numbered(world, context.started, (context.method, context.path), numbers)
 
     def _take_back(self) -> None:
         for name, changes in self._changes.items():

@@ -34,33 +34,58 @@ if request.list ~= '' and (call('GET', LIST) or '') ~= request.list then
 end
 if #stale > 0 or #windows > 0 or list then return {'stale', stale, windows, list} end
 
--- Returns what a world's journal says of itself, once it has the entry of this request.
-local function journal(k, change)
-  local forgotten = change.forgotten
-  if forgotten >= 0 then
-    call('DEL', k.journal)
-    call('DEL', k.exercised)
-    call('HSET', k.about, 'total', change.resumed, 'forgotten', forgotten, 'bytes', 0,
-      'journal', change.journal_tag)
-    for _, entry in ipairs(change.entries) do
-      call('RPUSH', k.journal, entry)
-      call('HINCRBY', k.about, 'bytes', #entry)
-    end
+local function replace_journal(k, change)
+  call('DEL', k.journal)
+  call('DEL', k.exercised)
+  local bytes = 0
+  for _, entry in ipairs(change.entries) do
+    call('RPUSH', k.journal, entry)
+    bytes = bytes + #entry
   end
-  local before = call('HGET', k.about, 'journal')
-  if change.entry == '' then return {before, tonumber(call('HGET', k.about, 'total'))} end
-  call('RPUSH', k.journal, change.entry)
-  local total = call('HINCRBY', k.about, 'total', 1)
-  local bytes = call('HINCRBY', k.about, 'bytes', #change.entry)
+  call('HSET', k.about, 'total', change.resumed, 'forgotten', change.forgotten, 'bytes', bytes,
+    'journal', change.journal_tag)
+end
+
+local function forget_oldest(k, change, bytes)
   local length = call('LLEN', k.journal)
   while length > 0 and (length > change.capacity or bytes > change.most_bytes) do
     bytes = bytes - #call('LPOP', k.journal)
     length = length - 1
-    call('HSET', k.about, 'bytes', bytes)
   end
-  call('HSET', k.about, 'journal', change.journal_tag)
-  if change.exercised ~= '' then call('HINCRBY', k.exercised, change.exercised, 1) end
-  return {before, total}
+  return bytes
+end
+
+-- Appends the requests to the journal and their changes to the log; returns the last entry that was
+-- in the journal before, and the number of its last entry now.
+local function log_requests(k, change)
+  if change.forgotten >= 0 then replace_journal(k, change) end
+  local before, total, bytes = unpack(call('HMGET', k.about, 'journal', 'total', 'bytes'))
+  total, bytes = tonumber(total), tonumber(bytes)
+  local has_entries, is_logged = false, false
+  for _, worked in ipairs(change.requests) do
+    if worked.entry ~= '' then
+      has_entries = true
+      call('RPUSH', k.journal, change.journal_tag .. worked.entry)
+      total = total + 1
+      bytes = bytes + TAG + #worked.entry
+      if worked.exercised ~= '' then call('HINCRBY', k.exercised, worked.exercised, 1) end
+    end
+    if worked.is_changed and change.tag ~= '' then
+      is_logged = true
+      local log = worked.log
+      if log ~= '' then log = string.format('%016d', total) .. log end
+      call('RPUSH', k.changes, change.tag .. log)
+    end
+  end
+  if has_entries then
+    bytes = forget_oldest(k, change, bytes)
+    call('HSET', k.about, 'total', total, 'bytes', bytes, 'journal', change.journal_tag)
+  end
+  if change.tag ~= '' then
+    if not is_logged then call('RPUSH', k.changes, change.tag) end
+    call('LTRIM', k.changes, -request.most_changes, -1)
+  end
+  return before, total
 end
 
 local function put_records(k, change)
@@ -100,18 +125,14 @@ for _, change in ipairs(request.changes) do
     end
     local counted = tonumber(call('HGET', k.about, 'counted'))
     if #change.windows > 0 then counted = call('HINCRBY', k.about, 'counted', 1) end
-    local last = journal(k, change)
+    local before, total = log_requests(k, change)
     if change.tag ~= '' then
       call('HSET', k.about, 'tag', change.tag, 'settings', change.settings)
-      local numbered = change.log
-      if numbered ~= '' then numbered = string.format('%016d', last[2]) .. numbered end
-      call('RPUSH', k.changes, change.tag .. numbered)
-      call('LTRIM', k.changes, -request.most_changes, -1)
     end
     if change.idle > 0 then
       for _, key in pairs(k) do call('PEXPIRE', key, change.idle) end
     end
-    table.insert(replies, {change.name, last[1], last[2], counted, number})
+    table.insert(replies, {change.name, before, total, counted, number})
   end
 end
 for _, snapshot in ipairs(request.snapshots) do
