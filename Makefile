@@ -122,6 +122,10 @@ cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Sc
 bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes)
 	$(BIN)/python -m tests.quality.benchmarks
 
+.PHONY: bench-fleet
+bench-fleet: install  ## lookups and edits through a store with 1, 2 and 4 workers, beside a mock without one
+	$(BIN)/python -m tests.quality.benchmarks.sharing $(ARGS)
+
 .PHONY: bench-guard
 bench-guard: install  ## processor time of a request beside an earlier commit; BASE=main chooses it
 	$(BIN)/python -m tests.quality.benchmarks.guard $(BASE)

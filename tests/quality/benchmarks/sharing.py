@@ -20,7 +20,7 @@ from tests.quality.benchmarks.measuring import Server, served
 from tests.quality.benchmarks.peers import Peer, mock_command
 from tests.quality.benchmarks.processes import processor_seconds
 from tests.quality.benchmarks.report import markdown
-from tests.quality.benchmarks.workloads import EDIT, LOOKUP, Workload, in_worlds, workloads
+from tests.quality.benchmarks.workloads import EDIT, LOOKUP, Workload, workloads
 from tests.store_server import StoreServer, store_server
 
 WORKERS = (1, 2, 4)
@@ -66,9 +66,9 @@ def main() -> None:
 
 
 def works() -> list[Workload]:
-    """Returns the lookup and the edit of one hot world, and the lookup of many worlds."""
+    """Returns the lookup and the edit, of one world that all connections share."""
     known = {work.name: work for work in workloads()}
-    return [known[LOOKUP], known[EDIT], *in_worlds()[1:]]
+    return [known[LOOKUP], known[EDIT]]
 
 
 def measure(loads: Loads, seconds: int) -> None:
@@ -97,8 +97,7 @@ def fleet(workers: int, work: Workload) -> Iterator[tuple[Server, StoreServer | 
         store = opened.enter_context(store_server(directory)) if workers else None
         shared = ("--state", store.url()) if store else ()
         several = ("--workers", str(workers)) if workers > 1 else ()
-        prefix = "" if work.first else "/v3"
-        peer = Peer("", mock_command(*shared, *several), prefix)
+        peer = Peer("", mock_command(*shared, *several), "/v3")
         yield opened.enter_context(served(peer, directory, [work])), store
 
 

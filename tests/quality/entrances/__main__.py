@@ -4,9 +4,12 @@ import argparse
 import asyncio
 import itertools
 import sys
+import tempfile
+from pathlib import Path
 
 from rich.console import Console
 from tests.quality.entrances.comparison import PET_STORE, SERVICE, compare
+from tests.store_server import store_server
 
 
 def main() -> None:
@@ -15,20 +18,28 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=20_000, help="of each seed")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory, store_server(Path(directory)) as server:
+        sys.exit(_differences(options, server.url()) > 0)
+
+
+def _differences(options: argparse.Namespace, store: str) -> int:
+    """Compares without a store, and with one; returns the number of differences."""
     console = Console(soft_wrap=True)
     differences = 0
-    for seed, settings in itertools.product(options.seeds, (SERVICE, PET_STORE)):
-        # the document of another service has fewer operations
+    ways = itertools.product(options.seeds, (SERVICE, PET_STORE), (None, store))
+    for seed, settings, state in ways:
+        # the document of another service has fewer operations, and a store takes its time
         connections = options.connections // (1 if settings is SERVICE else 5)
-        result = asyncio.run(compare(connections, seed, settings))
+        connections //= 1 if state is None else 10
+        result = asyncio.run(compare(connections, seed, settings, state=state))
         differences += len(result.differences)
         console.print(
-            f"seed {seed}: {result.connections:,} connections, {result.responses:,} responses, "
-            f"{len(result.differences)} differences"
+            f"seed {seed}, {'no store' if state is None else 'a store'}: {result.connections:,} "
+            f"connections, {result.responses:,} responses, {len(result.differences)} differences"
         )
         for difference in result.differences[:10]:
             console.print(difference, markup=False)
-    sys.exit(differences > 0)
+    return differences
 
 
 if __name__ == "__main__":

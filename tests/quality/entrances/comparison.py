@@ -6,8 +6,10 @@ stand still. What they write, what they journal, and the state they end in have 
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from tests.quality.entrances.ordinary import OWNERS, PETSTORE
@@ -21,6 +23,8 @@ from understudy.mock.engine.direct_connection import DirectConnection
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.server import configuration, warm_up
 from understudy.mock.settings import Settings
+from understudy.mock.store.fleet.address import store_address
+from understudy.mock.store.fleet.connection import send_once
 
 SERVICE = Settings(seed=3, user_info=True)
 PET_STORE = Settings(seed=3, document=PETSTORE, overlays=(OWNERS,))
@@ -85,16 +89,48 @@ class Wire(asyncio.Transport):
         """Does nothing, likewise."""
 
 
+class Calls:
+    """The calls of a store that have no reply yet.
+
+    Attributes:
+        open: How many there are.
+    """
+
+    def __init__(self) -> None:
+        self.open = 0
+
+    def count(self, store: Any) -> None:
+        """Counts the calls of a store."""
+        run = store.run
+
+        async def counted(message: Mapping[str, Any]) -> Any:
+            self.open += 1
+            try:
+                return await run(message)
+            finally:
+                self.open -= 1
+
+        store.run = counted
+
+
 class Entrance:
     """A mock as clients reach it.
 
     Args:
         is_direct: Whether it may respond directly.
         settings: Of the mock.
+        state: URL of a store, whose worlds begin anew; None: they are in memory.
     """
 
-    def __init__(self, *, is_direct: bool, settings: Settings = SERVICE) -> None:
-        self.mock = Mock(settings)
+    def __init__(
+        self, *, is_direct: bool, settings: Settings = SERVICE, state: str | None = None
+    ) -> None:
+        if state is not None:
+            send_once(store_address(state), ("FLUSHALL",))
+        self.mock = Mock(settings if state is None else replace(settings, state=state))
+        self._calls = Calls()
+        if self.mock._store is not None:
+            self._calls.count(self.mock._store)
         self.mock.world.clock = Clock(lambda: NOW)
         self.entries: list[RequestContext] = []
         self.mock.world.journal.listeners.append(self.entries.append)
@@ -113,12 +149,24 @@ class Entrance:
             is_last = number == len(sent.pieces) and sent.is_half_closed
             if is_last and not wire.is_closing() and not connection.eof_received():
                 wire.close()
-            await _settled(connection, wire)
+            await self._settled(connection, wire)
             if wire.is_closing():
                 break
         connection.connection_lost(None)
         await _tasks_done(connection)
         return wire
+
+    async def _settled(self, connection: DirectConnection, wire: Wire) -> None:
+        """Lets the connection work until it waits for the client, or has responded."""
+        for turn in range(PATIENCE):
+            await asyncio.sleep(0 if turn < 20 else 0.001)
+            waiting = [cycle for cycle in connection.unfinished() if not cycle.more_body]
+            if wire.is_closing() or not waiting:
+                break
+        turns = 0
+        while turns < EARLY:
+            await asyncio.sleep(0.001 if self._calls.open else 0)
+            turns = 0 if self._calls.open else turns + 1
 
     def state(self) -> list[object]:
         """Returns what every world holds."""
@@ -146,17 +194,6 @@ def _by_the_stack(site: Any) -> Any:
         await site(scope, receive, send)
 
     return application
-
-
-async def _settled(connection: DirectConnection, wire: Wire) -> None:
-    """Lets the connection work until it waits for the client, or has responded."""
-    for turn in range(PATIENCE):
-        await asyncio.sleep(0 if turn < 20 else 0.001)
-        waiting = [cycle for cycle in connection.unfinished() if not cycle.more_body]
-        if wire.is_closing() or not waiting:
-            break
-    for _ in range(EARLY):
-        await asyncio.sleep(0)
 
 
 async def _tasks_done(connection: DirectConnection) -> None:
@@ -190,7 +227,11 @@ def _end(wire: Wire, sent: Sent) -> tuple[bytes, bool]:
 
 
 async def compare(
-    connections: int, seed: int, settings: Settings = SERVICE, most: int = MOST
+    connections: int,
+    seed: int,
+    settings: Settings = SERVICE,
+    most: int = MOST,
+    state: str | None = None,
 ) -> Comparison:
     """Sends the traffic of a seed both ways.
 
@@ -199,17 +240,14 @@ async def compare(
         seed: Of the traffic.
         settings: Of both mocks; those of the pet store get its traffic.
         most: Differences after which it stops.
+        state: URL of a store for the worlds of the mock that may respond directly; it is emptied.
     """
     sending = pet_traffic if settings is PET_STORE else traffic
     logging.getLogger("understudy").setLevel(logging.CRITICAL)
     result = Comparison()
-    is_renewed = True
+    begin = partial(_entrances, settings, state)
+    direct, stack = begin()
     for number, sent in zip(range(connections), sending(seed), strict=False):
-        if len(result.differences) >= most:
-            break
-        if is_renewed:
-            direct = Entrance(is_direct=True, settings=settings)
-            stack = Entrance(is_direct=False, settings=settings)
         wires = await direct.send(sent), await stack.send(sent)
         result.connections += 1
         result.responses += wires[0].written.count(b"HTTP/1.1 ")
@@ -221,7 +259,16 @@ async def compare(
                 message = f"seed {seed}, {number}, {what}: {sent!r:.600}"
                 ends_in = f"\n  direct {first!r:.1500}\n  stack  {second!r:.1500}"
                 result.differences.append(message + ends_in)
-        is_renewed = (
-            number % RENEWED == RENEWED - 1 or ends[0] != ends[1] or journals[0] != journals[1]
-        )
+        if len(result.differences) >= most:
+            break
+        if number % RENEWED == RENEWED - 1 or ends[0] != ends[1] or journals[0] != journals[1]:
+            await direct.mock.close()
+            direct, stack = begin()
+    await direct.mock.close()
     return result
+
+
+def _entrances(settings: Settings, state: str | None) -> tuple[Entrance, Entrance]:
+    """Returns a mock that may respond directly, and one that does not, both as they begin."""
+    direct = Entrance(is_direct=True, settings=settings, state=state)
+    return direct, Entrance(is_direct=False, settings=settings)

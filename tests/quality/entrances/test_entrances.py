@@ -3,13 +3,17 @@
 import asyncio
 import os
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from tests.quality.entrances.comparison import PET_STORE, SERVICE, Entrance, compare
 from tests.quality.entrances.traffic import Sent
+from tests.store_server import StoreServer, store_server
 
 from understudy.mock.engine import direct
 from understudy.mock.settings import Settings
+from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
 pytestmark = pytest.mark.usefixtures("measured_once")
 
@@ -21,6 +25,39 @@ def test_both_entrances_respond_alike(seed: int, settings: Settings):
     result = asyncio.run(compare(CONNECTIONS, seed, settings))
     assert result.differences == []
     assert result.responses > CONNECTIONS
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreServer]:
+    with store_server(tmp_path_factory.mktemp("store")) as started:
+        yield started
+
+
+@pytest.mark.parametrize("settings", [SERVICE, PET_STORE])
+def test_a_mock_with_a_store_responds_as_one_without(server: StoreServer, settings: Settings):
+    result = asyncio.run(compare(CONNECTIONS // 4, 1, settings, state=server.url()))
+    assert result.differences == []
+    assert result.responses > CONNECTIONS // 4
+
+
+@pytest.mark.parametrize("settings", [SERVICE, PET_STORE])
+def test_every_request_responds_and_changes_the_same_when_it_is_worked_on_twice(
+    server: StoreServer, settings: Settings, monkeypatch: pytest.MonkeyPatch
+):
+    run, was_in_vain = SharedWorldStore.run, False
+
+    async def run_at_second(self: SharedWorldStore, message: Mapping[str, Any]) -> Any:
+        nonlocal was_in_vain
+        if message["changes"] and not was_in_vain:
+            was_in_vain = True
+            return [b"stale", [], [], None]
+        reply = await run(self, message)
+        was_in_vain &= not message["changes"] or reply[0] != b"done"
+        return reply
+
+    monkeypatch.setattr(SharedWorldStore, "run", run_at_second)
+    result = asyncio.run(compare(CONNECTIONS // 4, 2, settings, state=server.url()))
+    assert result.differences == []
 
 
 @pytest.mark.parametrize("name", ["expect_bounded_fields", "may_change_response", "note_response"])

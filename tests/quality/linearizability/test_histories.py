@@ -8,6 +8,7 @@ from random import Random  # noqa: TID251 - of the tests' own seed
 
 import httpx
 import pytest
+from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE
 from tests.quality.linearizability.checking import Operation, is_linearizable
 from tests.store_server import StoreServer, store_server
@@ -49,7 +50,9 @@ class Recorder:
     async def record(self, *, is_disturbed: bool) -> None:
         """Records a history; a disturbed one has connections cut, and the store pausing."""
         sessions = [
-            httpx.AsyncClient(transport=httpx.ASGITransport(mock.resource)) for mock in self._mocks
+            httpx.AsyncClient(transport=entrance(mock.resource))
+            for mock in self._mocks
+            for entrance in (httpx.ASGITransport, DirectTransport)
         ]
         for account in ACCOUNTS:
             for session in sessions:

@@ -10,7 +10,7 @@ ways and compares what comes back and what is journalled.
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
@@ -61,7 +61,15 @@ class Direct:
             The response; what will send it, where its handler has to wait; or None, where only the
             stack can respond. Then nothing has happened.
         """
-        if not _UNUSUAL.isdisjoint(head.headers):
+        worked = self.work(head, peer, body)
+        if not isinstance(worked, Worked):
+            return worked
+        self.journaling.end(worked.context)
+        return worked.response
+
+    def work(self, head: RequestHead, peer: Peer, body: bytes) -> "Worked | Continuation | None":
+        """Works on a request as ``respond`` does, and does not journal it."""
+        if not is_usual(head):
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
@@ -83,8 +91,7 @@ class Direct:
         except Exception as error:
             wire = self.refuse(context, error)
         context.seconds = perf_counter() - started
-        self.journaling.end(context)
-        return wire
+        return Worked(context, wire)
 
     def _handle(
         self, context: RequestContext, matched: MatchedRoute, body: bytes
@@ -109,6 +116,13 @@ class Direct:
         return wire
 
 
+class Worked(NamedTuple):
+    """A request whose response is ready to be sent."""
+
+    context: RequestContext
+    response: WireResponse
+
+
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """Sends the response of a handler that has to wait: an ASGI application for one request."""
@@ -121,15 +135,29 @@ class Continuation:
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Waits for the handler, and sends its response."""
+        try:
+            await send_wire(send, await self._wire())
+        finally:
+            self.context.seconds = perf_counter() - self.started
+            self.direct.journaling.end(self.context)
+
+    async def work(self) -> Worked:
+        """Waits for the handler; returns its response, which is not journalled."""
+        wire = await self._wire()
+        self.context.seconds = perf_counter() - self.started
+        return Worked(self.context, wire)
+
+    async def _wire(self) -> WireResponse:
         context = self.context
         try:
-            try:
-                response = await self.response
-                wire = self.direct.dispatcher.encode(context, self.endpoint, response)
-                note_response(context, wire)
-            except Exception as error:
-                wire = self.direct.refuse(context, error)
-            await send_wire(send, wire)
-        finally:
-            context.seconds = perf_counter() - self.started
-            self.direct.journaling.end(context)
+            response = await self.response
+            wire = self.direct.dispatcher.encode(context, self.endpoint, response)
+            note_response(context, wire)
+        except Exception as error:
+            wire = self.direct.refuse(context, error)
+        return wire
+
+
+def is_usual(head: RequestHead) -> bool:
+    """Tells whether a head has nothing that a layer of the stack responds to."""
+    return _UNUSUAL.isdisjoint(head.headers)

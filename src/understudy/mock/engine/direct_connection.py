@@ -8,7 +8,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from understudy.mock.engine.connection import HttpConnection
-from understudy.mock.engine.direct import Continuation
 from understudy.mock.engine.recent_requests import ParsedRequest
 from understudy.mock.engine.request_head import Peer, RequestHead, path_and_query
 from understudy.mock.engine.response_sending import WireResponse
@@ -34,7 +33,7 @@ class DirectConnection(HttpConnection):
         self._is_between_messages = True
         self._completed: list[ParsedRequest | None] = []
         """The requests that were completed in this read; None for one that cannot come again."""
-        self._begun: Continuation | None = None
+        self._begun: ASGIApp | None = None
         """The response to the request that is about to be parsed, where its handler has to wait."""
         self._pieces: list[bytes] | None = None
         """The body of a request that may be responded to directly; None for any other."""

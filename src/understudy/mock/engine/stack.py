@@ -16,6 +16,7 @@ from understudy.mock.engine.dispatcher import Dispatcher, ResponseValidation, Ro
 from understudy.mock.engine.endpoint import Endpoint, endpoints
 from understudy.mock.engine.errors import ErrorResponses, Errors
 from understudy.mock.engine.fault_injection import FaultInjection
+from understudy.mock.engine.grouping import GroupedRequest, Groups
 from understudy.mock.engine.journaling import (
     Journaling,
     JournalMiddleware,
@@ -123,7 +124,6 @@ class Site:
             lambda app: Steps(app, enforce_quota, validate),
         ]
         self._stack = routed(operations, layers, self._dispatcher)
-        self._is_shared = config.shared is not None
         self._direct = Direct(
             self._journaling,
             RouteTable(self._stack, self._endpoints),
@@ -132,6 +132,9 @@ class Site:
             self._dispatcher,
             self._errors,
         )
+        self._groups = (
+            None if config.shared is None else Groups(self._direct, config.shared, self._stack)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
@@ -139,12 +142,14 @@ class Site:
 
     def respond(
         self, head: RequestHead, peer: Peer, body: bytes
-    ) -> WireResponse | Continuation | None:
+    ) -> WireResponse | Continuation | GroupedRequest | None:
         """Responds to an ordinary request in one call, as ``Direct.respond`` does.
 
-        Nothing can be said in one call where worlds are shared, as the store has to agree.
+        Where worlds are shared, the response is sent once the store has agreed.
         """
-        return None if self._is_shared else self._direct.respond(head, peer, body)
+        if self._groups is not None:
+            return self._groups.add(head, peer, body)
+        return self._direct.respond(head, peer, body)
 
 
 def _outermost(app: ASGIApp, journaling: Journaling, shared: SharedStore | None) -> ASGIApp:
@@ -172,6 +177,6 @@ class Served:
 
     def respond(
         self, head: RequestHead, peer: Peer, body: bytes
-    ) -> WireResponse | Continuation | None:
+    ) -> WireResponse | Continuation | GroupedRequest | None:
         """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
         return self.site.respond(head, peer, body)

@@ -8,6 +8,7 @@ again: handlers are functions of the request and the world, so nobody can tell.
 
 import asyncio
 from collections.abc import Iterable
+from itertools import count
 from time import perf_counter
 from typing import Protocol
 
@@ -33,6 +34,23 @@ _BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 
 _AT_ONCE = 3
 """Attempts that follow one another without waiting."""
+
+
+REFUSAL = "understudy.refusal"
+"""Key of the scope under which the problem is why a request could not be committed, or None."""
+
+
+async def back_off(attempt: int) -> None:
+    """Waits before an attempt, the longer the more there were.
+
+    Raises:
+        StoreUnavailable: There were too many.
+    """
+    if attempt == _MOST_ATTEMPTS:
+        msg = f"{_MOST_ATTEMPTS} attempts were in vain, as others kept changing this world."
+        raise StoreUnavailable(msg)
+    if attempt > _AT_ONCE:
+        await asyncio.sleep(_BACKOFF * attempt)
 
 
 class Superseded(BaseException):
@@ -122,18 +140,23 @@ class TransactionMiddleware:
         if scope["type"] != "http":
             return
         head = RequestHead.of(scope)
+        refusal: Problem | None = scope.get(REFUSAL)
         path = head.selection.path
         if path == HEALTH_PATH or path.startswith(CONSOLE_PATH):
             await self._without_store(scope, receive, send)
             return
         has_body = not _BODY_HEADERS.isdisjoint(head.headers)
         replayed = ReplayedReceive(receive, has_body=has_body)
-        try:
-            await self._serve(head, scope, replayed, send)
-        except Problem as problem:
-            replayed.rewind(None)
-            context = self._journaling.refuse(head, Peer.of(scope), problem)
-            await self._app(self._routed(context, scope), replayed, send)
+        if refusal is None:
+            try:
+                await self._serve(head, scope, replayed, send)
+            except Problem as problem:
+                refusal = problem
+            else:
+                return
+        replayed.rewind(None)
+        context = self._journaling.refuse(head, Peer.of(scope), refusal)
+        await self._app(self._routed(context, scope), replayed, send)
 
     async def _serve(
         self, head: RequestHead, scope: Scope, receive: "ReplayedReceive", send: Send
@@ -144,9 +167,8 @@ class TransactionMiddleware:
             Problem: None can be.
         """
         names: frozenset[str] = frozenset()
-        for attempt in range(_MOST_ATTEMPTS):
-            if attempt > _AT_ONCE:
-                await asyncio.sleep(_BACKOFF * attempt)
+        for attempt in count():
+            await back_off(attempt)
             transaction = None
             try:
                 selected = await self._store.prepare(head.selection)
@@ -162,8 +184,6 @@ class TransactionMiddleware:
             finally:
                 if transaction is not None:
                     transaction.end()
-        msg = f"{_MOST_ATTEMPTS} attempts were in vain, as others kept changing this world."
-        raise StoreUnavailable(msg)
 
     async def _attempt(
         self,
