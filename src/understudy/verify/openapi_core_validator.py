@@ -51,10 +51,10 @@ class OpenApiCoreValidator:
 
 
 class _Validators(SchemaValidatorsFactory):
-    """Makes the validator of each schema once.
+    """Keeps the validators of schemas, by the schema's place in the document.
 
     Args:
-        factory: The factory of the document's version; what it is asked for differs in the schema alone.
+        factory: The factory of the document's version; its other arguments are the same in every call.
     """
 
     def __init__(self, factory: SchemaValidatorsFactory) -> None:
@@ -70,7 +70,7 @@ class _Validators(SchemaValidatorsFactory):
 
 
 class _PathFinder(APICallPathFinder):
-    """Looks for the operation of each URL once."""
+    """Keeps the operations of URLs."""
 
     def __init__(self, spec: SchemaPath, base_url: str | None = None) -> None:
         super().__init__(spec, base_url)
