@@ -14,6 +14,7 @@ from check_jsonschema.cli.main_command import main as check_jsonschema
 from click.testing import CliRunner
 from tests import patient
 from tests.cli.conftest import PATIENCE, UNDERSTUDY
+from tests.drift.documents.edits import EDITS
 from tests.e2e.runner import Ran, Runner
 from tests.house.documentation import ROOT, blocks
 from tests.verify.packages import package
@@ -208,6 +209,50 @@ def test_drift_writes_the_differences_into_the_summary_and_ends_as_the_run_did(
     assert written == ["drift.html", "drift.json", "drift.md", "drift.sarif"]
     kept = ran.used["actions/cache/save"]["path"].split()
     assert all((tmp_path / name).is_file() for name in kept), kept
+
+
+def test_drift_compares_two_documents_without_a_target(act, tmp_path):
+    edit = next(it for it in EDITS if it.title == "a status is gone")
+    (tmp_path / "base.json").write_text(json.dumps(edit.before()))
+    (tmp_path / "changed.json").write_text(json.dumps(edit.after()))
+    ran = act(command="drift", options="--documents base.json changed.json")
+    assert ran.exit_code == 1, ran.log
+    assert "::error title=document-response-removed::" in ran.log
+    assert "breaks clients that read" in (Path(ran.outputs["reports"]) / "drift.md").read_text()
+    assert "actions/cache/save" not in ran.used
+
+
+GH = """#!/bin/sh
+echo "$@" >> gh.log
+case "$*" in *--paginate*) cat comments ;; esac
+"""
+
+
+@pytest.mark.parametrize(
+    "path", [it for it in WORKFLOWS if "Comment" in it.read_text()], ids=lambda path: path.stem
+)
+@pytest.mark.parametrize(
+    ("comments", "call"), [("", "pr comment 7 --body-file"), ("23\n", "--method PATCH")]
+)
+def test_a_workflow_replaces_its_own_comment(path, comments, call, tmp_path):
+    (job,) = yaml.safe_load(path.read_text())["jobs"].values()
+    step = next(it for it in job["steps"] if it.get("name") == "Comment on the pull request")
+    for name, content in (("gh", GH), ("comments", comments), ("report.md", "Nothing differs.")):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "gh").chmod(0o755)
+    variables = {
+        "MARK": step["env"]["MARK"],
+        "REPORT": "report.md",
+        "NUMBER": "7",
+        "GH_REPO": "a/b",
+    }
+    environment = {**os.environ, **variables, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["bash", "-e", "-c", step["run"]]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=PATIENCE)
+    last = (tmp_path / "gh.log").read_text().splitlines()[-1]
+    assert call in last
+    assert ("comments/23" in last) == bool(comments)
+    assert (tmp_path / "comment.md").read_text() == f"{variables['MARK']}\nNothing differs."
 
 
 def gitlab(
