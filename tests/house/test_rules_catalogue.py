@@ -70,6 +70,24 @@ NUMBERS = {
 """Switches that take a number: the least, the default and the most."""
 
 
+ERRORS = {
+    "disabled-profile-error": "404 disabled",
+    "invalid-member-error": "400 invalid_body",
+    "invalid-parameter-error": "400 invalid_parameter",
+    "invalid-token-error": "401 invalid_token",
+    "missing-scope-error": "403 insufficient_scope",
+    "missing-token-error": "401",
+    "picture-shape-error": "400 uncropped_image",
+    "picture-type-error": "400 unsupported_image",
+    "private-profile-error": "403 private_profile",
+    "unknown-address-error": "403 unknown_email",
+    "unknown-avatar-error": "404 avatar_not_found",
+    "unknown-profile-error": "404 profile_not_found",
+    "upload-size-error": "413 image_too_large",
+}
+"""Switches that take a status and an error code, with the default."""
+
+
 @pytest.fixture
 def rules():
     return load_rules(OPENAPI / "rules.yaml")
@@ -96,9 +114,10 @@ def test_a_statement_is_one_sentence_of_its_own(rules):
 
 def test_every_switch_has_the_options_that_the_code_asks_for(rules):
     entries = switches(rules).values()
-    assert {it.name: tuple(it.options) for it in entries if it.range is None} == SWITCHES
+    assert {it.name: tuple(it.options) for it in entries if it.values is None} == SWITCHES
     numbers = {
         it.name: (it.range.least, int(it.default), it.range.most) for it in entries if it.range
     }
     assert numbers == NUMBERS
+    assert {it.name: it.default for it in entries if it.error} == ERRORS
     assert all(switch.default == next(iter(switch.options)) for switch in switches(rules).values())

@@ -35,6 +35,7 @@ FACTS = Facts(
         Fact("upload-square", OTHERWISE, (), 1, DAY, "status 201"),
         Fact("avatar-email-status", OTHERWISE, (), 1, DAY, "status 202"),
         Fact("select-avatar", "as assumed", (), 4, DAY),
+        Fact("error-unknown-avatar", "410 gone", (), 3, DAY),
         Fact("qr-size-bounds", "1024", ("curl -i … # as anonymous: 400",), 2, DAY),
     ),
     unsettled=(Unsettled("guessing-slowed", "not permitted"),),
@@ -57,7 +58,11 @@ def test_a_file_of_a_version_that_did_not_say_how_sure_it_was_is_read(path: Path
 
 
 def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> None:
-    assert choices_of(FACTS, RULES) == {"avatar-delete-status": "200", "qr-largest-size": "1024"}
+    assert choices_of(FACTS, RULES) == {
+        "avatar-delete-status": "200",
+        "unknown-avatar-error": "410 gone",
+        "qr-largest-size": "1024",
+    }
 
 
 @pytest.mark.parametrize(
@@ -67,6 +72,7 @@ def test_a_fact_chooses_the_option_of_its_switch_and_no_other_fact_chooses() -> 
         ("reading: '200'", "reading: '201'", "no reading '201'"),
         ("as assumed", "'200'", "select-avatar has no reading '200'"),
         ("'1024'", "'4096'", "no reading '4096'. It has a number from 512 to 2048, or otherwise"),
+        ("410 gone", "500 gone", "no reading '500 gone'. It has 404 or 400 or 403"),
         ("seen: 2", "sean: 2", "sean"),
         ("requests: 7", "requests: many", "requests"),
         ("sure: seen twice", "sure: surely", "Invalid enum value 'surely'"),

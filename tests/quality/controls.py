@@ -29,14 +29,15 @@ SWITCHES = switches(RULES.values())
 
 
 def options() -> list[tuple[str, str]]:
-    """Returns every switch with every option, and one that takes a number with its ends."""
+    """Returns every switch with every option, of a number its ends, and of an error another one."""
     return [(switch.name, option) for switch in SWITCHES.values() for option in _options(switch)]
 
 
 def _options(switch: Switch) -> list[str]:
     numbers = switch.range
     ends = [] if numbers is None else [str(numbers.least), str(numbers.most)]
-    return list(dict.fromkeys([*switch.options, *ends]))
+    errors = [] if switch.error is None else [f"{switch.error.statuses[-1]} chosen_otherwise"]
+    return list(dict.fromkeys([*switch.options, *ends, *errors]))
 
 
 def others() -> list[tuple[str, str]]:

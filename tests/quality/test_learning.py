@@ -19,7 +19,7 @@ from understudy.interface.facts import Facts, facts_text
 from understudy.verify.learner import learn
 from understudy.verify.run import RunOptions
 
-CHOICES = at_random(3)
+CHOICES = at_random(4)
 RATE_LIMITS = "rate-limits"
 
 
@@ -35,7 +35,7 @@ def broken(choices: Mapping[str, str], facts: str, *rules: str) -> set[str]:
 
 
 def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> None:
-    choices = at_random(4)
+    choices = at_random(8)
     result = score(choices, learnt(choices))
     assert (result.wrong, result.open, result.strays) == ({}, {RATE_LIMITS}, set())
     assert result.once == set()

@@ -171,9 +171,9 @@ def _fault(fact: Fact, rules: Mapping[str, Rule]) -> str:
     readings = [*(switch.options if switch else [AS_ASSUMED]), OTHERWISE]
     if fact.reading in readings or (switch is not None and fact.reading in switch):
         return ""
-    if switch is not None and switch.range is not None:
+    if switch is not None and switch.values is not None:
         return (
-            f"{fact.rule} has no reading '{fact.reading}'. It has {switch.range}, or {OTHERWISE}."
+            f"{fact.rule} has no reading '{fact.reading}'. It has {switch.values}, or {OTHERWISE}."
         )
     hint = nearest(fact.reading, readings) or "."
     return f"{fact.rule} has no reading '{fact.reading}'{hint} It has {', '.join(readings)}."

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from msgspec import Struct, ValidationError, convert
 
 from understudy.errors import StartupError, nearest
+from understudy.interface.switch_values import ErrorForm, NumberRange
 from understudy.openapi.yaml_files import read_yaml
 
 _MARKS: dict[CodeType, tuple[str, ...]] = {}
@@ -50,42 +51,19 @@ class Option(Struct, frozen=True, forbid_unknown_fields=True):
     meaning: str
 
 
-class NumberRange(Struct, frozen=True, forbid_unknown_fields=True):
-    """The numbers that a switch takes instead of options.
-
-    Attributes:
-        least: The smallest.
-        most: The largest.
-        unit: What is counted, such as pixels.
-        step: The numbers are its multiples.
-    """
-
-    least: int
-    most: int
-    unit: str
-    step: int = 1
-
-    def __contains__(self, text: str) -> bool:
-        """Tells whether a text is one of the numbers, in decimal digits without leading zeros."""
-        if not text.isascii() or not text.isdecimal() or len(text) > len(str(self.most)):
-            return False
-        number = int(text)
-        is_within = self.least <= number <= self.most and number % self.step == 0
-        return is_within and str(number) == text
-
-    def __str__(self) -> str:
-        """Returns the range in words."""
-        steps = f" in steps of {self.step}" if self.step > 1 else ""
-        return f"a number from {self.least} to {self.most}{steps}"
-
-
 class SwitchEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A switch as the file writes it: with options, or with a range of numbers."""
+    """A switch as the file writes it: with options, a range of numbers, or a form of an error."""
 
     name: str
     default: str | int
     options: tuple[Option, ...] = ()
     range: NumberRange | None = None
+    error: ErrorForm | None = None
+
+    @property
+    def values(self) -> NumberRange | ErrorForm | None:
+        """The range or the form of errors that is taken instead of options; None of one with options."""
+        return self.range or self.error
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,14 +96,15 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A rule with several options, or a range of numbers, to choose from.
+    """A rule with several options, a range of numbers, or forms of an error, to choose from.
 
     Attributes:
         name: What ``--choose`` calls it.
-        options: Each option and what it means; of a switch with a range the default alone.
+        options: Each option and what it means; of a switch without options the default alone.
         default: The option in force unless another is chosen.
         rule: The id of the rule.
-        range: The numbers to choose from; None of a switch with options.
+        range: The numbers to choose from; None of another switch.
+        error: The statuses and error codes to choose from; None of another switch.
     """
 
     name: str
@@ -133,16 +112,24 @@ class Switch:
     default: str
     rule: str
     range: NumberRange | None = None
+    error: ErrorForm | None = None
+
+    @property
+    def values(self) -> NumberRange | ErrorForm | None:
+        """The range or the form of errors that is taken instead of options; None of one with options."""
+        return self.range or self.error
 
     def __contains__(self, option: str) -> bool:
-        """Tells whether the switch has an option, or takes a number."""
-        return option in (self.options if self.range is None else self.range)
+        """Tells whether the switch has an option, or takes a value."""
+        return option in (self.values or self.options)
 
     @property
     def offers(self) -> tuple[str, ...]:
         """Every choice, with its meaning."""
         if self.range is not None:
             return (f"{self.range} ({self.range.unit})",)
+        if self.error is not None:
+            return (f"{self.error}, such as {self.name}='{self.default}'",)
         return tuple(f"{self.name}={option} ({text})" for option, text in self.options.items())
 
 
@@ -196,7 +183,9 @@ def switch_of(entry: SwitchEntry, rule: str) -> Switch:
     options = {str(option.value): option.meaning for option in entry.options}
     if entry.range is not None:
         options = {default: entry.range.unit}
-    return Switch(entry.name, options, default, rule, entry.range)
+    elif entry.error is not None:
+        options = {default: "status and error code of the refusal"}
+    return Switch(entry.name, options, default, rule, entry.range, entry.error)
 
 
 def choose(switches: Mapping[str, Switch], texts: Iterable[str]) -> dict[str, str]:
@@ -220,7 +209,7 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
         raise StartupError(msg)
     if value not in switch:
         fault = f"{name} has no option {value!r}" if equals else f"{name} is given no option"
-        hint = nearest(value, list(switch.options)) if switch.range is None else ""
+        hint = nearest(value, list(switch.options)) if switch.values is None else ""
         msg = _with_offers(fault, hint, switch.offers)
         raise StartupError(msg)
     return name, value
@@ -261,6 +250,8 @@ def _fault(rule: Rule) -> str | None:
 def _switch_fault(entry: SwitchEntry) -> str | None:
     if entry.range is not None:
         return _range_fault(entry, entry.range)
+    if entry.error is not None:
+        return _error_fault(entry, entry.error)
     values = [str(option.value) for option in entry.options]
     if len(set(values)) != len(values) or not values[1:]:
         return f"the switch {entry.name!r} needs two options or more, each once"
@@ -277,6 +268,14 @@ def _range_fault(entry: SwitchEntry, numbers: NumberRange) -> str | None:
         return f"the range of {entry.name!r} needs two multiples of its step, the smaller first"
     if str(entry.default) not in numbers:
         return f"the default {entry.default!r} of {entry.name!r} is not {numbers}"
+    return None
+
+
+def _error_fault(entry: SwitchEntry, form: ErrorForm) -> str | None:
+    if entry.options:
+        return f"the switch {entry.name!r} has options and errors; give one of them"
+    if str(entry.default) not in form:
+        return f"the default {entry.default!r} of {entry.name!r} is not {form}"
     return None
 
 

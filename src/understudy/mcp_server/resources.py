@@ -59,7 +59,7 @@ def _rules() -> str:
         ],
         "switches": {
             name: {
-                "options": list(switch.options) if switch.range is None else str(switch.range),
+                "options": list(switch.options) if switch.values is None else str(switch.values),
                 "default": switch.default,
             }
             for name, switch in switches(rules).items()

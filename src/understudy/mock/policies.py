@@ -18,6 +18,7 @@ from understudy.mock.engine import (
 from understudy.mock.engine.cors import Cors
 from understudy.mock.engine.forms import form_members
 from understudy.mock.engine.policies import Choices, Policies
+from understudy.mock.error_choices import chosen_refusal
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     security.authorize: (
@@ -39,6 +40,12 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     form_members: ("token-repeated-field",),
     errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
+    chosen_refusal: (
+        *("error-no-token", "error-invalid-token", "error-missing-scope"),
+        *("error-unknown-profile", "error-private-profile", "error-unknown-avatar"),
+        *("error-unknown-address", "error-picture-type", "error-picture-shape"),
+        *("error-upload-size", "error-invalid-member", "error-invalid-parameter"),
+    ),
 }
 """Each function of the engine, and the rules of ``rules.yaml`` that it holds for this service."""
 
@@ -80,6 +87,7 @@ POLICIES: Final = Policies(
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
     drops_unknown_members=_drops_unknown_members,
+    refusal=chosen_refusal,
     quota_advice="start the mock with --choose rate-limits=warn",
 )
 """The switches of ``rules.yaml`` that the engine's mechanisms obey."""

@@ -20,7 +20,7 @@ from understudy.interface.facts import (
     Unsettled,
     sureness,
 )
-from understudy.interface.rules import Rule, SwitchEntry
+from understudy.interface.rules import Rule, SwitchEntry, switch_of
 from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Event, Exchanged
 from understudy.verify.history import History
@@ -92,7 +92,7 @@ class Learner:
         """Yields each rule whose answer one exchange shows, with the sender of the exchange."""
         for rule, options in self.shown.items():
             exchanges = [each for shown in options.values() for each in shown]
-            if len(exchanges) == 1:
+            if len(exchanges) == 1 and rule in run.evaluator.rules:
                 yield rule, exchanges[0].source
         by_number = {each.number: each for each in run.exchanges}
         for rule, record in run.evaluator.records.items():
@@ -211,7 +211,7 @@ def fact_of_switch(
         seen: The number of exchanges.
         day: The day.
     """
-    is_option = option in {str(each.value) for each in switch.options}
+    is_option = option in switch_of(switch, rule)
     return Fact(
         rule=rule,
         reading=option if is_option else OTHERWISE,

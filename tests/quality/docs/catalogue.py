@@ -75,8 +75,8 @@ def _options(switch: Switch) -> str:
     lines = []
     for value, meaning in switch.options.items():
         name = f"**`{value}`**" if value == switch.default else code(value)
-        numbers = f" ({switch.range})" if switch.range else ""
-        lines.append(f"- {name}: {meaning}{numbers}")
+        values = f" ({switch.values})" if switch.values else ""
+        lines.append(f"- {name}: {meaning}{values}")
     return "\n".join(lines)
 
 

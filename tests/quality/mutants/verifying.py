@@ -14,6 +14,7 @@ from tests.quality.mutants import (
     avatars,
     callers,
     edited_profiles,
+    error_codes,
     flows,
     generous,
     implicit,
@@ -66,6 +67,7 @@ MODULES = (
     sequences,
     relations,
     texts,
+    error_codes,
 )
 """Named, so that importing this registers every mutant."""
 

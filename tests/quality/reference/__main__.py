@@ -56,6 +56,7 @@ def told(addresses: Addresses) -> dict[str, dict[str, object] | str]:
             "no_auth_token": people.NO_AUTH_TOKEN.value,
             "other_access_token": people.OTHER_TOKEN.value,
             "private_access_token": people.PRIVATE_TOKEN.value,
+            "disabled_access_token": people.DISABLED_TOKEN.value,
             "api_key": people.API_KEY.value,
         },
         "application": {**_application(people.BEACON, owner), "name": people.BEACON.name},

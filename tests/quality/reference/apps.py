@@ -33,6 +33,7 @@ COUNTED = {
 """What the rate limits are for (interface, Limits): all but the avatar operations."""
 
 
+REFUSED = {"$ref": "#/components/responses/Refused"}
 AVATAR = "/me/avatars/{imageHash}"
 ASSIGNMENT = "/me/avatars/{imageId}/email"
 STATUSES = {
@@ -80,10 +81,20 @@ def _document() -> ResponseReturnValue:
         if chose(switch, option):
             responses = document["paths"][path][method]["responses"]
             responses[new] = responses[old]
+    for operation in (each for item in document["paths"].values() for each in item.values()):
+        if "responses" in operation:
+            chosen = dict.fromkeys(_chosen_error_statuses(), REFUSED)
+            operation["responses"] = {**chosen, **operation["responses"]}
     drawing = document["paths"]["/qr-code/{sha256_hash}"]["get"]["parameters"]
     size = next(parameter for parameter in drawing if parameter["name"] == "size")
     size["schema"]["maximum"] = number("qr-largest-size", size["schema"]["maximum"])
     return {**document, "servers": [{"url": service().addresses.base_url}]}
+
+
+def _chosen_error_statuses() -> set[str]:
+    """Returns the statuses that the operator gave to refusals."""
+    choices = service().options.choices
+    return {text[:3] for name, text in choices.items() if name.endswith("-error")}
 
 
 def _begin() -> ResponseReturnValue | None:

@@ -134,7 +134,8 @@ def _check_avatar(user_id: str, image_id: str) -> None:
 
 def _check_email(user_id: str, email_hash: str) -> None:
     if not service().state.owns_email(user_id, email_hash):
-        refuse(f"The account has no e-mail with the hash {email_hash!r}.")
+        message = f"The account has no e-mail with the hash {email_hash!r}."
+        refuse(message, switch="unknown-address-error")
 
 
 def _uploaded() -> bytes:
@@ -148,7 +149,8 @@ def _uploaded() -> bytes:
     largest = number("upload-largest", len(content))
     if len(content) > largest:
         message = f"The picture has {len(content)} bytes; {largest} are the most."
-        raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", message)
+        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        raise Refused(status, "too_large", message, switch="upload-size-error")
     return content
 
 
@@ -158,14 +160,22 @@ def _media_type(content: bytes) -> str:
     try:
         with Image.open(BytesIO(content), formats=list(formats)) as image:
             image.load()
+            _check_shape(image)
             return formats[str(image.format)]
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         message = f"data is no picture of these kinds: {', '.join(formats)}."
-        refuse(message)
+        refuse(message, switch="picture-type-error")
+
+
+def _check_shape(image: Image.Image) -> None:
+    """Refuses what is not square, if the operator says how: any shape is as good to the reference."""
+    is_refused = "picture-shape-error" in service().options.choices
+    if is_refused and image.width != image.height:
+        refuse("The picture is not square.", switch="picture-shape-error")
 
 
 def _refuse_unknown(image_id: str) -> NoReturn:
-    refuse_missing(f"There is no avatar {image_id!r}.")
+    refuse_missing(f"There is no avatar {image_id!r}.", switch="unknown-avatar-error")
 
 
 def _rendered(avatar: Avatar, chosen_email: str | None) -> Json:

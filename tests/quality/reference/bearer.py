@@ -70,6 +70,7 @@ def _check(token: AccessToken, scope: Scope) -> None:
             "insufficient_scope",
             f"The access token lacks the scope {scope}.",
             {"WWW-Authenticate": challenge},
+            switch="missing-scope-error",
         )
 
 
@@ -81,4 +82,5 @@ def _refuse_unauthorized(message: str, error: str | None) -> NoReturn:
         error or "unauthorized",
         message,
         {"WWW-Authenticate": challenge},
+        switch="missing-token-error" if error is None else "invalid-token-error",
     )

@@ -29,5 +29,5 @@ def strings(allowed: Iterable[str], *, is_open: bool = False) -> dict[str, str]:
         if name not in names:
             refuse(f"{name} cannot be set here; what can: {', '.join(names)}.")
         if not isinstance(value, str):
-            refuse(f"{name} must be a string.")
+            refuse(f"{name} must be a string.", switch="invalid-member-error")
     return body

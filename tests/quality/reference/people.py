@@ -1,4 +1,4 @@
-"""Four invented people, their applications and the tokens that exist from the start.
+"""Five invented people, their applications and the tokens that exist from the start.
 
 The values are fixed, and no secret of anything: so ``target.toml`` can name them.
 """
@@ -134,7 +134,18 @@ TAMSIN = Account(
     registered=datetime(2025, 10, 1, tzinfo=UTC),
     is_private=True,
 )
-ACCOUNTS = (ISOLDE, BRAM, NOOR, TAMSIN)
+OSRIC = Account(
+    user_id="7005",
+    username="osric",
+    password="a bell without a clapper",
+    blog_id="88005",
+    slug="osric-fallowmere",
+    emails=("osric@fallowmere.example",),
+    texts=dict.fromkeys(BRAM.texts, "") | {"display_name": "Osric Fallowmere"},
+    registered=datetime(2025, 10, 2, tzinfo=UTC),
+    is_disabled=True,
+)
+ACCOUNTS = (ISOLDE, BRAM, NOOR, TAMSIN, OSRIC)
 
 BEACON = Application(
     client_id="3101",
@@ -174,6 +185,7 @@ OTHER_TOKEN = _token("bram-full", BRAM, *Scope)
 AUTH_ONLY_TOKEN = _token("isolde-auth-only", ISOLDE, Scope.AUTH)
 EXPIRED_TOKEN = replace(_token("isolde-expired", ISOLDE, *Scope), expires=FOUNDED)
 PRIVATE_TOKEN = _token("tamsin-full", TAMSIN, *Scope)
+DISABLED_TOKEN = _token("osric-full", OSRIC, *Scope)
 TOKENS = (
     FULL_TOKEN,
     READ_ONLY_TOKEN,
@@ -182,6 +194,7 @@ TOKENS = (
     NO_AUTH_TOKEN,
     EXPIRED_TOKEN,
     PRIVATE_TOKEN,
+    DISABLED_TOKEN,
 )
 
 

@@ -2,6 +2,7 @@
 
 from html import escape
 from http import HTTPStatus
+from typing import NoReturn
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
@@ -31,8 +32,8 @@ def lookup(identifier: str) -> ResponseReturnValue:
     """Shows a person: everything to whoever brings a token, the public part to others."""
     caller = bearer.optional()
     shown = found(identifier)
-    if shown is None:
-        refuse_missing(f"There is no profile for {identifier!r}.")
+    if shown is None or shown.account.is_disabled:
+        _refuse_unknown(identifier)
     _check_visible(shown, caller, identifier)
     body = full(shown) if caller else public(shown, service().addresses)
     # what a token sees must not be kept for those who have none (RFC 9111, 4.1)
@@ -43,7 +44,10 @@ def lookup(identifier: str) -> ResponseReturnValue:
 def own() -> ResponseReturnValue:
     """Shows callers their own profile, as any token sees it."""
     token = bearer.required(Scope.READ)
-    return dict(full(service().state.shown(token.user_id)))
+    shown = service().state.shown(token.user_id)
+    if shown.account.is_disabled:
+        refuse_missing("The profile is disabled.", switch="disabled-profile-error")
+    return dict(full(shown))
 
 
 @profiles.patch("/me/profile")
@@ -68,7 +72,7 @@ def associated_email() -> ResponseReturnValue:
 def page(slug: str) -> ResponseReturnValue:
     """Shows the page that ``profile_url`` leads to."""
     shown = service().state.named(slug)
-    if shown is None or shown.account.is_private:
+    if shown is None or shown.account.is_private or shown.account.is_disabled:
         refuse_missing(f"There is no profile for {slug!r}.")
     name = escape(shown.account.texts["display_name"] or shown.account.slug)
     return Response(f"<!doctype html><title>{name}</title><h1>{name}</h1>", mimetype="text/html")
@@ -92,8 +96,13 @@ def _check_visible(shown: Shown, caller: bearer.Credential, identifier: str) -> 
     if not shown.account.is_private or is_owner:
         return
     if chose("private-profile-lookup", "403"):
-        raise Refused(HTTPStatus.FORBIDDEN, "private", "The profile is private.")
-    refuse_missing(f"There is no profile for {identifier!r}.")
+        message = "The profile is private."
+        raise Refused(HTTPStatus.FORBIDDEN, "private", message, switch="private-profile-error")
+    _refuse_unknown(identifier)
+
+
+def _refuse_unknown(identifier: str) -> NoReturn:
+    refuse_missing(f"There is no profile for {identifier!r}.", switch="unknown-profile-error")
 
 
 def profile_url(shown: Shown, addresses: Addresses) -> str:

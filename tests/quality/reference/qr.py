@@ -89,7 +89,8 @@ def drawn(text: str, size: int, *, has_dots: bool, icon: Image.Image | None) -> 
 def _size(text: str) -> int:
     largest = number("qr-largest-size", LARGEST)
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(largest))):
-        refuse(f"size is {text!r}; send a whole number of pixels.")
+        message = f"size is {text!r}; send a whole number of pixels."
+        refuse(message, switch="invalid-parameter-error")
     if not 1 <= int(text) <= largest:
         refuse(f"size is {text}; send 1 to {largest} pixels.")
     return int(text)

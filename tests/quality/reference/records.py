@@ -45,6 +45,7 @@ class Account:
         contact_info: None unless they made it public.
         edited: When they last edited the profile.
         is_private: Whether nobody but them may look the profile up.
+        is_disabled: Whether they switched the profile off, so that there is none.
     """
 
     user_id: str
@@ -62,6 +63,7 @@ class Account:
     registered: datetime
     edited: datetime | None = None
     is_private: bool = False
+    is_disabled: bool = False
 
     @property
     def hashes(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from flask import Response
 from flask.typing import ResponseReturnValue
+from tests.quality.reference.service import service
 from werkzeug.exceptions import HTTPException
 
 
@@ -23,28 +24,39 @@ class Refused(Exception):
         code: str,
         message: str,
         headers: Mapping[str, str] | None = None,
+        *,
+        switch: str = "",
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
         self.headers = dict(headers or {})
+        self.switch = switch
 
 
-def refuse(message: str, code: str = "invalid_request") -> NoReturn:
-    """Refuses a request that its sender must mend."""
-    raise Refused(HTTPStatus.BAD_REQUEST, code, message)
+def refuse(message: str, code: str = "invalid_request", *, switch: str = "") -> NoReturn:
+    """Refuses a request that its sender must mend.
+
+    Args:
+        message: What is wrong.
+        code: The error code.
+        switch: The switch by which the operator may choose another status and code.
+    """
+    raise Refused(HTTPStatus.BAD_REQUEST, code, message, switch=switch)
 
 
-def refuse_missing(message: str) -> NoReturn:
+def refuse_missing(message: str, *, switch: str = "") -> NoReturn:
     """Refuses to answer for something that is not there."""
-    raise Refused(HTTPStatus.NOT_FOUND, "not_found", message)
+    raise Refused(HTTPStatus.NOT_FOUND, "not_found", message, switch=switch)
 
 
 def as_error(refused: Refused) -> ResponseReturnValue:
-    """Answers by the Error schema (interface, Errors)."""
-    body = {"error": refused.message, "code": refused.code}
-    return body, refused.status, refused.headers
+    """Answers by the Error schema (interface, Errors), in the status and code of the operator."""
+    chosen = service().options.choices.get(refused.switch, f"{refused.status:d} {refused.code}")
+    status, _, code = chosen.partition(" ")
+    body = {"error": refused.message, **({"code": code} if code else {})}
+    return body, int(status), refused.headers
 
 
 def as_oauth_error(refused: Refused) -> ResponseReturnValue:

@@ -85,6 +85,8 @@ def _choice(switch: Switch, option: str, rule: Rule) -> dict[str, Any]:
         "status": rule.status,
         "why": rule.why,
     }
+    if switch.error is not None:
+        return {**listed, "error": to_builtins(switch.error)}
     return listed if switch.range is None else {**listed, "range": to_builtins(switch.range)}
 
 

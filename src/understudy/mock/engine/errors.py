@@ -44,11 +44,14 @@ class ErrorResponses:
         if problem is None:
             _log.error("%s %s failed inside the mock", context.method, context.path, exc_info=error)
             problem = _failure(error)
+        endpoint = context.endpoint
+        if endpoint is not None and context.choices:
+            problem = endpoint.api.policies.refusal(context.choices, problem)
         context.refused(problem)
         response = self._response(context, problem)
         extra = context.extra_headers
-        if context.endpoint is not None:
-            extra = context.endpoint.errors.headers(response.status, extra)
+        if endpoint is not None:
+            extra = endpoint.errors.headers(response.status, extra)
         return encode(response, extra)
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:

@@ -7,15 +7,25 @@ by the code that builds an ``Api``.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from understudy.errors import Problem
+
 Choices = Mapping[str, str]
 """Switch name to the option in force for a request."""
 
 Policy = Callable[[Choices], bool]
 
 
+RefusalPolicy = Callable[[Choices, Problem], Problem]
+
+
 def never(_choices: Choices) -> bool:
     """Returns False whatever is chosen."""
     return False
+
+
+def as_raised(_choices: Choices, problem: Problem) -> Problem:
+    """Returns a refusal as it was raised, whatever is chosen."""
+    return problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,7 @@ class Policies:
             authentication is treated as no token, instead of 401.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
             of 400.
+        refusal: Gives a refusal the status and the code that are chosen for it.
         quota_advice: What a 429 advises, besides the call that resets the count.
     """
 
@@ -41,6 +52,7 @@ class Policies:
     ignores_scopes: Policy = never
     ignores_invalid_token: Policy = never
     drops_unknown_members: Policy = never
+    refusal: RefusalPolicy = as_raised
     quota_advice: str = "wait"
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from understudy.deployments.exchange import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import QR_CODE, TOKEN, UPLOAD_AVATAR
-from understudy.interface.rules import NumberRange
+from understudy.interface.switch_values import NumberRange
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import TOO_MANY, Condition, proven
 from understudy.verify.conditions import is_get, is_public_profile, may_manage

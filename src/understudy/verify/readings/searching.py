@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from understudy.interface.rules import NumberRange
+from understudy.interface.switch_values import NumberRange
 
 
 @dataclass(frozen=True, slots=True)

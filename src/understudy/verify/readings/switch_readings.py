@@ -4,8 +4,7 @@ A reading is a pure function of an exchange and what was exchanged before, as a 
 experiments and recorded traffic settle the same questions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from hashlib import md5
 from typing import Final
 
@@ -22,7 +21,7 @@ from understudy.interface.operations import (
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
-from understudy.verify.checks import TOO_MANY, Condition
+from understudy.verify.checks import TOO_MANY
 from understudy.verify.conditions import (
     is_anonymous,
     is_public_profile,
@@ -39,7 +38,9 @@ from understudy.verify.rate_limit_history import (
     is_too_many,
     nothing_was_left,
 )
+from understudy.verify.readings.error_readings import ERROR_READINGS
 from understudy.verify.readings.precedence import refuses_the_address, refuses_the_avatar
+from understudy.verify.readings.switch_reading import Read, SwitchReading
 from understudy.verify.readings.windows import (
     began_with_a_request,
     ends_with_the_hour,
@@ -57,38 +58,8 @@ from understudy.verify.rules.bearer import (
 from understudy.verify.rules.lookups import is_private_profile
 from understudy.verify.rules.token_requests import uses_basic_authentication
 
-Read = Callable[[Exchange], str]
-"""Returns the option that an exchange shows; a status that is none is what the deployment does."""
-
 WEBP: Final = b"RIFF"
 """The first bytes of a WebP file."""
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchReading:
-    """A way in which exchanges show an option of a switch.
-
-    Attributes:
-        rule: Id of the rule that has the switch.
-        operations: Where it shows.
-        when: What must hold of an exchange before it shows anything.
-        read: The option that it shows.
-    """
-
-    rule: str
-    operations: tuple[str, ...]
-    when: tuple[Condition, ...]
-    read: Read
-
-    def option(self, exchange: Exchange, history: History) -> str | None:
-        """Returns the option that an exchange shows; None where it shows none."""
-        if exchange.operation not in self.operations:
-            return None
-        if exchange.status == TOO_MANY and self.rule != RATE_LIMITS:
-            return None
-        if not all(condition(exchange, history) for condition in self.when):
-            return None
-        return self.read(exchange)
 
 
 def _status(exchange: Exchange) -> str:
@@ -195,7 +166,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
         _by_success("ignored", "enforced"),
     ),
     SwitchReading("token-credentials-in-form", (TOKEN,), (uses_basic_authentication,), _of_basic),
-    SwitchReading(RATE_LIMITS, COUNTED, (is_too_many,), lambda _exchange: "on"),
+    SwitchReading(RATE_LIMITS, COUNTED, (is_too_many,), lambda _exchange: "on", is_of_limits=True),
     SwitchReading(
         WINDOW_RULE,
         COUNTED,
@@ -217,6 +188,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
         (has_count_headers, nothing_was_left, is_served, succeeded),
         lambda _exchange: "warn",
     ),
+    *ERROR_READINGS,
 )
 """The exchanges that show an option of each switch of ``rules.yaml``."""
 

@@ -16,6 +16,7 @@ from understudy.verify.rules import (
     code_grant,
     consent,
     definition,
+    error_codes,
     implicit_grant,
     lookups,
     own_profile,
@@ -76,6 +77,7 @@ SECTIONS = (
     token_info,
     password_grant,
     token_lifetimes,
+    error_codes,
     rate_limits,
     rate_limit_counts,
 )

@@ -166,7 +166,10 @@ def unknown_avatar_is_refused_before_the_address(
     return expect_status(exchange, 404)
 
 
-@probe("avatar-unknown-404", "avatar-email-both-unknown", needs=("owner", "writes"))
+@probe(
+    *("avatar-unknown-404", "avatar-email-both-unknown", "error-unknown-avatar"),
+    needs=("owner", "writes"),
+)
 def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     """Changes, deletes and assigns an avatar that does not exist, also for an unknown address."""
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})

@@ -221,7 +221,7 @@ def upload_for_foreign_address_is_refused(exchange: Exchange, _history: History)
 @probe(
     *("avatar-list-of-caller", "avatar-members", "rating-values", "updated-date-utc"),
     *("json-bodies", "scope-per-operation", "unknown-selected-email-hash"),
-    "avatar-selected-for-email",
+    *("avatar-selected-for-email", "error-unknown-address"),
     needs=("owner",),
 )
 def lists_for_every_address(client: ProbeClient) -> Parts:

@@ -211,7 +211,7 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
 
 @probe(
     *("avatar-email-assign", "avatar-email-status", "avatar-email-hash-required"),
-    *("avatar-selected-for-email", "avatar-email-unknown-hash"),
+    *("avatar-selected-for-email", "avatar-email-unknown-hash", "error-unknown-address"),
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:

@@ -239,7 +239,10 @@ def uploads_of_every_type(client: ProbeClient) -> Parts:
         yield avatars(client)
 
 
-@probe("upload-square", "upload-image-types", needs=("owner", "writes", "uploads"))
+@probe(
+    *("upload-square", "upload-image-types", "error-picture-type", "error-picture-shape"),
+    needs=("owner", "writes", "uploads"),
+)
 def uploads_that_are_refused(client: ProbeClient) -> Parts:
     """Uploads what is not a picture, a BMP, and two pictures that are not square."""
     yield upload(client, picture(size=(96, 64)), select_avatar="false")
@@ -256,7 +259,7 @@ def uploads_without_multipart(client: ProbeClient) -> Parts:
     yield client.send("POST", "/me/avatars", "owner", form={"data": "a"}, headers=headers)
 
 
-@probe("upload-size-limit", needs=("owner", "writes", "uploads"))
+@probe("upload-size-limit", "error-upload-size", needs=("owner", "writes", "uploads"))
 def huge_upload(client: ProbeClient) -> None:
     """Uploads more than ten mebibytes."""
     upload(client, picture() + bytes(TOO_LARGE + 2 * ENVELOPE), select_avatar="false")

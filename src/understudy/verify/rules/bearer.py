@@ -160,7 +160,7 @@ def tokens_elsewhere(client: ProbeClient) -> Parts:
     yield client.get("/me/profile", query={"access_token": token})
 
 
-@probe("me-needs-oauth-token", "error-shape", "error-members")
+@probe("me-needs-oauth-token", "error-shape", "error-members", "error-invalid-token")
 def reads_without_oauth_token(client: ProbeClient) -> Parts:
     """Reads the account without a token that opens it."""
     yield client.get("/me/profile")
@@ -179,7 +179,7 @@ def changes_without_oauth_token(client: ProbeClient) -> Parts:
             yield from _every_change(client, who)
 
 
-@probe("scope-per-operation", "error-members", needs=("auth_only",))
+@probe("scope-per-operation", "error-missing-scope", "error-members", needs=("auth_only",))
 def reads_without_scope(client: ProbeClient) -> Parts:
     """Reads with a token that lets its owner sign in and no more."""
     yield client.get("/me/profile", "auth_only")

@@ -260,6 +260,7 @@ def lookups_of_unusual_spellings(client: ProbeClient) -> Parts:
 @probe(
     *("profile-unknown-404", "error-members", "error-shape", "profile-lookup-statuses"),
     *("rate-limit-headers", "rate-limit-counted-operations", "rate-limit-window"),
+    "error-unknown-profile",
 )
 def lookups_of_unknown_identifiers(client: ProbeClient) -> Parts:
     """Looks up a slug, a hash and an identifier beyond ASCII that do not exist."""
@@ -275,7 +276,7 @@ def lookups_by_parts_of_a_name(client: ProbeClient) -> Parts:
     yield client.get(f"/profiles/{client.known.own_hashes[0][:32]}")
 
 
-@probe("profile-private", needs=("private_slug",))
+@probe("profile-private", "error-private-profile", needs=("private_slug",))
 def lookups_of_private_profile(client: ProbeClient) -> Parts:
     """Looks a private profile up anonymously, as another account and as its owner."""
     for who in ("anonymous", "other", "private"):

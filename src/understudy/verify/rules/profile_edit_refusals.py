@@ -145,7 +145,7 @@ def edits_of_other_members(client: ProbeClient) -> Parts:
         yield client.get("/me/profile", "owner")
 
 
-@probe("profile-patch-strings", needs=("owner", "writes"))
+@probe("profile-patch-strings", "error-invalid-member", needs=("owner", "writes"))
 def edits_with_other_types(client: ProbeClient) -> Parts:
     """Tries each member with a value of another type."""
     values: tuple[object, ...] = (7, None, True, ["a"], {"a": "b"}, 1.5, 0)

@@ -90,7 +90,7 @@ def schemes_in_other_case(client: ProbeClient) -> Parts:
         yield client.get(path, headers={"authorization": f"{scheme} {token}"})
 
 
-@probe("unauthorized-challenge", "me-needs-oauth-token")
+@probe("unauthorized-challenge", "me-needs-oauth-token", "error-no-token")
 def reads_without_credentials(client: ProbeClient) -> Parts:
     """Reads the avatars and the own profile without credentials."""
     for path in ("/me/avatars", "/me/profile"):
