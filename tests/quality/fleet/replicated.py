@@ -175,7 +175,8 @@ class ReplicatedMock:
             transaction = await store.begin(frozenset({DEFAULT}))
             try:
                 result = change()
-                await transaction.commit(context)
+                transaction.add(context)
+                await transaction.commit()
             except Superseded as reason:
                 if reason.problem is not None:
                     raise reason.problem from None

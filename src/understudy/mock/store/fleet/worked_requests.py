@@ -28,7 +28,7 @@ class WorkedRequest(NamedTuple):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The request as the store is told of it."""
+        """The part of the message to the store that is about this request."""
         context = self.context
         return {
             "entry": journal_row(context) if self.is_own else b"",
