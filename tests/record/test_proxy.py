@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import ssl
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -73,11 +75,55 @@ def test_another_host_that_begins_like_the_deployment_is_left_alone():
     assert location == f"{RESOURCE}.evil.example/"
 
 
-def test_a_cookie_is_one_that_a_browser_takes_from_the_proxy():
-    cookie = "session=s; Domain=.staging.example; Path=/; Secure; HttpOnly; SameSite=None"
+def test_an_address_that_a_page_sends_back_is_the_deployment_s_again(session):
+    own, app = quote(f"{AUTH_PROXY}/consent?a=b"), quote(f"{APP}/", safe="")
+    next_page = quote(f"{AUTHORIZATION}/consent?a=b", safe="")
+    session.request("GET", f"{AUTH_PROXY}/sign-in?next={own}&redirect_uri={app}&x=%7e+")
+    assert sent(session).url.query.decode() == f"next={next_page}&redirect_uri={app}&x=%7e+"
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    content = f"next={AUTH_PROXY}/consent&other={AUTH_PROXY}0/&x=%7e+"
+    session.request("POST", f"{AUTH_PROXY}/sign-in", headers=form, content=content)
+    consent = quote(f"{AUTHORIZATION}/consent", safe="")
+    assert sent(session).content.decode() == f"next={consent}&other={AUTH_PROXY}0/&x=%7e+"
+
+
+@pytest.mark.parametrize(
+    ("cookie", "taken"),
+    [
+        (
+            "session=s; Domain=.staging.example; Path=/; Secure; HttpOnly; SameSite=None",
+            "session=s; Path=/; HttpOnly; SameSite=Lax",
+        ),
+        ("session=s;secure ;SameSite = none; Partitioned", "session=s; SameSite=Lax"),
+        ("__Host-session=s; Path=/; Secure", "__Host-session=s; Path=/; Secure"),
+        ("secure=domain; Path=/; SameSite=Strict", "secure=domain; Path=/; SameSite=Strict"),
+    ],
+)
+def test_a_cookie_is_one_that_a_browser_takes_from_the_proxy(cookie, taken):
     with proxied(AnsweringDeployment(200, set_cookie=cookie)) as session:
         fields = session.request("GET", f"{AUTH_PROXY}/sign-in").headers
-    assert fields["set-cookie"] == "session=s; Path=/; HttpOnly; SameSite=Lax"
+    assert fields["set-cookie"] == taken
+
+
+def test_a_page_s_policy_names_the_proxy_and_does_not_demand_https():
+    policy = f"default-src 'self' {RESOURCE}; upgrade-insecure-requests; frame-ancestors 'none'"
+    with proxied(AnsweringDeployment(200, content_security_policy=policy)) as session:
+        fields = session.request("GET", f"{AUTH_PROXY}/sign-in").headers
+    assert fields["content-security-policy"] == (
+        f"default-src 'self' {PROXY}; frame-ancestors 'none'"
+    )
+
+
+def test_a_certificate_that_is_not_trusted_is_said_with_what_to_do():
+    def refuse(_request: httpx.Request, _response: httpx.Response) -> httpx.Response:
+        msg = "canary"
+        raise httpx.ConnectError(msg) from ssl.SSLCertVerificationError(msg)
+
+    with proxied(MockedDeployment(refuse)) as session:
+        response = session.request("GET", f"{PROXY}/v3/profiles/ada")
+    assert response.status_code == 502
+    assert "certificate is not trusted" in response.json()["error"]
+    assert "SSL_CERT_FILE" in response.json()["error"]
 
 
 def test_the_sign_in_form_is_posted_from_the_deployment_s_own_page(session):

@@ -160,7 +160,7 @@ class StandInPeople:
         self._accounts |= {each.hash: _avatars_of(each) for each in owners.values()}
 
     def _has_changed(self, account: SeenAccount) -> bool:
-        """Tells whether the deployment shows other avatars of an account than the mock was told."""
+        """Returns True if an account's avatars have changed since the mock was given them."""
         return bool(account.hash) and self._accounts.get(account.hash) != _avatars_of(account)
 
     def _name(self, hashed: str) -> None:

@@ -9,7 +9,7 @@ import orjson
 
 from understudy.cli.status_colours import COLOURS
 from understudy.mock.engine.journaling import RequestListener
-from understudy.mock.engine.masking import masked_query
+from understudy.mock.engine.masking import masked_query, secret_names
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.settings import Log
@@ -41,7 +41,7 @@ def log_lines(log: Log, write: Write, *, is_terminal: bool) -> RequestListener |
 
 
 def _target(context: RequestContext) -> str:
-    query = masked_query(context.query.decode("latin-1"))
+    query = masked_query(context.query.decode("latin-1"), secret_names(context))
     return printable(f"{context.path}?{query}" if query else context.path)
 
 

@@ -3,6 +3,7 @@
 The one list of them: logs, journals, reports and recordings mask by it, each in its own way.
 """
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 SECRET_NAMES: Final = frozenset(
@@ -13,8 +14,11 @@ SECRET_NAMES: Final = frozenset(
 )
 """Names of JSON members, form fields and query parameters.
 
-``code`` is a secret in a query or a form; in the JSON of an error it is a word for programs.
+``code`` is a secret in the messages of an authorization server, save in the JSON of an error.
 """
+
+SECRET_NAMES_OF_RESOURCES: Final[AbstractSet[str]] = SECRET_NAMES - {"code"}
+"""The same of a resource API, where ``code`` is a word: of an error, a language, a country."""
 
 SECRET_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 """Names of headers, in lower case."""

@@ -1,6 +1,5 @@
 """Rewrites the header fields of requests and responses that pass the proxy."""
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -31,11 +30,11 @@ _WITH_ADDRESSES: Final = frozenset(
     }
 )
 
-_COOKIE_DOMAIN: Final = re.compile(r"; *domain=[^;]*", re.IGNORECASE)
-_COOKIE_SECURE: Final = re.compile(r"; *secure(?=;|$)", re.IGNORECASE)
-_COOKIE_CROSS_SITE: Final = re.compile(r"(; *samesite=)none", re.IGNORECASE)
-_BOUND_COOKIES: Final = ("__Secure-", "__Host-")
+_BOUND_COOKIES: Final = ("__secure-", "__host-")
 """Cookie names that demand ``Secure``, which browsers take from a loopback address."""
+
+_OF_HTTPS: Final = frozenset({"upgrade-insecure-requests", "block-all-mixed-content"})
+"""Directives of a content security policy that keep a page from what is served over http."""
 
 
 def field(fields: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
@@ -94,6 +93,7 @@ def response_fields(
             continue
         if name in _WITH_ADDRESSES:
             text = addresses.for_client(value.decode("latin-1"), host)
+            text = _policy(text) if name == b"content-security-policy" else text
             rewritten.append((name, text.encode("latin-1")))
         elif name == b"set-cookie":
             rewritten.append((name, _cookie(value.decode("latin-1")).encode("latin-1")))
@@ -135,7 +135,19 @@ def preflight_fields(fields: Iterable[tuple[bytes, bytes]]) -> Fields | None:
 
 def _cookie(text: str) -> str:
     """Returns a cookie as a browser takes it from the proxy: for its host, and over http."""
-    text = _COOKIE_DOMAIN.sub("", text)
-    if text.startswith(_BOUND_COOKIES):
-        return text
-    return _COOKIE_CROSS_SITE.sub(r"\1Lax", _COOKIE_SECURE.sub("", text))
+    pair, *attributes = text.split(";")
+    is_bound = pair.strip().lower().startswith(_BOUND_COOKIES)
+    kept = [pair]
+    for attribute in attributes:
+        name, _, value = (part.strip().lower() for part in attribute.partition("="))
+        if name == "domain" or (name in {"secure", "partitioned"} and not is_bound):
+            continue
+        is_cross_site = (name, value) == ("samesite", "none") and not is_bound
+        kept.append(" SameSite=Lax" if is_cross_site else attribute)
+    return ";".join(kept)
+
+
+def _policy(text: str) -> str:
+    """Returns a content security policy as a page of the proxy can keep to it."""
+    directives = (each for each in text.split(";") if each.strip().lower() not in _OF_HTTPS)
+    return ";".join(directives)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -12,6 +12,9 @@ from understudy.record.captures import CapturedBody
 from understudy.record.header_fields import Fields
 from understudy.record.header_fields import field as field_value
 from understudy.record.servers import ProxiedServer, SiteName
+
+_REWRITTEN_FORM: Final = 65_536
+"""Bytes of a form in which addresses are rewritten; a larger one passes as it is."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -102,6 +105,40 @@ class ProxiedRequest:
         """Waits until the client ends the connection; a request without a body is a message too."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
+
+    async def rewrite_form(self, rewrite: Callable[[bytes], bytes]) -> None:
+        """Receives a small form, and replaces it.
+
+        Raises:
+            ClientGone: The client ended the connection.
+        """
+        length = field_value(self.fields, b"content-length")
+        if not (self.is_form and length.isdecimal() and int(length) <= _REWRITTEN_FORM):
+            return
+        await self.receive_rest()
+        content = rewrite(self.captured.content)
+        self.captured = CapturedBody()
+        self.captured.add(content)
+        size = str(len(content)).encode()
+        self.fields = [(n, size if n == b"content-length" else v) for n, v in self.fields]
+
+    @property
+    def is_form(self) -> bool:
+        """True if the body is a form in URL encoding."""
+        kind = field_value(self.fields, b"content-type").partition(";")[0].strip().lower()
+        return kind == "application/x-www-form-urlencoded"
+
+    async def remaining_body(self) -> AsyncIterator[bytes]:
+        """Yields the body: what was received before, or else what is being received.
+
+        Raises:
+            ClientGone: The client ended the connection.
+        """
+        if self.is_received:
+            yield self.captured.content
+            return
+        async for part in self.body():
+            yield part
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[Callable[[], None]]:

@@ -80,15 +80,14 @@ class Proxy:
     def _request(self, scope: Mapping[str, Any], receive: Receive) -> ProxiedRequest:
         path: bytes = scope["raw_path"]
         query: bytes = scope["query_string"]
+        name = urlsplit(f"//{field(scope['headers'], b'host')}").hostname or ""
+        host = f"[{name}]" if ":" in name else name
+        server = self._server_of(path.decode("latin-1"))
+        if server.site == "authorization":
+            query = self._addresses.pairs_for_deployment(query, host)
         target = path + b"?" + query if query else path
-        host = urlsplit(f"//{field(scope['headers'], b'host')}").hostname or ""
         return ProxiedRequest(
-            self._server_of(path.decode("latin-1")),
-            scope["method"],
-            target,
-            list(scope["headers"]),
-            f"[{host}]" if ":" in host else host,
-            receive,
+            server, scope["method"], target, list(scope["headers"]), host, receive
         )
 
     def _server_of(self, path: str) -> ProxiedServer:
@@ -152,13 +151,17 @@ class Proxy:
             NoUpstreamResponse: The deployment did not respond, or not to the end.
             ClientGone: The client ended the connection.
         """
+        if request.server.site == "authorization":
+            await request.rewrite_form(
+                lambda form: self._addresses.pairs_for_deployment(form, request.host)
+            )
         fields = request_fields(request.fields, self._addresses, request.server, request.host)
         received = await self._upstream.send(
             request.server,
             request.method,
             request.target,
             fields,
-            request.body() if request.has_body else None,
+            request.remaining_body() if request.has_body else None,
         )
         async with aclosing(received), request.watched() as expect_client:
             has_fallback = self._substitute is not None and self._substitute.is_fallback

@@ -4,8 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
-from urllib.parse import urlsplit
+from typing import Final, Literal
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+_PAIR_WITH_URL: Final = re.compile(rb"(=)(http[^&]+)")
+_AFTER_ORIGIN: Final = frozenset({"", "/", "?", "#"})
+"""Characters that end the origin in a URL; any other one belongs to it."""
 
 SiteName = Literal["resource", "authorization"]
 
@@ -88,6 +92,27 @@ class ProxiedAddresses:
             if text == own or text.startswith(f"{own}/"):
                 return each.origin + text.removeprefix(own)
         return text
+
+    def pairs_for_deployment(self, pairs: bytes, host: str) -> bytes:
+        """Returns a query or a form with the deployment's address, where a value is the proxy's own.
+
+        Pages are given the proxy's addresses, and send them back, such as where to go on to.
+
+        Args:
+            pairs: Names and values as they were sent; the others stay byte by byte.
+            host: The host name that the client calls the proxy by.
+        """
+
+        def replacement(match: re.Match[bytes]) -> bytes:
+            value = unquote_to_bytes(match[2].replace(b"+", b" ")).decode("latin-1")
+            for server in self.servers:
+                own = server.proxied_origin(host)
+                if value.startswith(own) and value[len(own) :][:1] in _AFTER_ORIGIN:
+                    url = server.origin + value.removeprefix(own)
+                    return match[1] + quote(url, safe="", encoding="latin-1").encode()
+            return match[0]
+
+        return _PAIR_WITH_URL.sub(replacement, pairs)
 
     def _table_for(self, host: str) -> dict[str, str]:
         # the first server wins where two share an origin

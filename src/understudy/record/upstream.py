@@ -1,5 +1,6 @@
 """Sends the requests that pass the proxy to the deployment, as they come, and streams its responses."""
 
+import ssl
 from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import suppress
 from typing import Final
@@ -32,6 +33,11 @@ class NoUpstreamResponse(Exception):
     @classmethod
     def of_error(cls, error: httpx.HTTPError) -> "NoUpstreamResponse":
         """Returns the reason of an error, whose own text may have an address in it."""
+        if _is_distrust(error):
+            return cls(
+                "the deployment's certificate is not trusted; "
+                "name the file of its authority in SSL_CERT_FILE"
+            )
         is_late = isinstance(error, httpx.TimeoutException)
         reason = (
             "did not respond in time" if is_late else "cannot be reached, or ended the connection"
@@ -42,6 +48,13 @@ class NoUpstreamResponse(Exception):
     def of_status(cls, status: int) -> "NoUpstreamResponse":
         """Returns the reason of a status that something before the deployment sent."""
         return cls(f"the deployment is not available (status {status})")
+
+
+def _is_distrust(error: BaseException | None) -> bool:
+    """Tells whether an error is, or comes of, a certificate that is not trusted."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class Upstream:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final
 from urllib.parse import quote, unquote_plus
@@ -18,6 +19,7 @@ import orjson
 
 from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
 from understudy.mock.engine.identifiers import Identifiers
+from understudy.mock.engine.masking import secret_names
 from understudy.mock.engine.records import Baseline
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.worlds import World
@@ -214,14 +216,15 @@ def _secrets_of(context: RequestContext) -> Iterator[str]:
     for fields in (context.sent_headers, context.response_headers):
         for name, text in fields:
             yield from _field_secrets(name.decode("latin-1").lower(), text.decode("latin-1"))
-    yield from _pair_secrets(context.query.decode("latin-1"))
+    names = secret_names(context) - _NOT_SECRET
+    yield from _pair_secrets(context.query.decode("latin-1"), names)
     for body in (context.body, context.response_body):
-        yield from _body_secrets(body)
+        yield from _body_secrets(body, names)
 
 
 def _field_secrets(name: str, text: str) -> Iterator[str]:
-    if name == "location":
-        yield from _pair_secrets(text)
+    if name in {"location", "referer"}:
+        yield from _pair_secrets(text, SECRET_NAMES - _NOT_SECRET)
     elif "cookie" in name:
         yield from _COOKIE.findall(text)
     elif name in SECRET_HEADERS:
@@ -229,33 +232,32 @@ def _field_secrets(name: str, text: str) -> Iterator[str]:
         yield pair[1] if pair else text.partition(" ")[2].strip()
 
 
-def _body_secrets(body: bytes) -> Iterator[str]:
+def _body_secrets(body: bytes, names: AbstractSet[str]) -> Iterator[str]:
     if body[:1] in {b"{", b"["}:
         try:
-            yield from _member_secrets(orjson.loads(body))
+            yield from _member_secrets(orjson.loads(body), names)
         except ValueError:
             yield from ()
     else:
-        yield from _pair_secrets(body.decode("latin-1"))
+        yield from _pair_secrets(body.decode("latin-1"), names)
 
 
-def _member_secrets(value: object) -> Iterator[str]:
+def _member_secrets(value: object, names: AbstractSet[str]) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
-            yield from _member_secrets(item)
+            yield from _member_secrets(item, names)
     elif isinstance(value, dict):
         for name, member in value.items():
-            is_word = name in _NOT_SECRET or ("error" in value and name == "code")
-            if isinstance(member, str) and name in SECRET_NAMES and not is_word:
+            is_word = "error" in value and name == "code"
+            if isinstance(member, str) and name in names and not is_word:
                 yield member
             else:
-                yield from _member_secrets(member)
+                yield from _member_secrets(member, names)
 
 
-def _pair_secrets(text: str) -> Iterator[str]:
+def _pair_secrets(text: str, names: AbstractSet[str]) -> Iterator[str]:
     for name, value in _PAIR.findall(text):
-        plain = unquote_plus(name).strip().lower()
-        if plain in SECRET_NAMES and plain not in _NOT_SECRET:
+        if unquote_plus(name).strip().lower() in names:
             yield unquote_plus(value)
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from understudy import http_archive as har
 from understudy.mock.admin.journal_entries import header, target
-from understudy.mock.engine.masking import masked_body, masked_headers, masked_query
+from understudy.mock.engine.masking import masked_body, masked_headers, masked_query, secret_names
 from understudy.mock.engine.request_context import RequestContext
 
 
@@ -27,8 +27,8 @@ def _entry(context: RequestContext) -> dict[str, Any]:
 
 def _request(context: RequestContext) -> dict[str, Any]:
     headers = masked_headers(context.sent_headers)
-    query = masked_query(context.query.decode("latin-1"))
-    masked = masked_body(context.body, header(headers, "content-type"))
+    query = masked_query(context.query.decode("latin-1"), secret_names(context))
+    masked = masked_body(context.body, header(headers, "content-type"), secret_names(context))
     return har.request(
         context.method,
         context.site_url + target(context),
@@ -41,5 +41,7 @@ def _request(context: RequestContext) -> dict[str, Any]:
 
 def _response(context: RequestContext) -> dict[str, Any]:
     headers = masked_headers(context.response_headers)
-    masked = masked_body(context.response_body, header(headers, "content-type"))
+    masked = masked_body(
+        context.response_body, header(headers, "content-type"), secret_names(context)
+    )
     return har.response(context.status, headers, har.text(masked), len(context.response_body))

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any
 from urllib.parse import unquote_plus
 
 import orjson
 
-from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES
+from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
+from understudy.mock.engine.request_context import RequestContext
 
 MASK = "***"
 
@@ -19,21 +22,33 @@ _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
 
 _UNTYPED = frozenset({"", "text/plain"})
 
+_AUTHORIZATION = "/oauth2/"
 
-def masked_query(text: str) -> str:
+
+def secret_names(context: RequestContext) -> AbstractSet[str]:
+    """Returns the names whose values are secret in an exchange.
+
+    Codes are issued and exchanged by the authorization server alone. What is no operation may have
+    been meant for it.
+    """
+    is_resource = context.endpoint is not None and not context.path.startswith(_AUTHORIZATION)
+    return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
+
+
+def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES) -> str:
     """Returns a query, a form or a whole address with the values of secrets masked."""
-    return _IN_QUERY.sub(_masked_pair, text)
+    return _IN_QUERY.sub(partial(_masked_pair, names), text)
 
 
-def _masked_pair(pair: re.Match[str]) -> str:
-    is_secret = unquote_plus(pair["name"]).strip().lower() in SECRET_NAMES
+def _masked_pair(names: AbstractSet[str], pair: re.Match[str]) -> str:
+    is_secret = unquote_plus(pair["name"]).strip().lower() in names
     return f"{pair['before']}{pair['name']}={MASK}" if is_secret else pair[0]
 
 
 def masked_header(name: str, text: str) -> str:
     """Returns a header's value; of credentials only the scheme, of a cookie only the name."""
     name = name.lower()
-    if name == "location":
+    if name in {"location", "referer"}:
         return masked_query(text)
     if name not in SECRET_HEADERS:
         return text
@@ -42,7 +57,7 @@ def masked_header(name: str, text: str) -> str:
     return f"{first}{separator}{MASK}" if has_credentials else MASK
 
 
-def masked_body(content: bytes, media_type: str) -> bytes:
+def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRET_NAMES) -> bytes:
     """Returns a body with the values of secrets masked; one that cannot be read stays as it is.
 
     A page is left out: it may show secrets that no name gives away. A body without a type, or of
@@ -52,36 +67,36 @@ def masked_body(content: bytes, media_type: str) -> bytes:
     if kind == "text/html":
         return f"(a page of {len(content)} bytes)".encode()
     if kind.startswith("multipart/"):
-        return _PART_END.join(_masked_part(part) for part in content.split(_PART_END))
+        return _PART_END.join(_masked_part(part, names) for part in content.split(_PART_END))
     if kind in _UNTYPED or kind == "application/json" or kind.endswith("+json"):
         try:
-            return orjson.dumps(_masked(orjson.loads(content)))
+            return orjson.dumps(_masked(orjson.loads(content), names))
         except ValueError:
             if kind not in _UNTYPED:
                 return content
     if kind in _UNTYPED or kind == "application/x-www-form-urlencoded":
-        return masked_query(content.decode("latin-1")).encode("latin-1")
+        return masked_query(content.decode("latin-1"), names).encode("latin-1")
     return content
 
 
-def _masked_part(part: bytes) -> bytes:
+def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
     head, end, _ = part.partition(b"\r\n\r\n")
     name = _PART_NAME.search(head)
-    is_secret = name is not None and name[1].decode("latin-1").strip().lower() in SECRET_NAMES
+    is_secret = name is not None and name[1].decode("latin-1").strip().lower() in names
     return head + end + MASK.encode() if is_secret else part
 
 
-def _masked(value: Any) -> Any:
+def _masked(value: Any, names: AbstractSet[str]) -> Any:
     if isinstance(value, list):
-        return [_masked(item) for item in value]
+        return [_masked(item, names) for item in value]
     if not isinstance(value, dict):
         return value
     # an error's ``code`` is a word for programs and no secret
     is_error = "error" in value
     return {
         name: MASK
-        if name in SECRET_NAMES and isinstance(member, str) and not (is_error and name == "code")
-        else _masked(member)
+        if name in names and isinstance(member, str) and not (is_error and name == "code")
+        else _masked(member, names)
         for name, member in value.items()
     }
 
