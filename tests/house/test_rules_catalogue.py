@@ -63,6 +63,15 @@ SWITCHES = {
 }
 
 NUMBERS = {
+    "company-longest": (100, 10_000, 10_000),
+    "description-longest": (100, 10_000, 10_000),
+    "display-name-longest": (100, 10_000, 10_000),
+    "job-title-longest": (100, 10_000, 10_000),
+    "location-longest": (100, 10_000, 10_000),
+    "pronouns-longest": (100, 10_000, 10_000),
+    "pronunciation-longest": (100, 10_000, 10_000),
+    "qr-smallest-size": (1, 1, 80),
+    "upload-largest-side": (512, 6324, 6324),
     "code-lifetime": (60, 600, 3600),
     "qr-largest-size": (512, 2048, 2048),
     "upload-largest": (100_000, 10_000_000, 10_485_760),

@@ -62,4 +62,6 @@ def test_a_number_refused_below_one_that_is_accepted_ends_the_search() -> None:
 def test_what_is_left_is_said_in_words() -> None:
     bracket = bracket_of(PIXELS, [(1000, True), (1200, False)])
     assert str(bracket) == "1000 was accepted and 1200 was refused"
+    smallest = bracket_of(PIXELS, [(1000, True), (1200, False)], is_smallest=True)
+    assert str(smallest) == "999 was refused and 1199 was accepted"
     assert str(bracket_of(PIXELS, ())) == "no number was tried"

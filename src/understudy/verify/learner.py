@@ -239,7 +239,7 @@ def _number(ended: RuleOutcome, learner: Learner, day: date, target: Target) -> 
         return Unsettled(rule, "; ".join(filter(None, (str(bracket), learner.lacking.get(rule)))))
     is_option = bracket.value.isdecimal()
     neighbours = sorted(trials.neighbours(rule), key=lambda each: each.number)
-    commands = (command_of(each.exchange, target, f", at {each.number}") for each in neighbours)
+    commands = (command_of(each.exchange, target, f", at {each.tried}") for each in neighbours)
     return Fact(
         rule=rule,
         reading=bracket.value if is_option else OTHERWISE,

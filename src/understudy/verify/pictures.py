@@ -1,6 +1,6 @@
 """Pictures to upload, made here so that no file is needed, and the avatars that they become."""
 
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 
 from PIL import Image
@@ -21,6 +21,18 @@ def picture(form: str = "PNG", size: tuple[int, int] = (96, 96)) -> bytes:
     """
     content = BytesIO()
     Image.new("RGB", size, (70, 110, 160)).save(content, form)
+    return content.getvalue()
+
+
+@lru_cache(maxsize=32)
+def plain_picture(side: int) -> bytes:
+    """Returns a square of few bytes, however large.
+
+    Args:
+        side: Width and height in pixels.
+    """
+    content = BytesIO()
+    Image.new("1", (side, side)).save(content, "PNG")
     return content.getvalue()
 
 

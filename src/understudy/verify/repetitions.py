@@ -18,7 +18,8 @@ from understudy.verify.evaluator import RuleRecord
 from understudy.verify.findings import Finding
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import PROBES, Probe
-from understudy.verify.readings.experiments import EXPERIMENTS, NUMBER_EXPERIMENTS
+from understudy.verify.readings.experiments import EXPERIMENTS
+from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Run
 

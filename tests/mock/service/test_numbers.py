@@ -3,6 +3,9 @@
 import pytest
 from tests.mock.service.test_image_processing import picture
 
+from understudy.mock.service.own_profile import EDITABLE
+from understudy.verify.pictures import plain_picture
+
 PNG = picture()
 
 
@@ -14,6 +17,36 @@ def chosen(switch: str, number: int) -> dict[str, str]:
 def test_a_code_is_drawn_up_to_the_largest_size(ask, size, status):
     path = f"/v3/qr-code/ada?size={size}"
     assert ask("GET", path, headers=chosen("qr-largest-size", 512)).status_code == status
+
+
+@pytest.mark.parametrize(("size", "status"), [(20, 200), (19, 400)])
+def test_a_code_is_drawn_from_the_smallest_size_on(ask, size, status):
+    path = f"/v3/qr-code/ada?size={size}"
+    assert ask("GET", path, headers=chosen("qr-smallest-size", 20)).status_code == status
+
+
+@pytest.mark.parametrize(("side", "status"), [(600, 200), (601, 400)])
+def test_an_upload_is_taken_up_to_the_widest_picture_even_where_it_was_taken_before(
+    ask, side, status
+):
+    files = {"data": ("wide.png", plain_picture(side), "image/png")}
+    for limit, expected in ((1000, 200), (600, status)):
+        headers = chosen("upload-largest-side", limit)
+        answer = ask("POST", "/v3/me/avatars", "ada-full", files=files, headers=headers)
+        assert answer.status_code == expected
+
+
+@pytest.mark.parametrize("member", EDITABLE)
+def test_a_text_of_the_profile_is_taken_up_to_its_longest_and_a_longer_one_changes_nothing(
+    ask, member
+):
+    headers = chosen(f"{member.replace('_', '-')}-longest", 100)
+    path = "/v3/me/profile"
+    taken = ask("PATCH", path, "ada-full", json={member: "u" * 100}, headers=headers)
+    refused = ask("PATCH", path, "ada-full", json={member: "v" * 101}, headers=headers)
+    assert (taken.status_code, refused.status_code) == (200, 400)
+    assert f"{member}: the text has 101 characters; at most 100 are allowed" in refused.text
+    assert ask("GET", path, "ada-full").json()[member] == "u" * 100
 
 
 @pytest.mark.parametrize(("size", "status"), [(100_000, 200), (100_001, 413)])

@@ -87,6 +87,7 @@ def _document() -> ResponseReturnValue:
             operation["responses"] = {**chosen, **operation["responses"]}
     drawing = document["paths"]["/qr-code/{sha256_hash}"]["get"]["parameters"]
     size = next(parameter for parameter in drawing if parameter["name"] == "size")
+    size["schema"]["minimum"] = number("qr-smallest-size", size["schema"]["minimum"])
     size["schema"]["maximum"] = number("qr-largest-size", size["schema"]["maximum"])
     return {**document, "servers": [{"url": service().addresses.base_url}]}
 

@@ -159,6 +159,8 @@ def _media_type(content: bytes) -> str:
     formats = {name: FORMATS[name] for name in FORMATS if name != "WEBP" or not is_older}
     try:
         with Image.open(BytesIO(content), formats=list(formats)) as image:
+            if image.width > number("upload-largest-side", image.width):
+                refuse(f"data is {image.width} pixels wide, which is too much.")
             image.load()
             _check_shape(image)
             return formats[str(image.format)]

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from tests.quality.reference import bearer, bodies
 from tests.quality.reference.records import AccessToken, Json, Scope
 from tests.quality.reference.refusals import Refused, refuse, refuse_missing
-from tests.quality.reference.service import Addresses, chose, service
+from tests.quality.reference.service import Addresses, chose, number, service
 from tests.quality.reference.state import Shown
 
 EDITABLE = (
@@ -55,6 +55,10 @@ def edit() -> ResponseReturnValue:
     """Changes the fields that were sent; an empty string unsets one."""
     token = bearer.required(Scope.MANAGE)
     texts = bodies.strings(EDITABLE, is_open=chose("unknown-profile-members", "ignore"))
+    for name, text in texts.items():
+        longest = number(f"{name.replace('_', '-')}-longest", len(text))
+        if len(text) > longest:
+            refuse(f"{name} has {len(text)} characters; {longest} are the most.")
     return dict(full(service().state.edit(token.user_id, texts, service().clock())))
 
 

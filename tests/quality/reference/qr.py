@@ -19,7 +19,8 @@ from tests.quality.reference.state import Shown
 
 DEFAULT_SIZE = 80
 """Pixels (interface, Limits)."""
-LARGEST = 2000
+SMALLEST, LARGEST = 1, 2000
+"""Pixels; the interface sets no bounds."""
 MODULE = 8
 """Pixels of a module before it is scaled."""
 FINDER = 4 + 7
@@ -91,8 +92,9 @@ def _size(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(largest))):
         message = f"size is {text!r}; send a whole number of pixels."
         refuse(message, switch="invalid-parameter-error")
-    if not 1 <= int(text) <= largest:
-        refuse(f"size is {text}; send 1 to {largest} pixels.")
+    least = number("qr-smallest-size", SMALLEST)
+    if not least <= int(text) <= largest:
+        refuse(f"size is {text}; send {least} to {largest} pixels.")
     return int(text)
 
 

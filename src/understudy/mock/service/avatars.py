@@ -30,7 +30,7 @@ UPLOAD_NAMES = ("data", "image")
 """Names of the file field: the interface's, and the one that newer documents use."""
 
 
-_CHECKED: Final[Recent[tuple[bytes, bool], Image]] = Recent(64)
+_CHECKED: Final[Recent[tuple[bytes, bool, int], Image]] = Recent(64)
 """Small pictures that were accepted; tests and load tests upload the same ones again and again."""
 
 _SMALL = 64 * 1024
@@ -68,7 +68,7 @@ def upload_avatar(
     converts_newer = call.choices.get("upload-image-types") == "webp-heic-too"
     upload = _uploaded_file(call, body)
     adding = _Adding(call, index, select_avatar)
-    image = _CHECKED.get((upload.content, converts_newer))
+    image = _CHECKED.get((upload.content, converts_newer, _largest_side(call)))
     return adding.checked(upload, converts_newer) if image is None else adding.added(image)
 
 
@@ -139,11 +139,20 @@ def set_avatar_for_email(call: Call, image_id: str, *, body: Mapping[str, str]) 
     return HandlerResponse(status=int(call.choices.get("avatar-email-status", "204")))
 
 
-@upholds("upload-image-types", "upload-square", "upload-size-limit")
-def _checked_image(upload: Upload, largest: int, *, converts_newer: bool) -> Image:
+@upholds("upload-image-types", "upload-square", "upload-size-limit", "upload-largest-side")
+def _checked_image(
+    upload: Upload, largest: int, largest_side: int, *, converts_newer: bool
+) -> Image:
     from understudy.mock.service.image_processing import checked_upload  # noqa: PLC0415 - importing Pillow takes too long at start
 
-    return checked_upload(upload.content, largest, upload.field, converts_newer=converts_newer)
+    return checked_upload(
+        upload.content, largest, largest_side, upload.field, converts_newer=converts_newer
+    )
+
+
+def _largest_side(call: Call) -> int:
+    """Returns the pixels that the picture of an upload may be wide."""
+    return int(call.choices.get("upload-largest-side", "6324"))
 
 
 class _Adding(NamedTuple):
@@ -163,11 +172,12 @@ class _Adding(NamedTuple):
     async def checked(self, upload: Upload, converts_newer: bool) -> HandlerResponse:  # noqa: FBT001 - part of the key
         """Checks the picture in a thread, and adds it."""
         largest = int(self.call.choices.get("upload-largest", "10000000"))
+        side = _largest_side(self.call)
         image = await asyncio.to_thread(
-            _checked_image, upload, largest, converts_newer=converts_newer
+            _checked_image, upload, largest, side, converts_newer=converts_newer
         )
         if len(upload.content) <= _SMALL:
-            _CHECKED.put((upload.content, converts_newer), image)
+            _CHECKED.put((upload.content, converts_newer, side), image)
         return self.added(image)
 
     def added(self, image: Image) -> HandlerResponse:

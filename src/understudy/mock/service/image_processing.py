@@ -7,6 +7,7 @@ The media type of the part and the file name are not trusted: real clients send
 import warnings
 from functools import lru_cache
 from io import BytesIO
+from math import isqrt
 
 from PIL import Image as Pixels
 from PIL import ImageOps, UnidentifiedImageError
@@ -17,6 +18,9 @@ from understudy.mock.store.people import Image
 
 MAX_PIXELS = 40_000_000
 """Pixels of one frame; a file of 48 KB can decompress to ten times as many."""
+
+LARGEST_SIDE = isqrt(MAX_PIXELS)
+"""Pixels of a side of the largest square."""
 
 REMEMBERED_BYTES, REMEMBERED_SIZE = 256 * 1024, 512
 """Larger pictures are resized anew each time: those of every size would fill the memory."""
@@ -51,6 +55,7 @@ _NEWER = {"HEIC": "HEIF", "WebP": "WEBP"}
 def checked_upload(
     content: bytes,
     largest: int,
+    largest_side: int = LARGEST_SIDE,
     field: str = OWN_WORDS.upload_field,
     *,
     converts_newer: bool = False,
@@ -60,6 +65,7 @@ def checked_upload(
     Args:
         content: The file.
         largest: The bytes that it may have.
+        largest_side: The pixels that its picture may be wide.
         field: Name of the field that it was sent as, for messages.
         converts_newer: Whether WebP and HEIC are taken too, and kept as PNG or JPEG, which every
             browser shows.
@@ -83,7 +89,7 @@ def checked_upload(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd metadata, which does not matter here
-            _check(content, name, field)
+            _check(content, name, field, largest_side)
     except BadRequest:
         raise
     except Pixels.DecompressionBombError as error:
@@ -95,7 +101,7 @@ def checked_upload(
     return Image(content, MEDIA_TYPES[name]) if name in MEDIA_TYPES else _converted(content, name)
 
 
-def _check(content: bytes, name: str, field: str) -> None:
+def _check(content: bytes, name: str, field: str, largest_side: int) -> None:
     """Checks the dimensions before decoding, which is where a decompression bomb would strike."""
     with Pixels.open(BytesIO(content), formats=[name]) as picture:
         width, height = picture.size
@@ -105,6 +111,9 @@ def _check(content: bytes, name: str, field: str) -> None:
         if width != height:
             msg = f"{field}: the picture is {width} x {height} pixels; crop it to a square."
             raise BadRequest(msg, code="uncropped_image")
+        if width > largest_side:
+            msg = f"{field}: the picture is {width:,} pixels wide; at most {largest_side:,} are allowed."
+            raise BadRequest(msg, code="image_too_large")
         if getattr(picture, "n_frames", 1) > MAX_FRAMES:
             msg = f"{field}: the picture has more than {MAX_FRAMES} frames."
             raise BadRequest(msg, code="image_too_large")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.errors import NotFound
+from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.service import profile_edits, representations
@@ -39,10 +39,12 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     An empty string unsets a field: required fields that are unset are empty strings.
 
     Raises:
+        BadRequest: A text is longer than its switch allows.
         NotFound: The profile is disabled.
     """
     person = _enabled_caller(call)
     members = body or {}
+    _expect_lengths(call, members)
     declared = call.body_members.union(EDITABLE)
     changes = {name: value for name, value in members.items() if name in declared}
     ignored = [name for name in members if name not in declared]
@@ -51,6 +53,41 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     if changes:
         person = _edit(call, person, changes)
     return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
+
+
+@upholds(
+    "display-name-length",
+    "description-length",
+    "pronunciation-length",
+    "pronouns-length",
+    "location-length",
+    "job-title-length",
+    "company-length",
+)
+def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
+    """Accepts texts of the profile (interface, Limits, 4: their bounds are not shown).
+
+    Raises:
+        BadRequest: One is longer than its switch allows.
+    """
+    longest = _longest(call.choices)
+    for name, value in members.items():
+        if isinstance(value, str) and len(value) > longest.get(name, len(value)):
+            msg = f"{name}: the text has {len(value):,} characters; at most {longest[name]:,} are allowed."
+            raise BadRequest(msg, code="invalid_parameter")
+
+
+def _longest(choices: Mapping[str, str]) -> Mapping[str, int]:
+    """Returns the characters that the text of each member may have."""
+    return {
+        "display_name": int(choices.get("display-name-longest", "10000")),
+        "description": int(choices.get("description-longest", "10000")),
+        "pronunciation": int(choices.get("pronunciation-longest", "10000")),
+        "pronouns": int(choices.get("pronouns-longest", "10000")),
+        "location": int(choices.get("location-longest", "10000")),
+        "job_title": int(choices.get("job-title-longest", "10000")),
+        "company": int(choices.get("company-longest", "10000")),
+    }
 
 
 @upholds("associated-email")

@@ -16,20 +16,21 @@ DEFAULT_SIZE = 80  # pixels; interface, Limits: QR code default size
 _DIGITS = 9
 
 
-@upholds("qr-size-bounds")
-def checked_size(size: int | str, largest: int) -> int:
+@upholds("qr-size-bounds", "qr-smallest-size")
+def checked_size(size: int | str, least: int, largest: int) -> int:
     """Returns a size in pixels, which the document in force may declare as any type.
 
     Args:
         size: The requested size.
-        largest: The largest that is drawn; the interface gives no bound (Limits, 4).
+        least: The smallest that is drawn; the interface gives no bound (Limits, 4).
+        largest: The largest that is drawn.
 
     Raises:
-        BadRequest: It is not a whole number from 1 to `largest`.
+        BadRequest: It is not a whole number from `least` to `largest`.
     """
     pixels = _whole_number("size", size)
-    if not 1 <= pixels <= largest:
-        msg = f"size: must be from 1 to {largest}, got {pixels}."
+    if not least <= pixels <= largest:
+        msg = f"size: must be from {least} to {largest}, got {pixels}."
         raise BadRequest(msg, code="invalid_parameter")
     return pixels
 

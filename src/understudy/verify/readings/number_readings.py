@@ -9,16 +9,19 @@ from typing import Final, NamedTuple
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.facts import Fact
-from understudy.interface.operations import QR_CODE, TOKEN, UPLOAD_AVATAR
+from understudy.interface.operations import QR_CODE, TOKEN, UPDATE_PROFILE, UPLOAD_AVATAR
 from understudy.interface.switch_values import NumberRange
 from understudy.verify.catalogue import catalogue
-from understudy.verify.checks import TOO_MANY, Condition, proven
+from understudy.verify.checks import TOO_MANY, CheckResult, Condition, expect, proven
 from understudy.verify.conditions import is_get, is_public_profile, may_manage
 from understudy.verify.history import History
-from understudy.verify.qr_pictures import has_one_parameter, picture_of
+from understudy.verify.profile_history import ABLE, changes_in, has_texts_only
+from understudy.verify.qr_pictures import DEFAULT_SIZE, has_one_parameter, picture_of
 from understudy.verify.readings.searching import Bracket, bracket_of
 from understudy.verify.rules.avatar_uploads import (
     file_in,
+    has_few_bytes,
+    is_narrow,
     is_of_taken_type,
     is_square,
     query_is_in_order,
@@ -26,6 +29,7 @@ from understudy.verify.rules.avatar_uploads import (
 )
 from understudy.verify.rules.code_grant import UNSPENT
 from understudy.verify.rules.qr_codes import size_is_number
+from understudy.verify.shapes import EDITABLE
 from understudy.verify.token_history import age_of_code, client_is_proven, gives_token
 
 CLOSE: Final = 2.0
@@ -37,13 +41,20 @@ class Trial(NamedTuple):
 
     Attributes:
         number: The number, as a multiple of the step of its range.
-        is_accepted: Whether the deployment accepted it.
+        is_accepted: Whether the deployment's own number is this one or a larger one.
         exchange: The exchange.
+        tried: The number that was sent; one less where the deployment's own is the smallest taken.
     """
 
     number: int
     is_accepted: bool
     exchange: Exchange
+    tried: int
+
+    def described(self) -> str:
+        """Returns in words what the deployment did with the number that was sent."""
+        is_smallest = self.tried < self.number
+        return f"{self.tried} {'accepted' if self.is_accepted != is_smallest else 'refused'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,7 @@ class NumberReading:
         when: What must hold of an exchange before it shows anything.
         number: Returns the number that the request tries; None where that cannot be told exactly.
         is_accepted: Whether the response accepts it.
+        is_smallest: Whether it is the smallest number that a deployment takes, and not the largest.
     """
 
     rule: str
@@ -63,6 +75,7 @@ class NumberReading:
     when: tuple[Condition, ...]
     number: Callable[[Exchange, History], int | None]
     is_accepted: Callable[[Exchange], bool]
+    is_smallest: bool = False
 
     def trial(self, exchange: Exchange, history: History) -> Trial | None:
         """Returns what an exchange shows; None where it shows nothing of the range."""
@@ -75,7 +88,13 @@ class NumberReading:
         number = self.number(exchange, history)
         if number is None or number < range_of(self.rule).least:
             return None
-        return Trial(number, self.is_accepted(exchange), exchange)
+        is_accepted = self.is_accepted(exchange) != self.is_smallest
+        return Trial(number, is_accepted, exchange, number - self.is_smallest)
+
+    def expectation(self, fact: Fact) -> str:
+        """Returns in words what a deployment does that is as it was learnt."""
+        bound = f"from {fact.reading} on" if self.is_smallest else f"up to {fact.reading}"
+        return f"{bound} accepted, as learnt on {fact.learnt}"
 
 
 @cache
@@ -89,6 +108,14 @@ def _bytes_of_file(exchange: Exchange, history: History) -> int:
     return proven(file_in(exchange, history)).size
 
 
+def _side_of_picture(exchange: Exchange, history: History) -> int:
+    return proven(file_in(exchange, history)).side
+
+
+def _number_above_width(exchange: Exchange, history: History) -> int:
+    return _requested_width(exchange, history) + 1
+
+
 def _requested_width(exchange: Exchange, _history: History) -> int:
     return int(exchange.request.query["size"])
 
@@ -100,6 +127,11 @@ def _lifetime_tried(exchange: Exchange, history: History) -> int | None:
     return None if is_close else ceil(age / step) * step
 
 
+def is_below_default(exchange: Exchange, history: History) -> bool:
+    """Tells whether a width is requested below which the default is never (interface, Limits)."""
+    return 0 <= _requested_width(exchange, history) < DEFAULT_SIZE
+
+
 def _is_success(exchange: Exchange) -> bool:
     return exchange.response.is_success
 
@@ -109,14 +141,47 @@ def _has_requested_width(exchange: Exchange) -> bool:
     return exchange.response.is_success and picture_of(exchange).size == (width, width)
 
 
+def length_rule(member: str) -> str:
+    """Returns the id of the rule on how long the text of a profile member may be."""
+    return f"{member.replace('_', '-')}-length"
+
+
+def _length_reading(member: str) -> "NumberReading":
+    """Returns the reading of an update that sets a member to a plain text, and nothing else."""
+
+    def is_plain(exchange: Exchange, _history: History) -> bool:
+        text: str = changes_in(exchange)[member]
+        return text.isascii() and text.isprintable() and text == text.strip()
+
+    def names_it_alone(exchange: Exchange, _history: History) -> bool:
+        return list(changes_in(exchange)) == [member]
+
+    def length(exchange: Exchange, _history: History) -> int:
+        return len(changes_in(exchange)[member])
+
+    def is_kept(exchange: Exchange) -> bool:
+        is_shown = exchange.json_object.get(member) == changes_in(exchange)[member]
+        return exchange.response.is_success and is_shown
+
+    when = (*ABLE, names_it_alone, has_texts_only, is_plain)
+    return NumberReading(length_rule(member), UPDATE_PROFILE, when, length, is_kept)
+
+
 LIFETIME: Final = "code-lifetime"
 
 NUMBER_READINGS: Final[Sequence[NumberReading]] = (
     NumberReading(
         "upload-size-limit",
         UPLOAD_AVATAR,
-        (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square),
+        (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square, is_narrow),
         _bytes_of_file,
+        _is_success,
+    ),
+    NumberReading(
+        "upload-largest-side",
+        UPLOAD_AVATAR,
+        (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square, has_few_bytes),
+        _side_of_picture,
         _is_success,
     ),
     NumberReading(
@@ -126,6 +191,15 @@ NUMBER_READINGS: Final[Sequence[NumberReading]] = (
         _requested_width,
         _has_requested_width,
     ),
+    NumberReading(
+        "qr-smallest-size",
+        QR_CODE,
+        (is_get, has_one_parameter, size_is_number, is_public_profile, is_below_default),
+        _number_above_width,
+        _has_requested_width,
+        is_smallest=True,
+    ),
+    *map(_length_reading, EDITABLE),
     NumberReading(LIFETIME, TOKEN, (client_is_proven, *UNSPENT), _lifetime_tried, gives_token),
 )
 """The exchanges that show on which side of a deployment's number another one is."""
@@ -157,7 +231,9 @@ class Trials:
     def bracket(self, rule: str) -> Bracket:
         """Returns what the trials leave of the range of a rule."""
         trials: Iterable[Trial] = self.by_rule.get(rule, ())
-        return bracket_of(range_of(rule), ((each.number, each.is_accepted) for each in trials))
+        tried = ((each.number, each.is_accepted) for each in trials)
+        is_smallest = any(each.is_smallest for each in NUMBER_READINGS if each.rule == rule)
+        return bracket_of(range_of(rule), tried, is_smallest=is_smallest)
 
     def neighbours(self, rule: str) -> list[Trial]:
         """Returns the largest number that was accepted and the smallest that was refused."""
@@ -176,12 +252,16 @@ class Trials:
 
 def number_contradictions(
     exchange: Exchange, history: History, facts: Mapping[str, Fact]
-) -> Iterator[tuple[Fact, Trial]]:
-    """Yields the facts about numbers that an exchange is about, with what it tries."""
+) -> Iterator[tuple[str, CheckResult]]:
+    """Yields whether an exchange is as the facts about numbers say, each with its rule."""
     for reading in NUMBER_READINGS:
         fact = facts.get(reading.rule)
         if fact is None or not fact.reading.isdecimal():
             continue
         trial = reading.trial(exchange, history)
         if trial is not None:
-            yield fact, trial
+            is_as_learnt = trial.is_accepted == (trial.number <= int(fact.reading))
+            yield (
+                reading.rule,
+                expect(is_as_learnt, reading.expectation(fact), trial.described()),
+            )

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 from understudy.deployments.clock import Time
 from understudy.deployments.target import Target
 from understudy.verify.needs import lacking
-from understudy.verify.readings.experiments import EXPERIMENTS, NUMBER_EXPERIMENTS
+from understudy.verify.readings.experiments import EXPERIMENTS
+from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS
 from understudy.verify.readings.number_readings import range_of
 from understudy.verify.readings.searching import most_trials
 

@@ -19,11 +19,14 @@ class Bracket:
         range: The numbers that the switch takes. The deployment's own may be smaller or larger.
         low: The largest number that was accepted; one step below the range if none was.
         high: The smallest number that was refused; two steps above the range if none was.
+        is_smallest: Whether the number is the smallest that the deployment takes: it was tried by
+            the number one step below, and counts as accepted where that was refused.
     """
 
     range: NumberRange
     low: int
     high: int
+    is_smallest: bool = False
 
     @property
     def is_contradictory(self) -> bool:
@@ -51,20 +54,26 @@ class Bracket:
 
     def __str__(self) -> str:
         """Returns the bracket in words."""
-        low = "" if self.low < self.range.least else f"{self.low} was accepted"
-        high = "" if self.high > self.range.most + self.range.step else f"{self.high} was refused"
+        below = self.range.step if self.is_smallest else 0
+        done, other = ("refused", "accepted") if self.is_smallest else ("accepted", "refused")
+        has_high = self.high <= self.range.most + self.range.step
+        low = "" if self.low < self.range.least else f"{self.low - below} was {done}"
+        high = f"{self.high - below} was {other}" if has_high else ""
         return " and ".join(filter(None, (low, high))) or "no number was tried"
 
 
-def bracket_of(numbers: NumberRange, trials: Iterable[tuple[int, bool]]) -> Bracket:
+def bracket_of(
+    numbers: NumberRange, trials: Iterable[tuple[int, bool]], *, is_smallest: bool = False
+) -> Bracket:
     """Returns what trials leave of a range.
 
     Args:
         numbers: The range.
         trials: Numbers, each with whether it was accepted.
+        is_smallest: As of a bracket.
     """
     step = numbers.step
-    bracket = Bracket(numbers, numbers.least - step, numbers.most + 2 * step)
+    bracket = Bracket(numbers, numbers.least - step, numbers.most + 2 * step, is_smallest)
     for number, is_accepted in trials:
         bracket = bracket.narrowed(number, is_accepted=is_accepted)
     return bracket

@@ -30,6 +30,9 @@ TAKEN = frozenset({"JPEG", "PNG", "GIF"})
 SURELY_TAKEN = 64 * 1024
 """Bytes that an upload may have at every deployment: the interface gives no limit."""
 
+SURELY_TAKEN_SIDE = 512
+"""Pixels that a picture may be wide at every deployment: the interface gives no limit."""
+
 LARGEST = 10_000_000
 """Bytes that an upload may have by the rule; it leaves open sizes between this and TOO_LARGE."""
 
@@ -48,12 +51,14 @@ class File(NamedTuple):
         size: In bytes.
         form: ``PNG`` and such; empty for what is not a picture.
         is_square: Whether it is as wide as it is high.
+        side: Pixels of its longer side; 0 for what is not a picture.
     """
 
     field: str
     size: int
     form: str
     is_square: bool
+    side: int = 0
 
 
 @lru_cache(maxsize=8)  # bodies can have ten megabytes, and are asked about while they are judged
@@ -68,18 +73,20 @@ def only_file(content_type: str, body: bytes) -> File | None:
     head, _, content = parts[0].partition(b"\r\n\r\n")
     name = _NAME.search(head)
     content = content.removesuffix(b"\r\n")
-    form, is_square = _form_of(content)
-    return File(name[1].decode() if name else "", len(content), form, is_square)
+    form, width, height = _form_of(content)
+    field = name[1].decode() if name else ""
+    return File(field, len(content), form, bool(width) and width == height, max(width, height))
 
 
-def _form_of(content: bytes) -> tuple[str, bool]:
+def _form_of(content: bytes) -> tuple[str, int, int]:
+    """Returns the format of a picture, with its width and height."""
     try:
         with Image.open(BytesIO(content)) as image:
             size, form = image.size, image.format or ""
             image.load()
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
-        return "", False
-    return form, size[0] == size[1]
+        return "", 0, 0
+    return form, *size
 
 
 def file_in(exchange: Exchange, history: History) -> File | None:
@@ -116,8 +123,18 @@ def is_of_other_type(exchange: Exchange, history: History) -> bool:
 
 
 def is_small(exchange: Exchange, history: History) -> bool:
-    """Tells whether the file is small enough for every deployment."""
+    """Tells whether the file and its picture are small enough for every deployment."""
+    return has_few_bytes(exchange, history) and is_narrow(exchange, history)
+
+
+def has_few_bytes(exchange: Exchange, history: History) -> bool:
+    """Tells whether the file has so few bytes that every deployment takes them."""
     return proven(file_in(exchange, history)).size <= SURELY_TAKEN
+
+
+def is_narrow(exchange: Exchange, history: History) -> bool:
+    """Tells whether the picture is so narrow that every deployment takes it."""
+    return proven(file_in(exchange, history)).side <= SURELY_TAKEN_SIDE
 
 
 def is_large(exchange: Exchange, history: History) -> bool:
