@@ -1,15 +1,18 @@
 """A request is recognized by an earlier one as the parser would read it, or not at all."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
-from tests.quality.entrances.comparison import Entrance
+from tests.quality.entrances.comparison import Entrance, Wire
 from tests.quality.entrances.traffic import Sent
 
 from understudy.limits import TARGET_BYTES
 from understudy.mock.engine import request_head
 from understudy.mock.engine.recent_requests import ParsedRequest, RecentRequests
 from understudy.mock.engine.request_head import RequestHead, path_and_query
+from understudy.mock.settings import Settings
 
 FIELDS = b"Host: a\r\nX-Odd:  b \r\n"
 
@@ -100,6 +103,31 @@ def test_a_body_in_chunks_makes_nothing_known() -> None:
     content = bytes_of(b"/x", fields=fields) + b"0\r\n\r\n"
     requests.put(content, b"/x", parsed(b"/x"))
     assert requests.get(bytes_of(b"/y", fields=fields) + b"0\r\n\r\n") is None
+
+
+DOCUMENT = """
+openapi: 3.0.3
+info: {title: Boats, version: '1'}
+paths: {/boats: {get: {responses: {204: {description: none}}}}}
+"""
+
+
+def test_a_request_leads_where_the_document_in_force_says(tmp_path: Path) -> None:
+    document = tmp_path / "boats.yaml"
+    document.write_text(DOCUMENT)
+    entrance = Entrance(is_direct=True, settings=Settings(document=document))
+    again = Sent((bytes_of(b"/boats"),) * 3)
+    assert statuses(asyncio.run(entrance.send(again))) == [b"204"] * 3
+    document.write_text(DOCUMENT.replace("204", "205"))
+    entrance.mock.reload()
+    assert statuses(asyncio.run(entrance.send(again))) == [b"205"] * 3
+    document.write_text(DOCUMENT.replace("/boats", "/ships"))
+    entrance.mock.reload()
+    assert statuses(asyncio.run(entrance.send(again))) == [b"404"] * 3
+
+
+def statuses(wire: Wire) -> list[bytes]:
+    return re.findall(rb"HTTP/1.1 (\d+)", wire.written)
 
 
 def test_requests_for_different_people_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:

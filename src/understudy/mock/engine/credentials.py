@@ -6,6 +6,7 @@ must be there with all its parts (OpenAPI 3.0.3, Security Requirement Object).
 
 import base64
 import binascii
+from functools import lru_cache
 from typing import Final
 
 from understudy.errors import Headers, Unauthorized
@@ -78,6 +79,7 @@ def _text(context: RequestContext, credential: Credential) -> str | None:
     return None if value is None else value.decode("latin-1")
 
 
+@lru_cache(maxsize=64)  # clients send a few credentials, over and over
 def _after_scheme(scheme: str, authorization: bytes) -> str | None:
     sent, _, text = authorization.partition(b" ")
     if sent.lower() != scheme.encode() or not text.strip():

@@ -23,7 +23,7 @@ from understudy.mock.engine.errors import ErrorResponses
 from understudy.mock.engine.fault_injection import may_change_response
 from understudy.mock.engine.journaling import Journaling, note_response
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import Peer, RequestHead
+from understudy.mock.engine.request_head import Matching, Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse, send_wire
 from understudy.mock.engine.route_table import MatchedRoute, RouteTable
 from understudy.mock.engine.steps import Step
@@ -73,8 +73,7 @@ class Direct:
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
-        path = self.journaling.based(context)
-        matched = self.routes.find(context.method, path, context.query, context.headers)
+        matched = self._matched(context)
         if matched is None or context.refusal is not None:
             return None
         endpoint = matched.endpoint
@@ -92,6 +91,16 @@ class Direct:
             wire = self.refuse(context, error)
         context.seconds = perf_counter() - started
         return Worked(context, wire)
+
+    def _matched(self, context: RequestContext) -> MatchedRoute | None:
+        """Returns where a request leads; None where only the router itself knows."""
+        head = context.head
+        if head.matching is None or head.matching.table is not self.routes:
+            path = self.journaling.based(context)
+            found = self.routes.find(head.method, path, head.query, head.headers)
+            head.matching = Matching(self.routes, found)
+        matched: MatchedRoute | None = head.matching.matched
+        return matched
 
     def _handle(
         self, context: RequestContext, matched: MatchedRoute, body: bytes

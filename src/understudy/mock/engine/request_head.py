@@ -53,6 +53,18 @@ class HeadArguments(NamedTuple):
     undeclared_query: tuple[str, ...]
 
 
+class Matching(NamedTuple):
+    """The operation that a head leads to.
+
+    Attributes:
+        table: What found it: the routes of a site.
+        matched: What it found; None: only the site's router knows.
+    """
+
+    table: object
+    matched: Any
+
+
 class RequestHead:
     """The head of a request.
 
@@ -71,6 +83,7 @@ class RequestHead:
         byte_count: The number of bytes of the header fields.
         is_bounded: Whether it was found to be within all limits.
         reading: The arguments that were last read from it; nobody changes them.
+        matching: The operation that it was last found to lead to.
     """
 
     __slots__ = (
@@ -79,6 +92,7 @@ class RequestHead:
         "headers",
         "http_version",
         "is_bounded",
+        "matching",
         "method",
         "path",
         "query",
@@ -107,6 +121,7 @@ class RequestHead:
         self.shown_path = self.selection.path.replace(ENCODED_SLASH, "%2F")
         self.is_bounded = False
         self.reading: HeadArguments | None = None
+        self.matching: Matching | None = None
 
     def with_target(self, target: bytes) -> "RequestHead":
         """Returns the head of a request that differs from this one in its target alone."""

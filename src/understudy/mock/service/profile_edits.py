@@ -7,7 +7,7 @@ as it was sent.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET
@@ -47,7 +47,7 @@ def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
         return _NO_MEMBER
     if value in ("", None) and name in _optional(record):
         return UNSET
-    if types[name] is str and type(value) is str:
+    if type(value) is str and name in _texts(record):
         return value
     try:
         return msgspec.convert(value, types[name])
@@ -58,6 +58,13 @@ def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
 @cache
 def _types(record: type[msgspec.Struct]) -> Mapping[str, Any]:
     return get_type_hints(record)
+
+
+@cache
+def _texts(record: type[msgspec.Struct]) -> frozenset[str]:
+    """Returns the members that take any text."""
+    types = _types(record).items()
+    return frozenset(name for name, kind in types if kind is str or str in get_args(kind))
 
 
 @cache

@@ -21,10 +21,13 @@ _BODIES: Final = SharedBodies()
 PUBLIC_ACCOUNTS = 4  # interface, Limits: verified accounts on unauthenticated profile requests
 
 
+_TO_SECONDS = len("2026-11-22T17:30:00")
+
+
 @upholds("last-edit-utc", "updated-date-utc")
 def timestamp(instant: datetime) -> str:
     """Formats an instant as responses have it: UTC, whole seconds, ``Z``."""
-    return f"{instant.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+    return f"{instant.isoformat()[:_TO_SECONDS]}Z"
 
 
 def shared_profile(
