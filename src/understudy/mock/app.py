@@ -270,7 +270,10 @@ class Mock:
 
     def _console_handlers(self) -> Handlers:
         sites: Sites = {"resource": self.resource, "authorization": self.authorization}
-        return {**FactsAdmin(self._settings.facts).handlers, **SendingAdmin(sites).handlers}
+        return {
+            **FactsAdmin(self._settings.facts).handlers,
+            **SendingAdmin(sites, self.worlds.let_go).handlers,
+        }
 
     def _page_hosts(self) -> frozenset[str]:
         """Returns the host names that the pages may be reached under, beside loopback ones."""

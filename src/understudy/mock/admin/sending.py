@@ -7,7 +7,7 @@ and nobody has seen them.
 import asyncio
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -43,10 +43,12 @@ class SendingAdmin:
 
     Args:
         sites: The applications of the two addresses.
+        let_go: Lets other requests use the worlds of the one that is worked on.
     """
 
-    def __init__(self, sites: Sites) -> None:
+    def __init__(self, sites: Sites, let_go: Callable[[], Awaitable[None]]) -> None:
         self._sites = sites
+        self._let_go = let_go
 
     @property
     def handlers(self) -> Handlers:
@@ -64,6 +66,7 @@ class SendingAdmin:
         request = _request(call, body, model)
         site: SiteName = body.get("site") or _site_of(model)
         urls = {"resource": call.site_url, "authorization": call.authorization_url}
+        await self._let_go()
         context, status = await _exchanged(self._sites[site], request, urls[site], call)
         return HandlerResponse({"request": context.number or None, "status": status})
 

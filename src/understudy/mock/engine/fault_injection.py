@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Headers, MockRefusal, Problem, TooManyRequests
 from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.engine.delivery import commit_first, delay
 from understudy.mock.engine.document_responses import declared_response
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.fault_effects import (
@@ -66,7 +67,7 @@ class FaultInjection:
             await self._app(scope, receive, _with_headers(send, preferences))
             return
         fault = fault or InjectedFault("")
-        await asyncio.sleep(fault.delay)
+        await delay(scope, fault.delay)
         stale = None
         if fault.effect == "stale-field":
             stale = await self._body_by_the_fixtures(context, scope, receive)
@@ -268,14 +269,15 @@ async def _deliver(
 ) -> None:
     """Sends a response the way the fault has it."""
     start = {"type": "http.response.start", "status": response.status, "headers": response.headers}
+    await send(start)
     if fault.effect in {"reset", "truncate"}:
-        await send(start)
         half = response.body[: len(response.body) // 2]
+        await commit_first(scope, half)
         await send({"type": "http.response.body", "body": half, "more_body": True})
         await _hang_up(scope, receive, at_once=fault.effect == "reset")
         return
-    await send(start)
     if fault.effect == "slow":
+        await commit_first(scope, response.body)
         size = max(1, len(response.body) // _PIECES)
         pieces = [response.body[at : at + size] for at in range(0, len(response.body), size)]
         for piece in pieces:

@@ -22,6 +22,9 @@ class ReplicaStore(Protocol):
     def worlds_used(self, worlds: Iterable[World]) -> None:
         """Takes that a request has used these worlds."""
 
+    async def commit_now(self) -> None:
+        """Commits the transaction of the request that is worked on, before its response is known."""
+
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date, with its journal.
 
@@ -61,6 +64,15 @@ class ReplicatedWorlds(Worlds):
         page = super().page(after, limit)
         self._note_use(page.worlds)
         return page
+
+    async def let_go(self) -> None:
+        """Commits what the request has read and changed; it changes nothing any more.
+
+        Raises:
+            Superseded: A world was not what it was taken for; the request is worked on again.
+        """
+        if self.uses is not None:
+            await self.uses.commit_now()
 
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date; it stays as it is while the store does not respond."""

@@ -8,15 +8,15 @@ again: handlers are functions of the request and the world, so nobody can tell.
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import count
-from time import perf_counter
 from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from understudy.errors import Problem, StoreUnavailable
-from understudy.limits import JOURNAL_BODY_BYTES
 from understudy.mock.engine.admin_guard import CONSOLE_PATH, HEALTH_PATH
+from understudy.mock.engine.delivery import Committable, Delivery, put_delivery
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.journaling import Journaling, JournalMiddleware
 from understudy.mock.engine.request_context import RequestContext, put_context
@@ -67,32 +67,18 @@ class Superseded(BaseException):
         self.problem = problem
 
 
-class Transaction(Protocol):
+class Transaction(Committable, Protocol):
     """One attempt at a request, on worlds that no other request of this process changes meanwhile."""
 
     @property
     def names(self) -> frozenset[str]:
         """The worlds that it holds."""
 
-    @property
-    def is_over(self) -> bool:
-        """True once it was committed, or taken back."""
-
     async def pause(self, receive: Receive) -> Message:
         """Receives a message of the client, while others may use the worlds.
 
         Raises:
             Superseded: Another request has changed them meanwhile.
-        """
-
-    def add(self, context: RequestContext) -> None:
-        """Takes a request whose response is ready; what changed since the last one is its doing."""
-
-    async def commit(self) -> None:
-        """Commits what the requests have changed, with their entries in the journal.
-
-        Raises:
-            Superseded: All of it was taken back, as a world was not what it was taken for.
         """
 
     def end(self) -> None:
@@ -143,6 +129,7 @@ class TransactionMiddleware:
         refusal: Problem | None = scope.get(REFUSAL)
         path = head.selection.path
         if path == HEALTH_PATH or path.startswith(CONSOLE_PATH):
+            await self._prepare(head.selection)
             await self._without_store(scope, receive, send)
             return
         has_body = not _BODY_HEADERS.isdisjoint(head.headers)
@@ -157,6 +144,15 @@ class TransactionMiddleware:
         replayed.rewind(None)
         context = self._journaling.refuse(head, Peer.of(scope), refusal)
         await self._app(self._routed(context, scope), replayed, send)
+
+    async def _prepare(self, selected: WorldSelection) -> None:
+        """Makes the world of a page known here, unless the store does not respond."""
+        with suppress(Problem):
+            for attempt in count():
+                await back_off(attempt)
+                with suppress(Superseded):
+                    await self._store.prepare(selected)
+                    return
 
     async def _serve(
         self, head: RequestHead, scope: Scope, receive: "ReplayedReceive", send: Send
@@ -196,12 +192,14 @@ class TransactionMiddleware:
         context = self._journaling.begin(head, Peer.of(scope))
         if context.world.name not in transaction.names:
             raise Superseded([context.world.name])
-        started = perf_counter()
-        commit = _Commit(transaction, self._journaling, context, started, send)
+        delivery = Delivery(transaction, self._journaling, context, send)
+        routed = self._routed(context, scope)
+        put_delivery(routed, delivery)
         try:
-            await self._app(self._routed(context, scope), receive, commit)
+            await self._app(routed, receive, delivery)
         finally:
-            if commit.is_done:
+            if delivery.is_done:
+                put_context(scope, context)
                 self._journaling.log(context)
 
     def _routed(self, context: RequestContext, scope: Scope) -> Scope:
@@ -249,48 +247,3 @@ class ReplayedReceive:
         self._messages.append(message)
         self._is_whole = not message.get("more_body", False)
         return message
-
-
-class _Commit:
-    """Sends a response once its transaction is committed: before the first byte of it."""
-
-    def __init__(
-        self,
-        transaction: Transaction,
-        journaling: Journaling,
-        context: RequestContext,
-        started: float,
-        send: Send,
-    ) -> None:
-        self._transaction = transaction
-        self._journaling = journaling
-        self._context = context
-        self._started = started
-        self._send = send
-        self._start: Message = {}
-        self.is_done = False
-
-    async def __call__(self, message: Message) -> None:
-        """Sends a message; the first ones wait for the commit.
-
-        Raises:
-            Superseded: The attempt was in vain.
-        """
-        context = self._context
-        if message["type"] == "http.response.start":
-            self._start = message
-            context.status = message["status"]
-            context.response_headers = message["headers"]
-            return
-        if self.is_done:
-            if len(context.response_body) < JOURNAL_BODY_BYTES.most:
-                context.response_body += message.get("body", b"")
-        else:
-            context.response_body = message.get("body", b"")
-            context.seconds = perf_counter() - self._started
-            self._journaling.observe(context)
-            self._transaction.add(context)
-            await self._transaction.commit()
-            self.is_done = True
-            await self._send(self._start)
-        await self._send(message)

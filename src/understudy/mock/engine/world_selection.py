@@ -256,6 +256,9 @@ class Worlds:
             raise NotFound(msg)
         return snapshot
 
+    async def let_go(self) -> None:
+        """Lets other requests use the worlds of the one that is worked on; here they always may."""
+
     async def refresh(self, world: World) -> None:
         """Brings a world up to date, where other processes may have changed it; here none has."""
 

@@ -266,3 +266,17 @@ def test_a_slow_client_keeps_nobody_waiting_and_undoes_nothing(
 
     tokens = [json.loads(each)["token"] for each in asyncio.run(together())]
     assert len(set(tokens)) == 3
+
+
+def test_a_request_that_a_page_has_sent_waits_for_no_lock_of_its_own(replicas: Replicas) -> None:
+    one, other = replicas
+    other.get("/v3/profiles/ada?n=1")
+    sent = one.admin("POST", "/send", {"like": 1})
+    assert sent == {"request": 2, "status": 200}
+    assert other.admin("GET", "/requests")["meta"]["total"] == 2
+
+
+def test_the_console_of_a_world_is_at_every_replica(replicas: Replicas) -> None:
+    one, other = replicas
+    one.admin("POST", "/worlds", {"name": "w"})
+    assert other.get("/__world/w/__console").status_code == 200

@@ -37,6 +37,10 @@ class ChangeGatherer:
         """
         await self._refresh(world)
 
+    async def commit_now(self) -> None:
+        """Commits the transaction of the request that is worked on, before its response is known."""
+        await _transaction().commit()
+
     def worlds_used(self, worlds: Iterable[World]) -> None:
         """Takes that a request has used these worlds."""
         transaction = CURRENT.get()
