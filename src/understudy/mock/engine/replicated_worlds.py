@@ -85,6 +85,10 @@ class ReplicatedWorlds(Worlds):
         self._note_use(self)
         return await super().exercised()
 
+    def take_ended(self, exercised: Counter[Exercised]) -> None:
+        """Takes what was exercised in worlds that were deleted."""
+        self._ended = exercised
+
     def idle(self, world: World) -> timedelta | None:
         """Returns how long a world lives without a request; None: until it is deleted."""
         return self._idle.get(world.name)

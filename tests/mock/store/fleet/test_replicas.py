@@ -280,3 +280,21 @@ def test_the_console_of_a_world_is_at_every_replica(replicas: Replicas) -> None:
     one, other = replicas
     one.admin("POST", "/worlds", {"name": "w"})
     assert other.get("/__world/w/__console").status_code == 200
+
+
+def test_what_was_exercised_in_a_world_that_any_replica_deleted_counts(replicas: Replicas) -> None:
+    one, other = replicas
+    one.admin("POST", "/worlds", {"name": "w"})
+    other.get("/__world/w/v3/profiles/ada")
+    one.admin("DELETE", "/worlds/w")
+    for driver in replicas:
+        assert driver.admin("GET", "/exercised?worlds=all")["exercised"] == 1
+
+
+def test_a_name_that_is_like_that_of_another_replicas_world_is_suggested(
+    replicas: Replicas,
+) -> None:
+    one, other = replicas
+    one.admin("POST", "/worlds", {"name": "build-7"})
+    refused = other.get("/__world/build-8/v3/profiles/ada")
+    assert "did you mean 'build-7'" in refused.json()["detail"]

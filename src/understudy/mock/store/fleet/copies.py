@@ -260,9 +260,7 @@ class Copies:
         for context in contexts:
             journal.add(context)
         journal.listeners = listeners
-        journal.exercised = Counter(
-            {_exercised(part): int(count) for part, count in _pairs(exercised)}
-        )
+        journal.exercised = exercised_counts(exercised)
         copy.journal = last
 
 
@@ -278,6 +276,11 @@ def take_settings(world: World, settings: WorldSettings) -> None:
 def exercised_row(exercised: Exercised | None) -> str:
     """Returns the part of the contract that a request used, as the store counts it."""
     return "" if exercised is None else "\0".join(map(str, exercised))
+
+
+def exercised_counts(flat: Sequence[bytes]) -> Counter[Exercised]:
+    """Returns parts of the contract with how often they were used, as the store counts them."""
+    return Counter({_exercised(part): int(count) for part, count in _pairs(flat)})
 
 
 def _exercised(row: bytes) -> Exercised:

@@ -176,18 +176,24 @@ class SharedWorldStore:
             StoreUnavailable: The store does not respond.
             Superseded: It is another store than before.
         """
-        name = await self._loaded(selected.name or DEFAULT)
+        name = await self._loaded(selected)
         return frozenset({name, LIST} if selected.path.startswith(LISTING) else {name})
 
-    async def _loaded(self, name: str) -> str:
+    async def _loaded(self, selected: WorldSelection) -> str:
         """Loads a world that is not known here; returns its name, or the default one's for none."""
+        name = selected.name or DEFAULT
         if not self.copies.of(name).id and name != DEFAULT:
-            transaction = await self.begin(frozenset({name}))
-            try:
-                await transaction.refresh([name])
-            finally:
-                transaction.end()
+            await self._refresh(name)
+            if self._worlds.copied(name) is None and selected.is_certain:
+                await self._refresh(name, LIST)  # for names that are like it
         return DEFAULT if self._worlds.copied(name) is None else name
+
+    async def _refresh(self, name: str, *others: str, is_steering: bool = False) -> None:
+        transaction = await self.begin(frozenset({name, *others}))
+        try:
+            await transaction.refresh([name], is_steering=is_steering)
+        finally:
+            transaction.end()
 
     def ended(self, names: Iterable[str]) -> None:
         """Takes that a transaction on these worlds is over."""
@@ -225,17 +231,13 @@ class SharedWorldStore:
         return self._locks.setdefault(name, asyncio.Lock())
 
     async def refresh(self, world: World) -> None:
-        """Brings the copy of a world up to date, its journal among it.
+        """Brings the copy of a world up to date, with its journal, and the list of worlds.
 
         Raises:
             StoreUnavailable: The store does not respond.
         """
-        transaction = await self.begin(frozenset({world.name}))
-        try:
-            with suppress(Superseded):
-                await transaction.refresh([world.name], is_steering=True)
-        finally:
-            transaction.end()
+        with suppress(Superseded):
+            await self._refresh(world.name, LIST, is_steering=True)
 
     async def run(self, message: Mapping[str, Any]) -> Any:
         """Returns the reply of the store to a transaction.

@@ -163,7 +163,6 @@ class ReplicaTransaction:
         Raises:
             Superseded: All of it was taken back, as a world was not what it was taken for.
         """
-        uses_list = LIST in self.names
         tag = self._store.next_tag()
         rows, capacity = self._store.rows, self._store.capacity
         try:
@@ -175,7 +174,7 @@ class ReplicaTransaction:
                     if it.is_written
                 ],
                 "most_changes": _MOST_CHANGES,
-                "list": self._store.listed.tag or b"none" if uses_list else b"",
+                "list": self._list_tag,
                 "new_list": tag if self._changes_list else b"",
                 "snapshots": list(self.snapshots.items()),
             }
@@ -206,7 +205,8 @@ class ReplicaTransaction:
                 known.append({**about, "is_new": False, "total": 0, "forgotten": 0})
             else:
                 known.append(self.changes(world).known(is_steering=is_steering))
-        message = {"known": known, "changes": [], "list": b"", "snapshots": [], "new_list": b""}
+        message = {"known": known, "changes": [], "snapshots": [], "new_list": b""}
+        message["list"] = self._list_tag
         reply = await self._store.run(message)
         self._changes.clear()  # there is nothing to take back
         if reply[0] == b"stale":
@@ -218,6 +218,11 @@ class ReplicaTransaction:
             self._take_back()
             self._finish()
         self._store.ended(self.names)
+
+    @property
+    def _list_tag(self) -> bytes:
+        """What the list of worlds is taken for; empty where the request does not use it."""
+        return self._store.listed.tag or b"none" if LIST in self.names else b""
 
     @property
     def _changes_list(self) -> bool:
@@ -240,6 +245,8 @@ class ReplicaTransaction:
             changes.accepted(self._store.rows, reply, tag)
             if changes.made:
                 self._worlds.renumber(name, reply[4])
+        if any(it.is_removed for it in self._changes.values()):
+            tag = b""  # what was exercised there is loaded with the list
         if self._changes_list:
             self._store.listed.accepted(self.snapshots, tag)
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.copies import Copies, exercised_counts
 
 
 class WorldList:
@@ -47,7 +47,11 @@ class WorldList:
                 kept[name] = kept.pop(name)
 
     async def take(
-        self, tag: bytes | None, worlds: Sequence[bytes], snapshots: Sequence[bytes]
+        self,
+        tag: bytes | None,
+        worlds: Sequence[bytes],
+        snapshots: Sequence[bytes],
+        exercised: Sequence[bytes],
     ) -> None:
         """Takes the list of the store.
 
@@ -55,6 +59,7 @@ class WorldList:
             tag: Names the commit that changed it last.
             worlds: The names of worlds, each followed by its place in the order they were made.
             snapshots: The names of snapshots, each followed by its number.
+            exercised: Parts of the contract, each followed by how often deleted worlds used it.
 
         Raises:
             StoreUnavailable: The store does not respond.
@@ -66,6 +71,7 @@ class WorldList:
         for name, number in listed.items():
             if self._worlds.number(name) is None:
                 self._worlds.adopt(name, self._worlds.beginning(), number)
+        self._worlds.take_ended(exercised_counts(exercised))
         await self._take_snapshots(_numbered(snapshots))
         self.tag = tag or b""
 

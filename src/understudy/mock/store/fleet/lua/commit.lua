@@ -30,7 +30,7 @@ end
 local list = false
 if request.list ~= '' and (call('GET', LIST) or '') ~= request.list then
   list = {call('GET', LIST), call('ZRANGE', WORLDS, 0, -1, 'WITHSCORES'),
-    call('HGETALL', SNAPSHOT_NUMBERS)}
+    call('HGETALL', SNAPSHOT_NUMBERS), call('HGETALL', EXERCISED)}
 end
 if #stale > 0 or #windows > 0 or list then return {'stale', stale, windows, list} end
 
@@ -106,8 +106,7 @@ local replies = {}
 for _, change in ipairs(request.changes) do
   local k = keys(change.name)
   if change.is_removed then
-    for _, key in pairs(k) do call('DEL', key) end
-    call('ZREM', WORLDS, change.name)
+    remove(change.name)
     table.insert(replies, {change.name, 'none', 0, 0, 0})
   else
     local number = 0

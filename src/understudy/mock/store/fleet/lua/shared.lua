@@ -9,6 +9,7 @@ local LIST = 'understudy:list'
 local NUMBERS = 'understudy:numbers'
 local SNAPSHOTS = 'understudy:snapshots'
 local SNAPSHOT_NUMBERS = 'understudy:snapshot-numbers'
+local EXERCISED = 'understudy:exercised'
 local TAG = 16 -- bytes of a tag: who committed, and which of its commits
 
 local function keys(name)
@@ -69,6 +70,15 @@ local function state(known)
   local whole = {tonumber(number), idle, beginning, baseline, settings, tonumber(total)}
   local records = call('HGETALL', k.records)
   return {known.name, 'whole', id, tag, records, whole, windows, tonumber(counted), journal}
+end
+
+-- Deletes a world; what was exercised there still counts.
+local function remove(name)
+  local k = keys(name)
+  local exercised = call('HGETALL', k.exercised)
+  for place = 1, #exercised, 2 do call('HINCRBY', EXERCISED, exercised[place], exercised[place + 1]) end
+  for _, key in pairs(k) do call('DEL', key) end
+  call('ZREM', WORLDS, name)
 end
 
 -- Makes a world.

@@ -5,8 +5,7 @@ if tonumber(schema) ~= request.schema then
 end
 if request.ended ~= '' then
   if not call('ZSCORE', WORLDS, request.ended) then return {'absent'} end
-  for _, key in pairs(keys(request.ended)) do call('DEL', key) end
-  call('ZREM', WORLDS, request.ended)
+  remove(request.ended)
   call('SET', LIST, request.tag) -- replicas read the list of worlds anew
   return {'ended'}
 end
