@@ -1,6 +1,8 @@
 """``understudy record`` as its users start it: sockets, live lines, a signal at the end."""
 
 import json
+import os
+import resource
 import signal
 import subprocess
 import time
@@ -77,6 +79,17 @@ def proxying(target: Path, *options: str) -> Iterator[Proxying]:
             process.kill()
 
 
+@contextmanager
+def unlimited_core_dumps() -> Iterator[None]:
+    """Lets processes that are started meanwhile leave core dumps, as a developer's machine may."""
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+
+
 def parts(count: int) -> Iterator[bytes]:
     for _ in range(count):
         yield b"x" * 65_536
@@ -98,6 +111,7 @@ def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(target: Path
     assert "1 responses of the mock, 0 where the deployment had none" in proxy.output
 
 
+@pytest.mark.usefixtures("measured_children")
 def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(target: Path) -> None:
     out, key = target.with_name("staging"), target.with_suffix(".key")
     with proxying(target, "--out", str(out)) as proxy:
@@ -112,6 +126,21 @@ def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(tar
     texts = [proxy.output.encode(), *(path.read_bytes() for path in written)]
     assert [text for text in texts if b"Canary7Q" in text or b"ada-full" in text] == []
     assert loading.load(out)
+
+
+def test_a_proxy_that_crashes_leaves_nothing_of_what_passed(target: Path) -> None:
+    out = target.with_name("staging")
+    with unlimited_core_dumps(), proxying(target, "--out", str(out)) as proxy:
+        get(f"{proxy.base_url}/profiles/Canary7Q?q=Canary7Q", headers={"X-Canary": "Canary7Q"})
+        proxy.process.send_signal(signal.SIGABRT)
+        ended = os.waitid(os.P_PID, proxy.process.pid, os.WEXITED | os.WNOWAIT)
+        output = "".join(proxy.process.communicate(timeout=PATIENCE))
+    assert ended is not None
+    assert (ended.si_code, ended.si_status) == (os.CLD_KILLED, signal.SIGABRT)  # not CLD_DUMPED
+    assert "Canary7Q" not in output
+    assert not out.exists()
+    written = [path for path in target.parent.rglob("*") if path.is_file()]
+    assert [path for path in written if b"Canary7Q" in path.read_bytes()] == []
 
 
 def test_a_key_that_others_can_read_is_refused(target: Path) -> None:

@@ -1,5 +1,6 @@
 """Several workers serve the same ports and worlds, and none of them is missed when it is killed."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -11,6 +12,8 @@ import pytest
 from tests import patient
 from tests.cli.conftest import Running
 from tests.store_server import StoreServer, store_server
+
+from understudy.cli.workers import WorkerLink
 
 KILLS = int(os.environ.get("UNDERSTUDY_KILLS", "2"))
 """Workers that are killed under load; ``make fleet`` kills more."""
@@ -102,6 +105,26 @@ def test_workers_without_a_store_are_refused_with_what_is_needed(run) -> None:
     assert needed in ended.stderr
 
 
+def test_a_worker_tells_its_addresses_once_and_stops_when_its_supervisor_is_gone() -> None:
+    announcements, announced = os.pipe()
+    lifeline, supervisor = os.pipe()
+
+    async def work() -> None:
+        stopped = asyncio.Event()
+        link = WorkerLink(announced, lifeline, is_first=True)
+        link.announce({"base_url": "http://127.0.0.1:9/v3"}, stopped.set)
+        with os.fdopen(announcements, "rb") as pipe:
+            assert pipe.read() == b'{"base_url":"http://127.0.0.1:9/v3"}'
+        assert not stopped.is_set()
+        os.close(supervisor)
+        await stopped.wait()
+        asyncio.get_running_loop().remove_reader(lifeline)
+
+    asyncio.run(work())
+    os.close(lifeline)
+
+
+@pytest.mark.usefixtures("measured_children")
 def test_workers_whose_store_is_not_there_say_so_once(run) -> None:
     ended = run(
         "serve",

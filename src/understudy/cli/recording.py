@@ -1,9 +1,11 @@
 """Runs ``understudy record`` with typed options: sockets, live lines, what is written, exit code."""
 
 import asyncio
+import ctypes
 import logging
 import shlex
 import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
@@ -28,6 +30,9 @@ from understudy.verify.findings import Finding
 
 HOST: Final = "127.0.0.1"
 """The address that the proxy listens on: it passes on whatever a client sends."""
+
+_SET_DUMPABLE: Final = 4
+"""PR_SET_DUMPABLE of prctl(2)."""
 
 _TALKATIVE: Final = ("asyncio", "httpcore", "httpx", "python_multipart", "uvicorn.error")
 """Loggers that can be made to write headers, or the texts of errors."""
@@ -222,6 +227,8 @@ def _keep_silent() -> None:
 
         # memory of the process holds what passes, and a core dump would be a file with it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # where the limit does not bind a program that takes core dumps
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
     for name in _TALKATIVE:
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
