@@ -18,6 +18,7 @@ import httpx
 
 from understudy.api.asgi_exchange import exchanged
 from understudy.api.stand_in_people import StandInPeople
+from understudy.api.stand_in_sign_in import StandInSignIn
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange, Request, Response
@@ -104,6 +105,7 @@ class StandIn:
         self._server, self._upstream = server, upstream
         self._mock = _mock(deployment)
         self._people = StandInPeople(self._mock.world, deployment.target)
+        self._sign_in = StandInSignIn(self._mock.world)
         self._lock = Lock()
         self.settled: Callable[[], Awaitable[None]] | None = None
 
@@ -114,17 +116,18 @@ class StandIn:
             if exchange.operation == SET_AVATAR and exchange.response.is_success:
                 sent = exchange.request.json
                 self._people.see_selection(
-                    str(sent["email_hash"] if isinstance(sent, dict) else "")
+                    str(sent.get("email_hash")) if isinstance(sent, dict) else ""
                 )
 
     async def responds_to(self, request: ProxiedRequest) -> bool:
         """Tells whether the mock responds to a request, and the deployment does not get it."""
-        if request.server.site != "resource":
-            return False
         place = self._routes.find(request.method, request.url)
-        if place.operation in self._operations:
-            return True
-        return self._people.has_uploads and await self._has_part_of(request, place)
+        if request.server.site == "authorization":
+            is_own = await self._sign_in.responds_to(request, place.operation)
+        else:
+            is_own = place.operation in self._operations
+            is_own = is_own or self._sign_in.has_issued(_token(request))
+        return is_own or (self._people.has_uploads and await self._has_part_of(request, place))
 
     async def _has_part_of(self, request: ProxiedRequest, place: Place) -> bool:
         """Tells whether a request is about an avatar that was uploaded to the mock."""
@@ -135,7 +138,7 @@ class StandIn:
         await self._catch_up()
         if name is not None:
             return self._people.has_upload(name)
-        return self._people.owns_upload(Request("GET", "/", texts_of(request.fields)).token)
+        return self._people.owns_upload(_token(request))
 
     async def _catch_up(self) -> None:
         """Tells the mock what has passed so far."""
@@ -149,20 +152,22 @@ class StandIn:
     ) -> ProxiedResponse | None:
         """Returns the mock's response; None where it has no part in what is requested."""
         place = self._routes.find(request.method, request.url)
-        if request.server.site != "resource" or not request.captured.is_whole:
-            return None
-        if not place.operation and not request.path.startswith(_PICTURES):
+        if not request.captured.is_whole or not self._has_part(request, place, failure):
             return None
         sent = Request(request.method, request.url, texts_of(lowered(request.fields)))
-        if failure is None:
+        if failure is None and not self._sign_in.has_issued(sent.token):
             await self._read_people(place, sent)
         await self._catch_up()
         kind = "mock" if failure is None else "fallback"
         self.counts[kind] += 1
         if failure is not None:
-            operation = place.operation or "a picture"
+            operation = place.operation or "a page or picture"
             self._announce(f"{operation}: {failure}, so the mock responded")
-        response = await exchanged(self._mock.resource, self._request(request, place))
+        site = self._mock.resource
+        if request.server.site == "authorization":
+            self._sign_in.admit(request, place.operation)
+            site = self._mock.authorization
+        response = await exchanged(site, self._request(request, place))
         fields = [
             (name, self._people.translated_back(value))
             for name, value in end_to_end(response.headers.raw)
@@ -173,9 +178,20 @@ class StandIn:
         result.captured.add(self._people.translated_back(response.read()))
         return result
 
+    def _has_part(
+        self, request: ProxiedRequest, place: Place, failure: NoUpstreamResponse | None
+    ) -> bool:
+        """Tells whether the mock can respond to a request at all."""
+        if request.server.site == "authorization":
+            return failure is None or self._sign_in.can_begin(request, place.operation)
+        return bool(place.operation) or request.path.startswith(_PICTURES)
+
     def _request(self, request: ProxiedRequest, place: Place) -> httpx.Request:
         """Returns a request as the mock gets it: at its own base path, with its people's hashes."""
-        below = self._mock.base_path + place.path if place.operation else request.path
+        below = request.path
+        if place.operation:
+            is_resource = request.server.site == "resource"
+            below = (self._mock.base_path if is_resource else "") + place.path
         query = request.target.partition(b"?")[2]
         target = below.encode("latin-1") + (b"?" + query if query else b"")
         origin = request.server.proxied_origin(request.host)
@@ -225,6 +241,10 @@ class StandIn:
                 *("resource", path, values),
             )
         )
+
+
+def _token(request: ProxiedRequest) -> str | None:
+    return Request("GET", "/", texts_of(request.fields)).token
 
 
 def _keys(document: Document, names: Sequence[str]) -> frozenset[str]:
