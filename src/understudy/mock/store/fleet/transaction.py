@@ -221,7 +221,7 @@ class ReplicaTransaction:
 
     @property
     def _list_tag(self) -> bytes:
-        """What the list of worlds is taken for; empty where the request does not use it."""
+        """The tag of the list of worlds; empty where the request does not use the list."""
         return self._store.listed.tag or b"none" if LIST in self.names else b""
 
     @property
