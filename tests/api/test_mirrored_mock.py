@@ -77,11 +77,35 @@ def test_addresses_that_a_target_names_by_their_hashes_are_made_up(deployment):
     assert [it.avatar is not None for it in person.emails] == [False, True]
 
 
+def mirrored(*accounts):
+    """Returns the people of a mock that has these accounts."""
+    target = mirrored_target(reference({}).target, accounts, "http://127.0.0.1:1/v3")
+    return mirrored_baseline(target, accounts, OWN_WORDS)[PEOPLE.name]
+
+
 def test_values_of_another_type_are_left_out_and_not_served():
     account = AccountSeen("own", "ada", {"display_name": 7, "timezone": [], "links": "none"})
-    target = mirrored_target(reference({}).target, [account], "http://127.0.0.1:1/v3")
-    profile = mirrored_baseline(target, [account], OWN_WORDS)[PEOPLE.name]["ada"].profile
+    profile = mirrored(account)["ada"].profile
     assert (profile.display_name, bool(profile.timezone), bool(profile.links)) == ("", False, False)
+
+
+def test_values_that_break_a_rule_are_left_out_and_not_served():
+    account = AccountSeen("own", "ada", {"last_name": "", "timezone": "+01:00", "pronouns": "she"})
+    profile = mirrored(account)["ada"].profile
+    assert (bool(profile.last_name), bool(profile.timezone), profile.pronouns) == (
+        False,
+        False,
+        "she",
+    )
+
+
+def test_an_avatar_that_two_accounts_list_is_one_accounts():
+    shared, own = (AvatarSeen({"image_id": text * 32}, PictureKind()) for text in "ab")
+    people = mirrored(
+        AccountSeen("own", "ada", {}, (own, shared)), AccountSeen("other", "olu", {}, (shared,))
+    )
+    listed = {slug: [it.image_id for it in people[slug].avatars] for slug in ("ada", "olu")}
+    assert listed == {"ada": ["b" * 32], "olu": ["a" * 32]}
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF"])

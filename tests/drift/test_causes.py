@@ -46,3 +46,13 @@ def test_a_difference_of_the_documents_explains_what_no_stated_rule_does():
     entry = DocumentEntry("getQrCode image/webp", "Their documents name other media types.")
     assert cause(judged(BrokenRule(ASSUMED, True, "")), entry=entry) == ("documents", entry.name)
     assert cause(judged(BrokenRule(STATED, False, "")), entry=entry) == ("deployment", STATED.id)
+
+
+def test_what_nothing_explains_follows_from_the_rule_that_its_sender_saw_broken_before():
+    later = exchange_of("/qr-code/bea", operation="GET /qr-code/{}", number=2)
+    elsewhere = exchange_of("/qr-code/bea", operation="GET /qr-code/{}", number=3, source="another")
+    following = [Difference("status", "200", "404", each, each) for each in (later, elsewhere)]
+    judgements = Judgements(judged(BrokenRule(STATED, False, "")), NO_JUDGEMENT, NO_JUDGEMENT)
+    first, second = causes([DIFFERENCE, *following], [], judgements)
+    assert (first.rule, first.differences) == (STATED.id, (DIFFERENCE, following[0]))
+    assert (second.fault, second.differences) == ("unexplained", (following[1],))

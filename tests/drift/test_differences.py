@@ -1,5 +1,6 @@
 """Exchanges are compared as long as every run sends the same requests."""
 
+import pytest
 from tests.verify.exchanges import exchange_of
 
 from understudy.drift.differences import Difference, compared, differences
@@ -26,3 +27,12 @@ def test_what_differs_between_two_runs_is_noise():
     (unstable,) = compared([LOOKUP], [failing], [failing])
     assert list(differences(stable)) == [Difference("status", "200", "503", LOOKUP, failing)]
     assert list(differences(unstable)) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "number"),
+    [("OPTIONS", "/oauth2/token", 1), ("GET", "/oauth2/token", 1), ("GET", "/sign-in", 0)],
+)
+def test_requests_of_applications_are_compared_and_pages_of_browsers_are_not(method, path, number):
+    exchange = exchange_of(path, method=method, site="authorization", operation="")
+    assert len(list(compared([exchange], [exchange], [exchange]))) == number

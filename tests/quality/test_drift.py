@@ -23,6 +23,12 @@ def test_order_identifiers_and_dates_are_no_difference():
     [
         ("qr_codes_of_100_pixels_by_default", ("qr-default-size",), "qr-default-size"),
         ("deletions_answer_with_json", ("avatar-delete-no-content",), "avatar-delete-no-content"),
+        ("preflights_of_the_token_endpoint_are_allowed", ("token-no-cors",), "token-no-cors"),
+        (
+            "spaces_in_the_fragment_are_plus_signs",
+            ("fragment-percent-encoded",),
+            "fragment-percent-encoded",
+        ),
     ],
 )
 def test_a_deviation_is_found_by_the_rule_that_it_breaks(mutant, rules, cause):

@@ -66,7 +66,7 @@ def test_a_rule_that_was_not_checked_names_the_condition_that_never_held():
 def test_of_many_conditions_only_the_one_that_never_held_is_named():
     first, second = CHECK.when
     assert replace(CHECK, when=(first, first, second)).occasion(2) == (
-        "no GET /profiles/{} was seen that could show it: not one where the profile was found"
+        "no GET /profiles/{} met every condition of the rule; the one missing: the profile was found"
     )
 
 

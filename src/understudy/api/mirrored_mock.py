@@ -4,6 +4,7 @@ Both then get the same requests, and differ by what they do and not by whom they
 are in memory only; pictures are generated, of the same size and kind.
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import md5
@@ -107,7 +108,7 @@ def mirrored_baseline(
     """
     images = {USUAL: generated(PictureKind())}
     people: dict[str, Person] = {}
-    for account in accounts:
+    for account in _with_own_avatars(accounts):
         mirror = _Mirror(account, _emails(target, account.name))
         images |= mirror.images
         people.setdefault(account.slug, mirror.person(target))
@@ -127,6 +128,20 @@ def mirrored_baseline(
         TOKENS.name: {it.token: it for it in _tokens(target, accounts, vocabulary)},
         APPLICATIONS.name: {it.client_id: it for it in _applications(target)},
     }
+
+
+def _with_own_avatars(accounts: Sequence[AccountSeen]) -> Iterator[AccountSeen]:
+    """Yields the accounts, each without the avatars that a later one lists too.
+
+    An avatar is one account's. A deployment that lists it for two so differs from the mock.
+    """
+    for place, account in enumerate(accounts):
+        later = [avatar for each in accounts[place + 1 :] for avatar in each.avatars or ()]
+        foreign = {avatar.members.get("image_id") for avatar in later}
+        listed = account.avatars or ()
+        own = tuple(it for it in listed if it.members.get("image_id") not in foreign)
+        is_listed = account.avatars is not None
+        yield dataclasses.replace(account, avatars=own) if is_listed else account
 
 
 def _owners(target: Target) -> Iterator[Person]:

@@ -7,11 +7,15 @@ import msgspec
 from msgspec.structs import replace
 
 from understudy.api.account_reading import HEADER
+from understudy.mock.fixtures.person_checks import is_time_zone
 from understudy.mock.store.people import GalleryImage, HeaderImage, Profile, VerifiedAccount
 
 _HIDDEN: Final = VerifiedAccount("hidden", "Hidden", "https://example.com/hidden", is_hidden=True)
 _ELSEWHERE: Final = frozenset({"header_image", "gallery", "verified_accounts"})
 """Members whose fixture has another form than the response."""
+
+_EMPTY: Final[tuple[object, ...]] = ("", [], {})
+"""Values of members that a deployment has to leave out, and the mock does."""
 
 
 def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> Profile:
@@ -23,7 +27,9 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
     """
     profile = Profile(verified_accounts=tuple(_accounts(members)))
     for name in Profile.__struct_fields__:
-        if name in members and name not in _ELSEWHERE:
+        if name in _ELSEWHERE or members.get(name, "") in _EMPTY:
+            continue
+        if name != "timezone" or is_time_zone(str(members[name])):
             profile = _with_member(profile, name, members[name])
     header = members.get("header_image")
     if isinstance(header, str):

@@ -4,13 +4,14 @@ No text is compared: a rule is about a difference if the response keeps the rule
 as at the other deployment.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import BrokenRule, RunJudgement
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
+from understudy.drift.relations import is_relation
 from understudy.drift.silences import silence_about
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
@@ -111,8 +112,12 @@ def causes(
         entry = explained_by(difference) if explained_by is not None else None
         key = _learnt(_key(difference, breaches, entry, judgements), learnt)
         groups.setdefault(key, []).append(difference)
-    for key, difference in _unnamed(rows, judgements, named):
-        groups.setdefault(key, []).append(difference)
+    for breach, difference in _unnamed(rows, judgements, named):
+        is_settled = breach.is_open and _is_settled(breach.rule.id, difference, judgements, learnt)
+        if not is_settled:
+            key = _of_rule(_fault_of(breach, difference), breach.rule)
+            groups.setdefault(_learnt(key, learnt), []).append(difference)
+    groups = _with_consequences(groups)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),
@@ -178,30 +183,59 @@ def _of_rule(fault: Fault, rule: Rule) -> _Key:
 
 def _unnamed(
     rows: Iterable[Compared], of: Judgements, named: set[tuple[int, str]]
-) -> Iterator[tuple[_Key, Difference]]:
-    """Yields the rules that one side broke in every run, and the other kept, with no aspect of it.
-
-    Assumptions are left out: a deployment that goes on otherwise each time always breaks some.
-    """
+) -> Iterator[tuple[BrokenRule, Difference]]:
+    """Yields the rules that one side broke in every run, and the other kept, with no aspect of it."""
     for row in rows:
-        own, again, other = (
-            {name: breach for name, breach in broken.items() if not breach.is_open}
-            for broken in (
-                of.first.broken.get(row.first.number, {}),
-                of.second.broken.get(row.second.number, {}),
-                of.other.broken.get(row.other.number, {}),
-            )
-        )
+        own = of.first.broken.get(row.first.number, {})
+        again = of.second.broken.get(row.second.number, {})
+        other = of.other.broken.get(row.other.number, {})
         for name in dict.fromkeys((*own, *other)):
             is_noise = (name in own) != (name in again)
             is_same = (name in own) == (name in other)
             if is_noise or is_same or (row.first.number, name) in named:
                 continue
-            fault: Fault = "deployment" if name in own else "other"
+            values = (BROKEN, KEPT) if name in own else (KEPT, BROKEN)
             breach = own[name] if name in own else other[name]
-            words = (BROKEN, KEPT) if name in own else (KEPT, BROKEN)
-            difference = Difference(f"rule {name}", *words, row.first, row.other)
-            yield _of_rule(fault, breach.rule), difference
+            yield breach, Difference(f"rule {name}", *values, row.first, row.other)
+
+
+def _fault_of(breach: BrokenRule, difference: Difference) -> Fault:
+    if breach.is_open:
+        return "silent"
+    return "deployment" if difference.ours == BROKEN else "other"
+
+
+def _with_consequences(groups: Mapping[_Key, list[Difference]]) -> dict[_Key, list[Difference]]:
+    """Returns differences with those that nothing explains under the rule that was broken before.
+
+    After a rule was broken the state of both sides differs, and so does what the same sender reads
+    of it. A relation can show before the check of the rule does.
+    """
+    blamed: dict[str, list[tuple[int, _Key]]] = {}
+    for key, members in groups.items():
+        if key.fault in {"deployment", "other"}:
+            for each in members:
+                number = each.exchange.number
+                blamed.setdefault(each.exchange.source, []).append((number, key))
+    explained: dict[_Key, list[Difference]] = {
+        key: list(members) for key, members in groups.items() if key.fault != "unexplained"
+    }
+    for key, members in groups.items():
+        for each in members if key.fault == "unexplained" else ():
+            cause = _cause_before(each, blamed.get(each.exchange.source, ()))
+            explained.setdefault(cause or key, []).append(each)
+    return explained
+
+
+def _cause_before(difference: Difference, blamed: Iterable[tuple[int, _Key]]) -> _Key | None:
+    """Returns the rule that was broken last before a difference; of a relation, nearest to it."""
+    number = difference.exchange.number
+    nearest = [
+        (abs(number - at), key)
+        for at, key in blamed
+        if at <= number or is_relation(difference.aspect)
+    ]
+    return min(nearest, key=lambda each: each[0])[1] if nearest else None
 
 
 def _switch_of(difference: Difference, of: Judgements) -> Rule | None:

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from understudy.deployments.exchange import Exchange
 from understudy.drift.aspects import DECISIVE, Aspects, aspects, is_personal
 from understudy.drift.relations import relations
+from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.gateway import BOOKKEEPING
 
 ABSENT = "absent"
+
+_BROWSED: Final = frozenset({"GET", "POST"})
+"""The methods by which a browser gets pages and sends forms."""
+
+_CALLED: Final = frozenset(name.partition(" ")[2] for name in (TOKEN, TOKEN_INFO))
+"""The paths of the authorization server that applications call, and no browser opens."""
 
 DifferenceKey = tuple[int, int, str]
 """The numbers of the two exchanges of a difference, and its aspect."""
@@ -118,7 +125,12 @@ def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
 
 def _is_page(exchange: Exchange) -> bool:
     """Tells whether a person would see a page: how people sign in differs and is not described."""
-    is_of_browser = exchange.site == "authorization" and not exchange.operation
+    is_of_browser = (
+        exchange.site == "authorization"
+        and not exchange.operation
+        and exchange.request.method in _BROWSED
+        and exchange.path not in _CALLED
+    )
     return is_of_browser and not _leads_to_client(exchange)
 
 

@@ -25,6 +25,11 @@ _ISSUED: Final = re.compile(r"(^|_)(id|hash|token|code)$")
 _Key = tuple[object, ...]
 
 
+def is_relation(aspect: str) -> bool:
+    """Tells whether an aspect is a relation to what was sent or read before."""
+    return aspect.startswith("read back ") or aspect.endswith("since the last read")
+
+
 def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[Aspects]:
     """Returns the relations of each response of one sender.
 

@@ -98,7 +98,7 @@ class Check:
         what = " or ".join(sorted(self.operations)) or "request"
         conditions = [described(each) for each in self.when[: reached + 1]]
         if len(conditions) > _MOST_CONDITIONS:  # all but the last of them held
-            return f"no {what} was seen that could show it: not one where {conditions[-1]}"
+            return f"no {what} met every condition of the rule; the one missing: {conditions[-1]}"
         return f"no {what} was seen" + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
