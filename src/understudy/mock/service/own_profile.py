@@ -1,7 +1,8 @@
 """Handles the caller's own profile (interface, Authenticated own-profile operations)."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
 
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
@@ -45,7 +46,7 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     person = _enabled_caller(call)
     members = body or {}
     _expect_lengths(call, members)
-    declared = call.body_members.union(EDITABLE)
+    declared = _taken(call.body_members)
     changes = {name: value for name, value in members.items() if name in declared}
     ignored = [name for name in members if name not in declared]
     if ignored:
@@ -53,6 +54,12 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
     if changes:
         person = _edit(call, person, changes)
     return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
+
+
+@lru_cache(maxsize=8)
+def _taken(declared: frozenset[str]) -> frozenset[str]:
+    """Returns the members that are taken: what a document declares, and what the interface has."""
+    return declared.union(EDITABLE)
 
 
 @upholds(
@@ -70,24 +77,26 @@ def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
     Raises:
         BadRequest: One is longer than its switch allows.
     """
-    longest = _longest(call.choices)
     for name, value in members.items():
-        if isinstance(value, str) and len(value) > longest.get(name, len(value)):
-            msg = f"{name}: the text has {len(value):,} characters; at most {longest[name]:,} are allowed."
+        longest = _LONGEST.get(name)
+        if longest is not None and isinstance(value, str) and len(value) > longest(call.choices):
+            msg = (
+                f"{name}: the text has {len(value):,} characters; "
+                f"at most {longest(call.choices):,} are allowed."
+            )
             raise BadRequest(msg, code="invalid_parameter")
 
 
-def _longest(choices: Mapping[str, str]) -> Mapping[str, int]:
-    """Returns the characters that the text of each member may have."""
-    return {
-        "display_name": int(choices.get("display-name-longest", "10000")),
-        "description": int(choices.get("description-longest", "10000")),
-        "pronunciation": int(choices.get("pronunciation-longest", "10000")),
-        "pronouns": int(choices.get("pronouns-longest", "10000")),
-        "location": int(choices.get("location-longest", "10000")),
-        "job_title": int(choices.get("job-title-longest", "10000")),
-        "company": int(choices.get("company-longest", "10000")),
-    }
+_LONGEST: Final[Mapping[str, Callable[[Mapping[str, str]], int]]] = {
+    "display_name": lambda choices: int(choices.get("display-name-longest", "10000")),
+    "description": lambda choices: int(choices.get("description-longest", "10000")),
+    "pronunciation": lambda choices: int(choices.get("pronunciation-longest", "10000")),
+    "pronouns": lambda choices: int(choices.get("pronouns-longest", "10000")),
+    "location": lambda choices: int(choices.get("location-longest", "10000")),
+    "job_title": lambda choices: int(choices.get("job-title-longest", "10000")),
+    "company": lambda choices: int(choices.get("company-longest", "10000")),
+}
+"""Member to what reads how many characters its text may have from the options in force."""
 
 
 @upholds("associated-email")
