@@ -91,7 +91,7 @@ async def _to_its_end(work) -> None:
 
 
 class Disturbance:
-    """What happens to a fleet while requests are sent to it.
+    """Pauses and kills the processes of a fleet, and disturbs its way to the store, at random.
 
     Args:
         proxy: Its way to the store.
