@@ -1,0 +1,97 @@
+"""``python -m tests.quality.mutants.sharded``: the shards of verify together find what one run finds.
+
+Each mutant of a random share is judged by one run, and then by shards, one after another at the same
+deployment, whose outcomes are merged. The rules that are broken have to be the same.
+"""
+
+import argparse
+import random  # noqa: TID251 - chooses mutants
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.quality.mutants.edge import MUTANTS, Mutant
+from tests.quality.mutants.runner import side_by_side
+from tests.quality.mutants.verifying import ALONE, PATIENT, deployed, failed, verified
+
+from understudy.api import in_process
+from understudy.api.bundled_target import TARGET
+from understudy.api.judging import of_shard
+from understudy.deployments.deployment import Deployment
+from understudy.verify.merging import merged
+from understudy.verify.outcome import Outcome
+from understudy.verify.run import RunOptions
+from understudy.verify.runner import carry_out
+from understudy.verify.shards import LAST, Shard
+
+COUNT = 3
+"""Shards that run at the same time, beside the one that disturbs them."""
+
+
+class ShardComparison(NamedTuple):
+    """The rules that one run finds broken, and those that shards do.
+
+    Attributes:
+        mutant: The name of the mutant; empty for the unbroken mock.
+        whole: Found by one run.
+        union: Found by the shards.
+        stopped: Why the shards together did not do all the work; empty if they did.
+    """
+
+    mutant: str
+    whole: frozenset[str]
+    union: frozenset[str]
+    stopped: str
+
+    @property
+    def is_same(self) -> bool:
+        """True if the shards did all the work and found the same."""
+        return self.whole == self.union and not self.stopped
+
+    def __str__(self) -> str:
+        name = self.mutant or "unbroken"
+        if self.is_same:
+            return f"{name}: {len(self.whole)} rules by both"
+        by = {"one run": self.whole - self.union, "shards": self.union - self.whole}
+        parts = [f"only by {who}: {sorted(rules)}" for who, rules in by.items() if rules]
+        return f"{name}: DIFFERENT: {'; '.join([*parts, self.stopped])}"
+
+
+def by_shards(mutant: Mutant | None, rules: Sequence[str] = ()) -> Outcome:
+    """Returns the merged outcome of shards at one deployment, the disturbing one last."""
+    outcomes = []
+    with deployed(mutant) as wire:
+        for part in (*Shard("1", COUNT).numbered, LAST):
+            shard = Shard(part, COUNT)
+            whole = Deployment(TARGET, wire, in_process.time_of(ALONE.mock), PATIENT)
+            outcomes.append(
+                carry_out(of_shard(whole, shard), RunOptions(tuple(rules), shard=shard))
+            )
+    return merged(outcomes)
+
+
+def compared(name: str) -> ShardComparison:
+    """Judges the mutant of this name by one run and by shards; the unbroken mock for none."""
+    mutant = next((it for it in MUTANTS if it.name == name), None)
+    whole, union = verified(mutant), by_shards(mutant)
+    return ShardComparison(name, frozenset(failed(whole)), frozenset(failed(union)), union.stopped)
+
+
+def main() -> int:
+    """Compares; returns 1 where shards find something else than one run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.mutants.sharded")
+    parser.add_argument("--count", type=int, default=60, metavar="N", help="mutants")
+    parser.add_argument("--seed", type=int, default=2, metavar="N", help="draws them")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
+    options = parser.parse_args()
+    names = [mutant.name for mutant in MUTANTS]
+    drawn = random.Random(options.seed).sample(names, min(options.count, len(names)))
+    different = 0
+    for comparison in side_by_side(compared, ["", *drawn], options.jobs):
+        print(comparison, flush=True)  # noqa: T201 - the output of a program
+        different += not comparison.is_same
+    print(f"\n{len(drawn) + 1} deployments, found otherwise by shards: {different}")  # noqa: T201 - as above
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
