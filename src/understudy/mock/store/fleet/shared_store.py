@@ -30,17 +30,16 @@ from understudy.mock.store.fleet.connection import Connection, send_once
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
 from understudy.mock.store.fleet.journal_rows import endpoint_name
+from understudy.mock.store.fleet.membership import SCHEMA, reason_against_joining
 from understudy.mock.store.fleet.packing import packed
 from understudy.mock.store.fleet.refusals import StoreRefusal, as_problem, described
 from understudy.mock.store.fleet.scripts import COMMIT, JOIN
+from understudy.mock.store.fleet.store_clock import StoreClock
 from understudy.mock.store.fleet.transaction import LIST, LISTING, ReplicaTransaction
 from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
 _log = logging.getLogger(__name__)
-
-SCHEMA: Final = 1
-"""The version of what the store holds; replicas of another one do not join."""
 
 _REPLICA_BYTES = 8
 
@@ -66,6 +65,7 @@ class SharedWorldStore:
         copies: The copies of the worlds.
         capacity: Entries that a journal keeps.
         listed: The list of worlds and snapshots, as far as it is known here.
+        clock: Tells the store's time.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class SharedWorldStore:
         self._endpoints: dict[str, Endpoint] = {}
         self.copies = Copies(worlds, self.rows, self._endpoints.get)
         self.listed = WorldList(worlds, self.copies, self._snapshot)
+        self.clock = StoreClock()
         self._fleet = b""
         self._replica = urandom(_REPLICA_BYTES)
         self._commits = count()
@@ -105,6 +106,7 @@ class SharedWorldStore:
         """
         try:
             reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
+            self.clock.measure(self.clock.begin(), send_once(self._address, ("TIME",)))
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error
@@ -113,6 +115,7 @@ class SharedWorldStore:
             msg = f"--state: {reason}"
             raise StartupError(msg)
         worlds = self._worlds
+        worlds.default.clock = self.clock.of(worlds.default.clock.setting)
         worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows, self.refresh)
 
     def _join_message(self) -> bytes:
@@ -136,23 +139,11 @@ class SharedWorldStore:
 
     def _joined(self, reply: Sequence[Any]) -> str | None:
         """Takes the reply to an attempt to join; returns why it is refused, or None."""
-        outcome, known, *others = reply
-        if outcome == b"joined":
-            self._fleet = known
-            self._worlds.started = datetime.fromtimestamp(others[0] / 1e6, UTC)
+        if reply[0] == b"joined":
+            self._fleet = reply[1]
+            self._worlds.started = datetime.fromtimestamp(reply[2] / 1e6, UTC)
             return None
-        if outcome == b"schema":
-            order = "an older" if known < SCHEMA else "a newer"
-            return (
-                f"The store at {self._address} is in use by {order} version of understudy "
-                f"({others[0].decode()}); run that version here, or name another database."
-            )
-        names = ", ".join(name.decode() for name in known[:5])
-        more = f" and {len(known) - 5} more" if len(known) > 5 else ""  # noqa: PLR2004 - as above
-        return (
-            f"The replicas at {self._address} have other contents of {names}{more}; start this one "
-            "with the same files and options, or name another database."
-        )
+        return reason_against_joining(self._address, reply)
 
     def serve(self, endpoints: Iterable[Endpoint]) -> None:
         """Takes the operations of the documents in force, which journals refer to."""
@@ -274,11 +265,13 @@ class SharedWorldStore:
         return None if row is None else self.rows.decoded_snapshot(row)
 
     async def _connected(self) -> Connection:
-        if self._connection is not None and self._connection.is_usable:
+        """Returns the connection, once it is known how far the machine's clock is from the store's."""
+        if self._connection is not None and self._connection.is_usable and not self.clock.is_due:
             return self._connection
         async with self._lock(_OPENING):
             if self._connection is None or not self._connection.is_usable:
                 self._connection = await Connection.open(self._address)
+            self.clock.measure(self.clock.begin(), await self._connection.call("TIME"))
         return self._connection
 
     async def _rejoin(self, connection: Connection) -> None:

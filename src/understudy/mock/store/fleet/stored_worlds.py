@@ -8,10 +8,10 @@ from understudy.errors import StartupError, nearest
 from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.store.fleet.address import store_address
 from understudy.mock.store.fleet.connection import send_once
+from understudy.mock.store.fleet.membership import SCHEMA
 from understudy.mock.store.fleet.packing import packed
 from understudy.mock.store.fleet.refusals import StoreRefusal, described
 from understudy.mock.store.fleet.scripts import STORED
-from understudy.mock.store.fleet.shared_store import SCHEMA
 
 _TAG_BYTES = 16
 
