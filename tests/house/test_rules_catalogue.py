@@ -45,16 +45,20 @@ HEADINGS = [
 ]
 
 SWITCHES = {
+    "avatar-body-precedence": ("body", "avatar"),
     "avatar-email-precedence": ("avatar", "email"),
     "avatar-delete-status": ("204", "200"),
     "avatar-email-status": ("204", "200"),
     "avatar-upload-status": ("200", "201"),
+    "empty-query-parameter": ("refuse", "ignore"),
     "email-hashes": ("sha256", "md5-too"),
     "invalid-optional-token": ("refuse", "anonymous"),
+    "invalid-token-precedence": ("token", "profile"),
     "private-profile-lookup": ("403", "404"),
     "qr-unknown-hash": ("picture", "404"),
     "rate-limit-window": ("first-request", "clock-hour"),
     "rate-limits": ("on", "off", "warn"),
+    "repeated-query-parameter": ("refuse", "first", "last"),
     "scopes": ("enforced", "ignored"),
     "token-endpoint-basic-auth": ("refuse", "accept"),
     "unknown-profile-members": ("refuse", "ignore"),

@@ -36,7 +36,8 @@ def options() -> list[tuple[str, str]]:
 def _options(switch: Switch) -> list[str]:
     numbers = switch.range
     ends = [] if numbers is None else [str(numbers.least), str(numbers.most)]
-    errors = [] if switch.error is None else [f"{switch.error.statuses[-1]} chosen_otherwise"]
+    code = switch.name.replace("-", "_")  # of its own, or precedence could not be told
+    errors = [] if switch.error is None else [f"{switch.error.statuses[-1]} {code}"]
     return list(dict.fromkeys([*switch.options, *ends, *errors]))
 
 

@@ -47,6 +47,7 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         json_as_form=resource_operations.JSON_AS_FORM,
         numeric_booleans=resource_operations.NUMERIC_BOOLEANS,
         header_names=resource_operations.header_names(vocabulary),
+        preconditions=resource_operations.PRECONDITIONS,
         policies=POLICIES,
     )
 

@@ -10,6 +10,8 @@ from understudy.interface.rules import upholds
 from understudy.mock.engine import (
     credentials,
     errors,
+    parameter_styles,
+    parameters,
     rate_limit,
     request_validation,
     security,
@@ -17,7 +19,7 @@ from understudy.mock.engine import (
 )
 from understudy.mock.engine.cors import Cors
 from understudy.mock.engine.forms import form_members
-from understudy.mock.engine.policies import Choices, Policies
+from understudy.mock.engine.policies import STRICT_QUERY, Choices, Policies, QueryReading
 from understudy.mock.error_choices import chosen_refusal
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
@@ -37,6 +39,9 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     rate_limit.count_request: ("rate-limit-answer-429", "rate-limit-headers"),
     windows.count: ("rate-limit-window",),
     request_validation.note_unknown_query: ("unknown-query-parameters-accepted",),
+    parameter_styles.once: ("query-parameter-repeated",),
+    parameters.ParameterReader.read: ("query-parameter-empty",),
+    security.refuse_token: ("invalid-token-unknown-profile",),
     form_members: ("token-repeated-field",),
     errors.method_not_allowed: ("token-post-only", "method-not-allowed-allow"),
     Cors.is_closed: ("token-no-cors",),
@@ -80,6 +85,23 @@ def _drops_unknown_members(choices: Choices) -> bool:
     return choices.get("unknown-profile-members") == "ignore"
 
 
+def _defers_invalid_token(choices: Choices) -> bool:
+    return choices.get("invalid-token-precedence") == "profile"
+
+
+_REPEATED: Final[Mapping[str | None, QueryReading]] = {
+    "first": QueryReading(repeated="first"),
+    "last": QueryReading(repeated="last"),
+}
+
+
+def _query_reading(choices: Choices) -> QueryReading:
+    reading = _REPEATED.get(choices.get("repeated-query-parameter"), STRICT_QUERY)
+    if choices.get("empty-query-parameter") == "ignore":
+        return reading._replace(drops_empty=True)
+    return reading
+
+
 POLICIES: Final = Policies(
     lifts_quota=_lifts_quota,
     warns_of_quota=_warns_of_quota,
@@ -87,6 +109,8 @@ POLICIES: Final = Policies(
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
     drops_unknown_members=_drops_unknown_members,
+    defers_invalid_token=_defers_invalid_token,
+    query_reading=_query_reading,
     refusal=chosen_refusal,
     quota_advice="start the mock with --choose rate-limits=warn",
 )

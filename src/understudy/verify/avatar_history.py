@@ -90,6 +90,12 @@ def names_unknown_address(exchange: Exchange, history: History) -> bool:
     return history.is_made_up(str(assigned_hash(exchange)))
 
 
+def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the update names a rating that does not exist."""
+    body = exchange.request.json
+    return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
+
+
 def names_own_address(exchange: Exchange, history: History) -> bool:
     """Tells whether the body names an e-mail address of the account."""
     return assigned_hash(exchange) in own_hashes(exchange, history)

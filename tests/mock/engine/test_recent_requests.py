@@ -143,6 +143,16 @@ def test_requests_for_different_people_are_parsed_once(monkeypatch: pytest.Monke
     assert len(made) == 1
 
 
+def test_a_request_is_read_by_the_choices_in_force_although_its_head_was_known() -> None:
+    entrance = Entrance(is_direct=True)
+    world = entrance.mock.world
+    world.choices = {"empty-query-parameter": "ignore"}
+    world.journal.listeners.append(lambda _entry: setattr(world, "choices", {}))
+    wire = asyncio.run(entrance.send(Sent((bytes_of(b"/v3/qr-code/ada?size="),) * 2)))
+    assert wire.written.startswith(b"HTTP/1.1 200 OK")
+    assert b"HTTP/1.1 400 Bad Request" in wire.written
+
+
 def _counting(made: list[object]):
     original = RequestHead.__init__
 

@@ -14,7 +14,13 @@ _TOKENS = ("", "", "Bearer ada-full", "Bearer ada-read", "bearer ada-full", "Bea
 _PET_TOKENS = ("", "Bearer anything", "Basic YTpi", "Basic !", "x")
 _ODD_HEADERS = (
     *("Origin: http://app.example", "Prefer: code=404", "Expect: 100-continue", "Accept: text/css"),
-    *("X-Mock-Choose: scopes=ignored", "X-Mock-World: nothing", "Connection: close", "Host: other"),
+    "X-Mock-Choose: invalid-token-precedence=profile, repeated-query-parameter=last",
+    *(
+        "X-Mock-Choose: scopes=ignored",
+        "X-Mock-World: nothing",
+        "Connection: close",
+        "Host: other",
+    ),
     *("Cookie: mock_world=default", "X-Forwarded-Host: app.example", "Forwarded: host=app.example"),
     *("Content-Encoding: gzip", "Expect: 200-ok", "Connection: keep-alive", "Content-Length: 3"),
     *("Transfer-Encoding: gzip, chunked", "X-Mock-World: w1", "X-Api-Key: k", "Upgrade: h2c"),

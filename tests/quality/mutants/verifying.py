@@ -22,6 +22,7 @@ from tests.quality.mutants import (
     mechanical,
     mechanical_exchanges,
     own_profile,
+    precedence,
     profiles,
     qr_codes,
     relations,
@@ -68,6 +69,7 @@ MODULES = (
     relations,
     texts,
     error_codes,
+    precedence,
 )
 """Named, so that importing this registers every mutant."""
 

@@ -66,6 +66,8 @@ def upload() -> ResponseReturnValue:
 def update(image_id: str) -> ResponseReturnValue:
     """Changes rating, alternative text or both."""
     token = bearer.required(Scope.MANAGE)
+    if chose("avatar-body-precedence", "avatar"):
+        _check_avatar(token.user_id, image_id)
     body = bodies.strings({"rating", "alt_text"})
     wanted = body.get("rating")
     if wanted is not None and wanted not in {rating.value for rating in Rating}:

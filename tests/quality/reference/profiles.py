@@ -30,9 +30,12 @@ pages = Blueprint("pages", __name__)
 @profiles.get("/profiles/<identifier>")
 def lookup(identifier: str) -> ResponseReturnValue:
     """Shows a person: everything to whoever brings a token, the public part to others."""
-    caller = bearer.optional()
     shown = found(identifier)
-    if shown is None or shown.account.is_disabled:
+    is_unknown = shown is None or shown.account.is_disabled
+    if is_unknown and chose("invalid-token-precedence", "profile"):
+        _refuse_unknown(identifier)
+    caller = bearer.optional()
+    if shown is None or is_unknown:
         _refuse_unknown(identifier)
     _check_visible(shown, caller, identifier)
     body = full(shown) if caller else public(shown, service().addresses)

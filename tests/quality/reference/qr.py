@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageOps
 from qrcode.constants import ERROR_CORRECT_M, ERROR_CORRECT_Q
 from qrcode.exceptions import DataOverflowError
 from tests.quality.reference.profiles import found, profile_url
+from tests.quality.reference.queries import single
 from tests.quality.reference.refusals import refuse, refuse_missing
 from tests.quality.reference.service import chose, number, service
 from tests.quality.reference.state import Shown
@@ -35,13 +36,13 @@ qr = Blueprint("qr", __name__, url_prefix="/v3")
 @qr.get("/qr-code/<identifier>")
 def qr_code(identifier: str) -> Response:
     """Draws the way to a profile, whether or not there is one."""
-    version = request.args.get("version", "1")
+    version = _text("version", "1")
     if version not in VERSIONS:
         refuse(f"version is {version!r}; send 1 or 3.")
-    kind = request.args.get("type", "none")
+    kind = _text("type", "none")
     if kind not in TYPES:
         refuse(f"type is {kind!r}; send {', '.join(TYPES)}.")
-    size = _size(request.args.get("size", str(DEFAULT_SIZE)))
+    size = _size(_text("size", str(DEFAULT_SIZE)))
     shown = found(identifier)
     if shown is None and chose("qr-unknown-hash", "404"):
         refuse_missing(f"There is no profile for {identifier!r}.")
@@ -85,6 +86,11 @@ def drawn(text: str, size: int, *, has_dots: bool, icon: Image.Image | None) -> 
         corner = (side * MODULE - width) // 2
         image.paste(ImageOps.fit(icon, (width, width)), (corner, corner))
     return image.resize((size, size), Image.Resampling.LANCZOS)
+
+
+def _text(name: str, otherwise: str) -> str:
+    text = single(name)
+    return otherwise if text is None else text
 
 
 def _size(text: str) -> int:

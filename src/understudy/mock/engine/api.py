@@ -9,12 +9,16 @@ from understudy.errors import Problem
 from understudy.mock.engine.call import HandlerResponse, Principal
 from understudy.mock.engine.document_handlers import DocumentHandler
 from understudy.mock.engine.handlers import Handlers, PageHandlers
-from understudy.mock.engine.policies import STRICT, Policies
+from understudy.mock.engine.policies import STRICT, Choices, Policies
 from understudy.mock.engine.worlds import World
 from understudy.openapi.loader import Document
 
 Authenticate = Callable[[World, str, datetime], Principal | None]
 """Looks up a bearer token: returns whom it speaks for, or None where it is not valid."""
+
+
+Precondition = Callable[[World, Principal, Choices, Mapping[str, str]], None]
+"""Refuses a request by its path arguments and the choices in force."""
 
 
 ErrorResponse = Callable[[Problem], HandlerResponse]
@@ -83,6 +87,7 @@ class Api:
             validate the request themselves, as their refusals are pages too.
         document_handlers: What responds to operations without a handler by the state that was inferred
             from the document.
+        preconditions: Handler to what may be looked at before the document's validation refuses.
         policies: How the readings in force change what the engine does.
         is_lenient: Whether requests are read as far as they can be: of a repeated parameter the first
             counts, what is not UTF-8 is replaced, and Accept is not judged.
@@ -110,6 +115,7 @@ class Api:
     header_names: Mapping[str, str] = field(default_factory=dict)
     pages: PageHandlers = field(default_factory=dict)
     document_handlers: Mapping[tuple[str, str], DocumentHandler] = field(default_factory=dict)
+    preconditions: Mapping[Any, Precondition] = field(default_factory=dict)
     policies: Policies = STRICT
     is_lenient: bool = False
     is_steering: bool = False

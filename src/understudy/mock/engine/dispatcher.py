@@ -92,7 +92,13 @@ class Dispatcher:
     def encode(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
     ) -> WireResponse:
-        """Returns the response of a handler as it is sent: validated, and with its headers."""
+        """Returns the response of a handler as it is sent: validated, and with its headers.
+
+        Raises:
+            Problem: The request is refused for what was deferred until its handler had responded.
+        """
+        if context.deferred is not None:
+            raise context.deferred
         status = endpoint.validator.status(response.status)
         if status != response.status:
             response = response._replace(status=status)

@@ -104,6 +104,20 @@ class ParameterReader:
             raise self._refusal(value)
         return value
 
+    @property
+    def is_composed(self) -> bool:
+        """True for an array or an object, which may be given in several texts."""
+        return self._style is not None
+
+    @property
+    def refuses_empty(self) -> bool:
+        """True if an empty text is refused."""
+        try:
+            self.read({self._key: [""]})
+        except BadRequest:
+            return True
+        return False
+
     def _is_empty(self, texts: Texts) -> bool:
         return list(texts.get(self._key, ())) == [""]
 

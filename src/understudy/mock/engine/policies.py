@@ -6,6 +6,7 @@ by the code that builds an ``Api``.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
 
 from understudy.errors import Problem
 
@@ -16,6 +17,27 @@ Policy = Callable[[Choices], bool]
 
 
 RefusalPolicy = Callable[[Choices, Problem], Problem]
+
+
+class QueryReading(NamedTuple):
+    """The reading of query parameters that a request does not give just once, with a value.
+
+    Attributes:
+        drops_empty: Whether an empty text counts as left out where the schema does not allow it.
+        repeated: Which of several values counts.
+    """
+
+    drops_empty: bool = False
+    repeated: Literal["first", "last", "none"] = "none"
+
+
+STRICT_QUERY: Final = QueryReading()
+"""Such parameters are refused."""
+
+
+def strict_query(_choices: Choices) -> QueryReading:
+    """Returns the strict reading whatever is chosen."""
+    return STRICT_QUERY
 
 
 def never(_choices: Choices) -> bool:
@@ -42,6 +64,9 @@ class Policies:
             authentication is treated as no token, instead of 401.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
             of 400.
+        defers_invalid_token: Whether an invalid token on an operation with optional authentication
+            is refused only where nothing else is wrong with the request.
+        query_reading: How empty and repeated query parameters are read.
         refusal: Gives a refusal the status and the code that are chosen for it.
         quota_advice: What a 429 advises, besides the call that resets the count.
     """
@@ -52,6 +77,8 @@ class Policies:
     ignores_scopes: Policy = never
     ignores_invalid_token: Policy = never
     drops_unknown_members: Policy = never
+    defers_invalid_token: Policy = never
+    query_reading: Callable[[Choices], QueryReading] = strict_query
     refusal: RefusalPolicy = as_raised
     quota_advice: str = "wait"
 

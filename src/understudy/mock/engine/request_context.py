@@ -91,6 +91,7 @@ class RequestContext:
         principal: Whom the request speaks for, once it is authenticated.
         arguments: Parameters as the document types them, and the parsed body under ``body``.
         extra_headers: Headers of any response to it, such as those of the rate limit.
+        deferred: The refusal of the request if nothing else is wrong with it.
         undeclared_query: Names of query parameters that the document does not know.
         notes: Remarks for the journal.
         fault: Id of the fault that was injected.
@@ -108,6 +109,7 @@ class RequestContext:
         "body",
         "choices",
         "client",
+        "deferred",
         "endpoint",
         "extra_headers",
         "fault",
@@ -150,6 +152,7 @@ class RequestContext:
             head, peer, world.prefix, addresses
         )
         self.endpoint: Endpoint | None = None
+        self.deferred: Problem | None = None
         self.path_arguments: Mapping[str, str] = NO_ARGUMENTS
         self.body = b""
         self.principal: Principal | None = None

@@ -8,6 +8,7 @@ from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.handlers import BODY
 from understudy.mock.engine.parameter_styles import ABSENT, Texts
 from understudy.mock.engine.parameters import location_texts, parse_query, readable_query
+from understudy.mock.engine.policies import STRICT_QUERY, QueryReading
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.request_head import HeadArguments
 
@@ -29,6 +30,7 @@ def validate(context: RequestContext) -> None:
             _read(context, endpoint)
     except BadRequest as problem:
         problem.violations = _violations(context, endpoint)
+        _expect_what_precedes(context, endpoint)
         raise
 
 
@@ -36,6 +38,8 @@ def _read_again(context: RequestContext, endpoint: Endpoint) -> bool:
     """Takes the arguments that were read from the same head before; returns whether they were."""
     reading = context.head.reading
     if reading is None or reading.reader is not endpoint:
+        return False
+    if _query_reading(context, endpoint) is not STRICT_QUERY:
         return False
     context.arguments = reading.arguments
     _note_undeclared(context, reading.undeclared_query)
@@ -59,9 +63,26 @@ def _read(context: RequestContext, endpoint: Endpoint) -> None:
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
             arguments[BODY] = value
-    elif context.query is context.head.query:  # it is not what a preference left of it
+    elif _is_same_for_head(context, endpoint):
         context.head.reading = HeadArguments(endpoint, arguments, context.undeclared_query)
     context.arguments = arguments
+
+
+def _is_same_for_head(context: RequestContext, endpoint: Endpoint) -> bool:
+    """Tells whether every request with this head has the same arguments."""
+    is_whole = context.query is context.head.query  # and not what a preference left of it
+    return is_whole and _query_reading(context, endpoint) is STRICT_QUERY
+
+
+def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
+    """Refuses an invalid request for what is looked at before, if that is chosen.
+
+    Raises:
+        Problem: There is something else wrong with it, which goes before.
+    """
+    precondition = endpoint.api.preconditions.get(endpoint.binding.handler)
+    if precondition is not None and context.choices and context.principal is not None:
+        precondition(context.world, context.principal, context.choices, context.path_arguments)
 
 
 def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
@@ -85,8 +106,32 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
 def _texts(context: RequestContext, endpoint: Endpoint, location: str) -> Texts:
     if location == "query":
         parse = readable_query if endpoint.api.is_lenient else parse_query
-        return parse(context.query) if context.query else {}
+        texts = parse(context.query) if context.query else {}
+        return _chosen_texts(texts, endpoint, _query_reading(context, endpoint))
     return location_texts(location, path=context.path_arguments, headers=context.headers)
+
+
+def _query_reading(context: RequestContext, endpoint: Endpoint) -> QueryReading:
+    if not context.choices:
+        return STRICT_QUERY
+    return endpoint.api.policies.query_reading(context.choices)
+
+
+def _chosen_texts(
+    texts: dict[str, list[str]], endpoint: Endpoint, reading: QueryReading
+) -> dict[str, list[str]]:
+    """Returns the texts of a query without those that do not count by the reading in force."""
+    if reading is STRICT_QUERY:
+        return texts
+    for parameter in endpoint.parameters:
+        values = texts.get(parameter.name, [])
+        if parameter.location != "query" or parameter.is_composed:
+            continue
+        if len(values) > 1 and reading.repeated != "none":
+            values = texts[parameter.name] = [values[0 if reading.repeated == "first" else -1]]
+        if reading.drops_empty and values == [""] and parameter.refuses_empty:
+            del texts[parameter.name]
+    return texts
 
 
 def note_unknown_query(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:

@@ -40,7 +40,7 @@ def authorize(context: RequestContext) -> None:
         return
     principal = _principal(context, authorization)
     if principal is None:
-        _refuse_token(context, endpoint, authorization)
+        refuse_token(context, endpoint, authorization)
         return
     if endpoint.access.scopes is not None:
         ignores = endpoint.api.policies.ignores_scopes(context.choices)
@@ -59,7 +59,12 @@ def _principal(context: RequestContext, authorization: bytes) -> Principal | Non
     return context.endpoint.api.authenticate(context.world, token, context.started)
 
 
-def _refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:
+def refuse_token(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> None:
+    """Refuses a token that is not valid, at once or after all else; or ignores it, by the policies.
+
+    Raises:
+        Unauthorized: It is refused at once.
+    """
     is_optional = endpoint.access.token == "optional"
     if is_optional and endpoint.api.policies.ignores_invalid_token(context.choices):
         context.notes.append(
@@ -67,7 +72,10 @@ def _refuse_token(context: RequestContext, endpoint: Endpoint, authorization: by
         )
         return
     msg = _because(endpoint, _reason_against(context, endpoint, authorization))
-    raise Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
+    refusal = Unauthorized(msg, code="invalid_token", headers=_challenge("invalid_token"))
+    if not (is_optional and endpoint.api.policies.defers_invalid_token(context.choices)):
+        raise refusal
+    context.deferred = refusal
 
 
 def _reason_against(context: RequestContext, endpoint: Endpoint, authorization: bytes) -> str:

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse, Upload
+from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
+from understudy.mock.engine.policies import Choices
 from understudy.mock.engine.recent import Recent
+from understudy.mock.engine.worlds import World
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import (
@@ -228,6 +230,20 @@ def _email_index(call: Call, person: Person, hash_: str) -> int:
 def _foreign_email(hash_: str) -> Forbidden:
     msg = f"{hash_!r} is not the hash of an e-mail address of this account."
     return Forbidden(msg, code="unknown_email")
+
+
+@upholds("avatar-body-both-wrong")
+def expect_avatar_first(
+    world: World, principal: Principal, choices: Choices, path_arguments: Mapping[str, str]
+) -> None:
+    """Refuses an unknown avatar although the body is wrong too, if that is chosen.
+
+    Raises:
+        NotFound: There is no such avatar of the account.
+    """
+    person = world.get(PEOPLE, principal.person)
+    if person is not None and choices.get("avatar-body-precedence") == "avatar":
+        _own_avatar(person, *path_arguments.values())
 
 
 @upholds("avatar-unknown-404", "foreign-avatars-invisible")

@@ -1,11 +1,13 @@
 """Maps the operations of the resource API to handlers, scopes and quotas (interface, Endpoints)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
+from understudy.mock.engine.api import Precondition
 from understudy.mock.engine.call import Principal
 from understudy.mock.engine.handlers import Handlers
 from understudy.mock.service import (
@@ -43,6 +45,11 @@ HANDLERS: Handlers = {
     ("GET", "/profiles/search/by-verified-account"): verified_accounts.search_profiles,
     ("GET", "/verified-accounts/services"): verified_accounts.list_services,
 }
+
+PRECONDITIONS: Mapping[Any, Precondition] = {
+    avatars.update_avatar: avatars.expect_avatar_first,
+}
+"""The handler of the operation that may look for an avatar before its body is validated."""
 
 WEB_HANDLERS: Handlers = {
     ("GET", "/avatar/{identifier}"): linked_pictures.get_avatar,

@@ -66,6 +66,13 @@ def _assignments_of_unknowns(client: ProbeClient) -> None:
         client.send("POST", path, "owner", json={"email_hash": hash_})
 
 
+def _updates_with_errors(client: ProbeClient) -> None:
+    """Gives an unknown avatar a rating, an avatar an unknown one, and an unknown one an unknown one."""
+    avatar = an_avatar(client)
+    for image, rating in ((MADE_UP, "G"), (avatar, "M"), (MADE_UP, "M")):
+        client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
+
+
 def _two_lookups(client: ProbeClient) -> None:
     """Looks the test account up twice; where time can be moved, in a new hour and minutes apart."""
     path = f"/profiles/{client.known.slug}"
@@ -90,6 +97,7 @@ EXPERIMENTS: Final = (
         5,
         DELETED,
     ),
+    Experiment("avatar-body-both-wrong", UPLOADING, _updates_with_errors, 5, DELETED),
     Experiment("rate-limit-window", ("slug",), _two_lookups, 2, PUT_BACK),
 )
 

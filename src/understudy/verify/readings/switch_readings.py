@@ -39,7 +39,8 @@ from understudy.verify.rate_limit_history import (
     nothing_was_left,
 )
 from understudy.verify.readings.error_readings import ERROR_READINGS
-from understudy.verify.readings.precedence import refuses_the_address, refuses_the_avatar
+from understudy.verify.readings.precedence import PRECEDENCE_READINGS
+from understudy.verify.readings.query_readings import QUERY_READINGS
 from understudy.verify.readings.switch_reading import Read, SwitchReading
 from understudy.verify.readings.windows import (
     began_with_a_request,
@@ -109,7 +110,6 @@ def is_served(exchange: Exchange, _history: History) -> bool:
 
 
 RATE_LIMITS: Final = "rate-limit-anonymous"
-BOTH_UNKNOWN: Final = "avatar-email-both-unknown"
 WINDOW_RULE: Final = "rate-limit-window"
 
 READINGS: Final[Sequence[SwitchReading]] = (
@@ -135,12 +135,6 @@ READINGS: Final[Sequence[SwitchReading]] = (
     ),
     SwitchReading("avatar-delete-status", (DELETE_AVATAR,), (succeeded,), _status),
     SwitchReading("avatar-email-status", (SET_AVATAR,), (succeeded,), _status),
-    SwitchReading(
-        BOTH_UNKNOWN, (SET_AVATAR,), (may_manage, refuses_the_avatar), lambda _exchange: "avatar"
-    ),
-    SwitchReading(
-        BOTH_UNKNOWN, (SET_AVATAR,), (may_manage, refuses_the_address), lambda _exchange: "email"
-    ),
     SwitchReading(
         "profile-patch-unknown-members",
         (UPDATE_PROFILE,),
@@ -188,6 +182,8 @@ READINGS: Final[Sequence[SwitchReading]] = (
         (has_count_headers, nothing_was_left, is_served, succeeded),
         lambda _exchange: "warn",
     ),
+    *PRECEDENCE_READINGS,
+    *QUERY_READINGS,
     *ERROR_READINGS,
 )
 """The exchanges that show an option of each switch of ``rules.yaml``."""

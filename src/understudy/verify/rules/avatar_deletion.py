@@ -16,6 +16,7 @@ from understudy.verify.avatar_history import (
     is_live,
     is_sound_change,
     names_unknown_address,
+    names_unknown_rating,
     selected_in,
     shows_selection,
 )
@@ -166,13 +167,27 @@ def unknown_avatar_is_refused_before_the_address(
     return expect_status(exchange, 404)
 
 
+@check(
+    "avatar-body-both-wrong",
+    on=[UPDATE_AVATAR],
+    when=[may_manage, does_not_exist, names_unknown_rating],
+)
+def invalid_update_is_refused_before_the_avatar(
+    exchange: Exchange, _history: History
+) -> CheckResult:
+    """An unknown rating is what is refused, although the avatar does not exist either."""
+    return expect_status(exchange, 400)
+
+
 @probe(
     *("avatar-unknown-404", "avatar-email-both-unknown", "error-unknown-avatar"),
+    "avatar-body-both-wrong",
     needs=("owner", "writes"),
 )
 def changes_of_unknown_avatars(client: ProbeClient) -> Parts:
     """Changes, deletes and assigns an avatar that does not exist, also for an unknown address."""
     yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "G"})
+    yield client.send("PATCH", f"/me/avatars/{MADE_UP}", "owner", json={"rating": "M"})
     yield client.send("DELETE", f"/me/avatars/{MADE_UP}", "owner")
     for hash_ in (*client.known.own_hashes[:1], made_up_hash(5)):
         body = {"email_hash": hash_}

@@ -15,6 +15,7 @@ from understudy.verify.avatar_history import (
     RATINGS,
     address_of,
     ids_in,
+    names_unknown_rating,
     own_hashes,
     shows_selection,
 )
@@ -64,12 +65,6 @@ def names_foreign_address(exchange: Exchange, history: History) -> bool:
         return False
     is_others = exchange.identity.account == "own" and history.is_others(hash_)
     return is_others or history.is_made_up(hash_)
-
-
-def names_unknown_rating(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the update names a rating that does not exist."""
-    body = exchange.request.json
-    return isinstance(body, dict) and "rating" in body and body["rating"] not in RATINGS
 
 
 @check("avatar-members", on=[UPLOAD_AVATAR, UPDATE_AVATAR], when=[succeeded], is_shape=True)

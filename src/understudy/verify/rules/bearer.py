@@ -5,8 +5,8 @@ from typing import Final
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
-from understudy.verify.checks import CheckResult, check, expect, expect_refused
-from understudy.verify.conditions import is_public_profile, may_read
+from understudy.verify.checks import CheckResult, check, expect, expect_refused, expect_status
+from understudy.verify.conditions import is_public_profile, is_unknown_identifier, may_read
 from understudy.verify.history import MADE_UP, History, made_up_hash
 from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
@@ -96,6 +96,14 @@ def invalid_token_is_refused(exchange: Exchange, _history: History) -> CheckResu
     )
 
 
+@check("invalid-token-unknown-profile", on=[LOOKUP], when=[token_is_invalid, is_unknown_identifier])
+def invalid_token_is_refused_before_the_profile(
+    exchange: Exchange, _history: History
+) -> CheckResult:
+    """An invalid token is what is refused, although nobody has the identifier either."""
+    return expect_status(exchange, UNAUTHORIZED)
+
+
 @check("me-needs-oauth-token", on=ME, when=[has_no_oauth_token])
 def account_needs_oauth_token(exchange: Exchange, _history: History) -> CheckResult:
     """The account's operations are refused without a valid OAuth token; an API key is none."""
@@ -149,6 +157,15 @@ def lookups_with_invalid_tokens(client: ProbeClient) -> Parts:
     for who in ("wrong", "expired"):
         if client.has(who):
             yield client.get(f"/profiles/{client.known.slug}", who)
+
+
+@probe("invalid-token-unknown-profile", needs=("slug",))
+def lookup_of_unknown_with_invalid_token(client: ProbeClient) -> None:
+    """Looks up with an invalid token, an unknown identifier, and this with that."""
+    unknown = f"/profiles/{MADE_UP}-slug"
+    client.get(f"/profiles/{client.known.slug}", "wrong")
+    client.recall(unknown)
+    client.get(unknown, "wrong")
 
 
 @probe("bearer-header", "me-needs-oauth-token", "error-shape", needs=("owner",))

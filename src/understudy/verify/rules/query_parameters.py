@@ -4,11 +4,12 @@ from typing import Any, Final
 
 from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, QR_CODE
-from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.checks import CheckResult, check, expect, expect_refused, proven
 from understudy.verify.conditions import is_get
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
+from understudy.verify.qr_pictures import fitting
 from understudy.verify.value_texts import as_json
 
 DECLARED: Final = {
@@ -17,6 +18,10 @@ DECLARED: Final = {
     ASSOCIATED_EMAIL: frozenset({"email_hash"}),
     QR_CODE: frozenset({"size", "version", "utm_medium", "utm_campaign", "type"}),
 }
+
+
+SIZES: Final = (96, 120)
+"""Pixels of the two sizes of one request."""
 
 
 def _unknown(exchange: Exchange) -> list[str]:
@@ -71,6 +76,43 @@ def _unordered(value: Any) -> object:
     if isinstance(value, list):
         return sorted((_unordered(item) for item in value), key=as_json)
     return value
+
+
+def repeats_a_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has two sizes that differ, and no more."""
+    sizes = {text for name, text in exchange.request.pairs if name == "size"}
+    is_repeated = len(exchange.request.pairs) == len(sizes) == len(SIZES)
+    return is_repeated and all(size.isdecimal() for size in sizes)
+
+
+def has_empty_size(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the query has an empty size, and no more."""
+    return exchange.request.pairs == (("size", ""),)
+
+
+@check("query-parameter-repeated", on=[QR_CODE], when=[is_get, repeats_a_size])
+def repeated_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """A parameter that is given twice is refused."""
+    return expect_refused(exchange)
+
+
+@check("query-parameter-empty", on=[QR_CODE], when=[is_get, has_empty_size])
+def empty_parameter_is_refused(exchange: Exchange, _history: History) -> CheckResult:
+    """An empty text is refused where a number is due."""
+    return expect_refused(exchange)
+
+
+@probe("query-parameter-repeated", needs=("slug",))
+def code_with_two_sizes(client: ProbeClient) -> None:
+    """Requests a QR code of two sizes."""
+    first, last = (fitting(client, size) for size in SIZES)
+    client.get(f"/qr-code/{client.known.slug}", query=[("size", first), ("size", last)])
+
+
+@probe("query-parameter-empty", needs=("slug",))
+def code_with_an_empty_size(client: ProbeClient) -> None:
+    """Requests a QR code of an empty size."""
+    client.get(f"/qr-code/{client.known.slug}", query=[("size", "")])
 
 
 @probe("unknown-query-parameters-accepted", needs=("slug",))

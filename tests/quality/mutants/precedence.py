@@ -1,0 +1,53 @@
+"""Mutants of which of two errors counts, and of odd query parameters, made by hand."""
+
+from urllib.parse import urlsplit
+
+import httpx
+from tests.quality.mutants.edge import (
+    LOOKUP,
+    QR,
+    answer,
+    asking,
+    at,
+    is_avatar,
+    members_of,
+    mutant,
+    path_of,
+)
+
+MADE_UP = "understudy-made-up"
+
+
+def _query(request: httpx.Request) -> str:
+    return urlsplit(str(request.url)).query
+
+
+@mutant("avatar-body-both-wrong")
+def an_unknown_avatar_is_refused_before_the_rating(request, send):
+    response = send(request)
+    is_update = is_avatar(request, "PATCH") and MADE_UP in path_of(request)
+    is_wrong = members_of(request).get("rating") not in {"G", "PG", "R", "X"}
+    return answer(response, status=404) if is_update and is_wrong else response
+
+
+@mutant("invalid-token-unknown-profile")
+def an_unknown_identifier_is_refused_before_the_token(request, send):
+    anonymous = asking(request)
+    anonymous.headers.pop("authorization", None)
+    is_unknown = at(request, "GET", LOOKUP) and MADE_UP in path_of(request)
+    return send(anonymous if is_unknown else request)
+
+
+@mutant("query-parameter-repeated")
+def of_two_sizes_the_last_is_drawn(request, send):
+    sizes = _query(request).split("&")
+    is_repeated = at(request, "GET", QR) and len(sizes) == 2 and _query(request).count("size=") == 2
+    return send(
+        asking(request, query={"size": sizes[-1].removeprefix("size=")}) if is_repeated else request
+    )
+
+
+@mutant("query-parameter-empty")
+def an_empty_size_is_none(request, send):
+    is_empty = at(request, "GET", QR) and _query(request) == "size="
+    return send(asking(request, query={"size": None}) if is_empty else request)
