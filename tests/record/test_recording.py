@@ -2,6 +2,7 @@
 
 import gc
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import InProcess, mock_deployment, time_of
 from understudy.api.in_process import mock as mock_in_process
 from understudy.cli.exit_codes import ExitCode
-from understudy.cli.recording import finished, report, write
+from understudy.cli.recording import finished, line_of, report, silent_loggers, write
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import email_hash
 from understudy.deployments.target_files import load_target
@@ -233,6 +234,26 @@ def test_no_canary_is_printed_or_logged_when_a_part_crashes(
     assert "The proxy itself failed: RuntimeError in " in output
     assert code != ExitCode.DONE
     assert found_in(output.encode()) == []
+
+
+def test_no_logger_writes_while_a_proxy_runs(caplog):
+    names = ("understudy.mock.engine.pipelining.uvicorn", "httpx", "asyncio", "any.other")
+    with silent_loggers():
+        for name in names:
+            logging.getLogger(name).critical(CANARY)
+    logging.getLogger("any.other").critical("after it")
+    assert caplog.messages == ["after it"]
+
+
+def test_a_line_says_why_there_was_no_response_and_no_value_of_the_request():
+    def refuse(_request: httpx.Request, _response: httpx.Response) -> httpx.Response:
+        raise httpx.ConnectError(CANARY)
+
+    with proxied(MockedDeployment(refuse)) as session:
+        session.request("GET", f"{PROXY}/v3/profiles/{CANARY}")
+    (line,) = map(line_of, session.findings)
+    assert line.startswith("GET /profiles/{} as anonymous: the deployment cannot be reached")
+    assert CANARY not in line
 
 
 def test_a_recording_is_written_whole_or_not_at_all(tmp_path):

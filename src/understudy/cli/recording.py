@@ -2,12 +2,13 @@
 
 import asyncio
 import ctypes
+import gc
 import logging
 import shlex
 import socket
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,9 +34,6 @@ HOST: Final = "127.0.0.1"
 
 _SET_DUMPABLE: Final = 4
 """PR_SET_DUMPABLE of prctl(2)."""
-
-_TALKATIVE: Final = ("asyncio", "httpcore", "httpx", "python_multipart", "uvicorn.error")
-"""Loggers that can be made to write headers, or the texts of errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +106,12 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if options.out is not None:
         expect_new(options.out)
         key = _key(key_file(options.key, options.where.target_file))
-    _keep_silent()
-    with closing(open_deployment(options.where, environment)) as deployment, ExitStack() as sockets:
+    _keep_memory()
+    with (
+        silent_loggers(),
+        closing(open_deployment(options.where, environment)) as deployment,
+        ExitStack() as sockets,
+    ):
         resource = sockets.enter_context(server.bind(HOST, options.port, "--port"))
         authorization = resource
         if not options.is_single_port and deployment.target.auth_url is not None:
@@ -210,9 +212,8 @@ def line_of(finding: Finding) -> str:
     exchange = finding.exchange
     operation = exchange.operation or exchange.request.method
     identity = name_of(exchange.identity)
-    return (
-        f"{operation} as {identity}: {exchange.status}  {finding.rule.id}: {finding.rule.statement}"
-    )
+    outcome = exchange.status or finding.actual  # the reason why there was no response
+    return f"{operation} as {identity}: {outcome}  {finding.rule.id}: {finding.rule.statement}"
 
 
 def name_of(identity: Identity) -> str:
@@ -220,18 +221,26 @@ def name_of(identity: Identity) -> str:
     return "a token" if identity.kind == "unknown" else identity.name
 
 
-def _keep_silent() -> None:
-    """Keeps loggers of libraries, and the system at a crash, from writing what passes."""
+@contextmanager
+def silent_loggers() -> Iterator[None]:
+    """Keeps every logger from writing: those of libraries write header fields and texts of errors."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        gc.collect()  # an error that nobody has read is logged when its future is collected
+        logging.disable(before)
+
+
+def _keep_memory() -> None:
+    """Keeps the system from writing the process's memory at a crash, which holds what passes."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows
 
-        # memory of the process holds what passes, and a core dump would be a file with it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # where the limit does not bind a program that takes core dumps
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
-    for name in _TALKATIVE:
-        logger = logging.getLogger(name)
-        logger.setLevel(logging.CRITICAL + 1)
 
 
 def _announce(finding: Finding) -> None:
