@@ -106,7 +106,6 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
     if options.out is not None:
         expect_new(options.out)
         key = _key(key_file(options.key, options.where.target_file))
-    _keep_memory()
     with (
         silent_loggers(),
         closing(open_deployment(options.where, environment)) as deployment,
@@ -162,6 +161,7 @@ def _serve(
     recording: Recording, sockets: Iterable[socket.socket], waited_for: ReadyFile | None
 ) -> None:
     """Serves the proxy until Ctrl-C or SIGTERM."""
+    _keep_memory()
     bound = {each.getsockname()[1]: each for each in sockets}
 
     def ready(_stop: Callable[[], None]) -> None:
