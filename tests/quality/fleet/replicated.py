@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 
 import httpx
 from starlette.types import Scope
+from tests.house.documentation import ROOT
 from tests.quality.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
@@ -52,7 +53,17 @@ _STEERING: Scope = {
 }
 """Stands for the request with which a test changes the world."""
 
+LOGIN = "understudy:a-password"
+"""The user of the example in the guide, which replicas sign in as: it has to have all rights they need."""
+
 Result = TypeVar("Result")
+
+
+def acl_example() -> str:
+    """Returns the command of the guide that makes the user."""
+    page = (ROOT / "docs" / "how-to" / "fleet.md").read_text()
+    (shown,) = (line for line in page.splitlines() if line.startswith("ACL SETUSER"))
+    return shown
 
 
 class _Environment:
@@ -63,6 +74,7 @@ class _Environment:
             directory = stack.enter_context(TemporaryDirectory(prefix="fleet-"))
             options = ("--databases", str(_DATABASES))
             self._server = stack.enter_context(store_server(Path(directory), *options))
+            self._server.send(*acl_example().split())
             self.replicas = LoopThread()
             stack.callback(self.replicas.close)
             atexit.register(stack.pop_all().close)
@@ -110,7 +122,8 @@ class ReplicatedMock:
     ) -> None:
         environment = _environment()
         self._address = environment.database()
-        shared = replace(settings, state=f"{self._address}")
+        login = f"valkey://{LOGIN}@127.0.0.1:{self._address.port}/{self._address.database}"
+        shared = replace(settings, state=login)
         self._thread = environment.replicas
         self.replicas = tuple(Mock(shared, record, addresses) for _ in range(REPLICAS))
         self._observer = Mock(shared, None, addresses)

@@ -13,7 +13,7 @@ from tests.store_server import StoreServer, store_server
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet import connection
+from understudy.mock.store.fleet import connection, shared_store
 from understudy.mock.store.fleet.address import (
     AUTHORITY_VARIABLE,
     PASSWORD_VARIABLE,
@@ -182,6 +182,20 @@ def test_another_version_refuses_politely(server: StoreServer, schema: int, orde
     server.send("HSET", "understudy:fleet", "id", "x", "schema", schema, "version", "9.9")
     text = refusal(Settings(state=server.url()))
     assert f"is in use by {order} version of understudy (9.9); run that version here" in text
+
+
+def test_an_older_version_is_refused_while_the_newer_one_goes_on_serving(
+    server: StoreServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.send("FLUSHALL")
+    newer = Driver(Settings(state=server.url()), Time())
+    with monkeypatch.context() as older:
+        older.setattr(shared_store, "SCHEMA", shared_store.SCHEMA - 1)
+        text = refusal(Settings(state=server.url()))
+    assert "is in use by a newer version of understudy (" in text
+    assert newer.get("/v3/profiles/ada").status_code == 200
+    newer.end_store()
+    newer.close()
 
 
 def test_what_is_no_store_is_said() -> None:
