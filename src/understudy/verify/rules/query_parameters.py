@@ -72,7 +72,7 @@ def _content(exchange: Exchange) -> object:
 
 def _unordered(value: Any) -> object:
     if isinstance(value, dict):
-        return {name: _unordered(member) for name, member in value.items()}
+        return {name: _unordered(value[name]) for name in sorted(value)}
     if isinstance(value, list):
         return sorted((_unordered(item) for item in value), key=as_json)
     return value
