@@ -72,6 +72,7 @@ NUMBERS = {
     "display-name-longest": (100, 10_000, 10_000),
     "job-title-longest": (100, 10_000, 10_000),
     "location-longest": (100, 10_000, 10_000),
+    "most-avatars": (50, 100_000, 100_000),
     "pronouns-longest": (100, 10_000, 10_000),
     "pronunciation-longest": (100, 10_000, 10_000),
     "qr-smallest-size": (1, 1, 80),

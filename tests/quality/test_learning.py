@@ -19,7 +19,10 @@ from understudy.interface.facts import Facts, facts_text
 from understudy.verify.learner import learn
 from understudy.verify.run import RunOptions
 
-CHOICES = at_random(4)
+FULL = {"most-avatars": "50"}
+"""A number of avatars that a run uploads; larger ones are not settled."""
+
+CHOICES = {**at_random(4), **FULL}
 RATE_LIMITS = "rate-limits"
 
 
@@ -35,7 +38,7 @@ def broken(choices: Mapping[str, str], facts: str, *rules: str) -> set[str]:
 
 
 def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> None:
-    choices = at_random(8)
+    choices = {**at_random(8), **FULL}
     result = score(choices, learnt(choices))
     assert (result.wrong, result.open, result.strays) == ({}, {RATE_LIMITS}, set())
     assert result.once == set()
@@ -62,7 +65,12 @@ def test_a_number_says_what_was_tried_beside_it_and_what_that_cost() -> None:
     taken, refused = (each.partition(" # ")[2] for each in fact.shown_by)
     assert (taken, refused) == ("as owner: 200, at 1000000", "as owner: 413, at 1000001")
     assert fact.reading == "1000000"
-    assert (fact.seen, fact.requests, fact.sure) == (4, 8, "seen twice")
+    assert (fact.seen, fact.requests, fact.sure) == (4, 11, "seen twice")
+
+
+def test_more_avatars_than_a_run_uploads_are_not_settled() -> None:
+    facts = learnt({"most-avatars": "5000"}, "avatars-most")
+    assert (facts.facts, facts.unsettled[0].why[-13:]) == ((), " was accepted")
 
 
 def learnt_of_a_fickle_one(rule: str, part: str) -> Facts:

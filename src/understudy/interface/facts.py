@@ -45,7 +45,8 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         seen: The number of exchanges that show it; none shows another reading.
         learnt: The day, as YYYY-MM-DD.
         actual: What the deployment does, where that is neither as assumed nor an option.
-        requests: The requests that were sent for this question alone, without those that undo them.
+        requests: The requests that were sent for this question alone, without those that undo them at
+            the end of the run.
         sure: Whether the answer was seen again when what shows it was sent again.
     """
 

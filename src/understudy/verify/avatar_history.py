@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import (
+    DELETE_AVATAR,
     LIST_AVATARS,
     SET_AVATAR,
     UPDATE_AVATAR,
@@ -42,6 +43,21 @@ def last_mention(exchange: Exchange, history: History) -> Exchange | None:
         and before.identity.account == exchange.identity.account
     )
     return max(mentions, key=lambda before: before.number, default=None)
+
+
+def avatars_owned(exchange: Exchange, history: History) -> int | None:
+    """Returns the number of avatars that an account has before a request; None if it is not known."""
+    account = exchange.identity.account
+    listed = history.last(LIST_AVATARS, account=account)
+    if listed is None:
+        return None
+    changes = {UPLOAD_AVATAR: 1, DELETE_AVATAR: -1}
+    since = (
+        changes.get(each.operation, 0)
+        for each in history.since(listed)
+        if each.identity.account == account and each.response.is_success
+    )
+    return len(ids_in(listed)) + sum(since)
 
 
 def address_of(exchange: Exchange) -> str:

@@ -22,6 +22,7 @@ UNJUDGED: Final[Mapping[str, str]] = {
             "job-title-length",
             "company-length",
             "upload-largest-side",
+            "avatars-most",
             "qr-smallest-size",
         ),
         _BY_FACTS,

@@ -36,6 +36,22 @@ def test_an_upload_is_taken_up_to_the_widest_picture_even_where_it_was_taken_bef
         assert answer.status_code == expected
 
 
+def test_an_account_that_is_full_takes_an_avatar_once_another_is_deleted(ask):
+    path, headers = "/v3/me/avatars", chosen("most-avatars", 50)
+
+    def upload():
+        files = {"data": ("square.png", PNG, "image/png")}
+        return ask("POST", path, "ada-full", files=files, headers=headers)
+
+    count = len(ask("GET", path, "ada-full").json())
+    taken = [upload() for _ in range(50 - count)]
+    refused = upload()
+    assert {each.status_code for each in taken} == {200}
+    assert (refused.status_code, refused.json()["code"]) == (400, "too_many_avatars")
+    ask("DELETE", f"{path}/{taken[0].json()['image_id']}", "ada-full")
+    assert upload().status_code == 200
+
+
 @pytest.mark.parametrize("member", EDITABLE)
 def test_a_text_of_the_profile_is_taken_up_to_its_longest_and_a_longer_one_changes_nothing(
     ask, member

@@ -48,6 +48,9 @@ def upload() -> ResponseReturnValue:
     if text not in SELECT:
         refuse(f"select_avatar is {text!r}; send true, false or null.")
     content = _uploaded()
+    owned = len(service().state.avatars(token.user_id))
+    if owned >= number("most-avatars", owned + 1):
+        refuse(f"The account has {owned} avatars, and can have no more.")
     avatar = Avatar(
         image_id=service().random(),
         owner=token.user_id,

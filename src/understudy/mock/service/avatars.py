@@ -62,7 +62,7 @@ def upload_avatar(
     """Adds an uploaded avatar to the account (``POST /me/avatars``).
 
     Raises:
-        BadRequest: The file is missing, not a picture, or not square.
+        BadRequest: The file is missing, not a picture, or not square, or the account is full.
         ContentTooLarge: The file has more bytes than the switch ``upload-largest`` allows.
         Forbidden: The hash belongs to none of the caller's e-mail addresses.
     """
@@ -152,6 +152,19 @@ def _checked_image(
     )
 
 
+@upholds("avatars-most")
+def _expect_room(call: Call, person: Person) -> None:
+    """Accepts one more avatar of an account.
+
+    Raises:
+        BadRequest: It has as many as the switch ``most-avatars`` allows.
+    """
+    most = int(call.choices.get("most-avatars", "100000"))
+    if len(person.avatars) >= most:
+        msg = f"The account has {most:,} avatars, which is the maximum; delete one first."
+        raise BadRequest(msg, code="too_many_avatars")
+
+
 def _largest_side(call: Call) -> int:
     """Returns the pixels that the picture of an upload may be wide."""
     return int(call.choices.get("upload-largest-side", "6324"))
@@ -183,10 +196,15 @@ class _Adding(NamedTuple):
         return self.added(image)
 
     def added(self, image: Image) -> HandlerResponse:
-        """Adds a picture, and returns the new avatar."""
+        """Adds a picture, and returns the new avatar.
+
+        Raises:
+            BadRequest: The account has no room for it.
+        """
         call, index = self.call, self.email
         # read again: another request may have changed it while a thread checked the picture
         person = caller(call)
+        _expect_room(call, person)
         image_id = call.world.identifiers.hexadecimal(IMAGE_ID_DIGITS)
         now = representations.timestamp(call.world.clock.now())
         avatar = Avatar(image_id=image_id, image=image_id, updated_date=now)

@@ -11,7 +11,7 @@ from typing import Final
 
 from understudy.interface.facts import Fact
 from understudy.verify.granting import code, form_of, post
-from understudy.verify.pictures import picture, plain_picture, upload
+from understudy.verify.pictures import avatars, id_of, picture, plain_picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.profile_history import update
 from understudy.verify.qr_pictures import draw
@@ -23,6 +23,9 @@ from understudy.verify.shapes import EDITABLE
 UPLOADING: Final = ("owner", "writes", "uploads")
 DELETED: Final = "the uploaded avatars are deleted"
 PUT_BACK: Final = "the clock is put back, where it was moved"
+
+MOST_UPLOADS: Final = 100
+"""Avatars that a run uploads at most to see how many an account may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class NumberExperiment:
         undo: How the run undoes what a trial changes; empty where nothing is changed.
         sends_bytes: Whether the number is one of bytes that are sent.
         alike: Id of a rule whose number is likely to be the same; empty where there is none.
+        uploads: Uploads after which the search ends, where the number is one of avatars, which can
+            only be counted up; 0 where it can be halved.
     """
 
     rule: str
@@ -50,6 +55,7 @@ class NumberExperiment:
     undo: str = ""
     sends_bytes: bool = False
     alike: str = ""
+    uploads: int = 0
 
     @property
     def name(self) -> str:
@@ -58,14 +64,27 @@ class NumberExperiment:
 
 
 def _upload_of_size(client: ProbeClient, size: int) -> None:
-    """Uploads a picture of so many bytes, which is deleted again if it is taken."""
+    """Uploads a picture of so many bytes, and deletes it again if it is taken."""
     content = picture()
-    upload(client, content + bytes(size - len(content)), select_avatar="false")
+    _upload_and_delete(client, content + bytes(size - len(content)))
 
 
 def _upload_of_width(client: ProbeClient, side: int) -> None:
-    """Uploads a picture that is so many pixels wide, which is deleted again if it is taken."""
-    upload(client, plain_picture(side), select_avatar="false")
+    """Uploads a picture that is so many pixels wide, and deletes it again if it is taken."""
+    _upload_and_delete(client, plain_picture(side))
+
+
+def _upload_and_delete(client: ProbeClient, content: bytes) -> None:
+    """Uploads a picture, and deletes it at once, so that the account is not filled up by trials."""
+    uploaded = upload(client, content, select_avatar="false")
+    if uploaded.response.is_success:
+        client.send("DELETE", f"/me/avatars/{id_of(uploaded)}", "owner")
+
+
+def _upload_of_one_more(client: ProbeClient, _number: int) -> None:
+    """Lists the avatars, and uploads one more."""
+    avatars(client)
+    upload(client, picture(), select_avatar="false")
 
 
 def _code_of_size(client: ProbeClient, size: int) -> None:
@@ -164,8 +183,18 @@ NUMBER_EXPERIMENTS: Final[Sequence[NumberExperiment]] = (
         requests=5,
         undo=f"{PUT_BACK}; the tokens that were issued remain",
     ),
+    NumberExperiment(
+        "avatars-most",
+        "upload_of_one_more",
+        UPLOADING,
+        _upload_of_one_more,
+        (),
+        requests=2,
+        undo=DELETED,
+        uploads=MOST_UPLOADS,
+    ),
 )
-"""The searches of a run, in their order."""
+"""The searches of a run, in their order; the one that costs most is the last."""
 
 
 def expected_number(
@@ -184,6 +213,9 @@ def find_number(
     search: NumberExperiment, client: ProbeClient, trials: Trials, expected: int | None
 ) -> None:
     """Tries one number after the other until one is left, or a trial shows nothing."""
+    if search.uploads:
+        _count_up(search, client, trials)
+        return
     trials.heed(client.earlier)
     bracket = trials.bracket(search.rule)
     number = next_trial(bracket, search.likely, expected)
@@ -192,3 +224,22 @@ def find_number(
         trials.heed(client.earlier)
         before, bracket = bracket, trials.bracket(search.rule)
         number = None if bracket == before else next_trial(bracket, search.likely, expected)
+
+
+def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> None:
+    """Uploads one avatar after the other until one is refused, or there were enough uploads.
+
+    What is refused is tried again at once, and then all are deleted, as nothing else can be uploaded
+    to an account that is full.
+    """
+    avatars(client)
+    uploaded = []
+    for _upload in range(search.uploads):
+        exchange = upload(client, picture(), select_avatar="false")
+        if not exchange.response.is_success:
+            _upload_of_one_more(client, 0)
+            break
+        uploaded.append(id_of(exchange))
+    trials.heed(client.earlier)
+    for image in uploaded:
+        client.send("DELETE", f"/me/avatars/{image}", "owner")

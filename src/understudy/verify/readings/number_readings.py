@@ -9,11 +9,18 @@ from typing import Final, NamedTuple
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.facts import Fact
-from understudy.interface.operations import QR_CODE, TOKEN, UPDATE_PROFILE, UPLOAD_AVATAR
+from understudy.interface.operations import (
+    LIST_AVATARS,
+    QR_CODE,
+    TOKEN,
+    UPDATE_PROFILE,
+    UPLOAD_AVATAR,
+)
 from understudy.interface.switch_values import NumberRange
+from understudy.verify.avatar_history import avatars_owned, ids_in
 from understudy.verify.catalogue import catalogue
 from understudy.verify.checks import TOO_MANY, CheckResult, Condition, expect, proven
-from understudy.verify.conditions import is_get, is_public_profile, may_manage
+from understudy.verify.conditions import is_get, is_public_profile, may_manage, may_read, succeeded
 from understudy.verify.history import History
 from understudy.verify.profile_history import ABLE, changes_in, has_texts_only
 from understudy.verify.qr_pictures import DEFAULT_SIZE, has_one_parameter, picture_of
@@ -23,6 +30,7 @@ from understudy.verify.rules.avatar_uploads import (
     has_few_bytes,
     is_narrow,
     is_of_taken_type,
+    is_small,
     is_square,
     query_is_in_order,
     sends_one_file,
@@ -167,7 +175,13 @@ def _length_reading(member: str) -> "NumberReading":
     return NumberReading(length_rule(member), UPDATE_PROFILE, when, length, is_kept)
 
 
+def avatars_are_counted(exchange: Exchange, history: History) -> bool:
+    """Tells whether it is known how many avatars the account has."""
+    return avatars_owned(exchange, history) is not None
+
+
 LIFETIME: Final = "code-lifetime"
+AVATARS_MOST: Final = "avatars-most"
 
 NUMBER_READINGS: Final[Sequence[NumberReading]] = (
     NumberReading(
@@ -182,6 +196,23 @@ NUMBER_READINGS: Final[Sequence[NumberReading]] = (
         UPLOAD_AVATAR,
         (may_manage, query_is_in_order, sends_one_file, is_of_taken_type, is_square, has_few_bytes),
         _side_of_picture,
+        _is_success,
+    ),
+    NumberReading(
+        AVATARS_MOST,
+        UPLOAD_AVATAR,
+        (
+            *(may_manage, query_is_in_order, sends_one_file),
+            *(is_of_taken_type, is_square, is_small, avatars_are_counted),
+        ),
+        lambda exchange, history: proven(avatars_owned(exchange, history)) + 1,
+        _is_success,
+    ),
+    NumberReading(
+        AVATARS_MOST,
+        LIST_AVATARS,
+        (may_read, succeeded),
+        lambda exchange, _history: len(ids_in(exchange)),
         _is_success,
     ),
     NumberReading(

@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
-from understudy.verify.avatar_history import address_of, ids_in, own_hashes
+from understudy.verify.avatar_history import address_of, avatars_owned, ids_in, own_hashes
 from understudy.verify.checks import (
     CheckResult,
     check,
@@ -32,6 +32,9 @@ SURELY_TAKEN = 64 * 1024
 
 SURELY_TAKEN_SIDE = 512
 """Pixels that a picture may be wide at every deployment: the interface gives no limit."""
+
+SURELY_OWNED = 50
+"""Avatars that an account may have at every deployment: the interface gives no limit."""
 
 LARGEST = 10_000_000
 """Bytes that an upload may have by the rule; it leaves open sizes between this and TOO_LARGE."""
@@ -173,7 +176,13 @@ def uploaded_avatar_is_alive(exchange: Exchange, history: History) -> bool:
     return before is not None and not history.is_gone(str(before.json_object.get("image_id")))
 
 
-_ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small)
+def leaves_room(exchange: Exchange, history: History) -> bool:
+    """Tells whether the account is not known to have as many avatars as a deployment may allow."""
+    owned = avatars_owned(exchange, history)
+    return owned is None or owned < SURELY_OWNED
+
+
+_ONE_FILE = (may_manage, query_is_in_order, sends_one_file, is_small, leaves_room)
 _ALLOWED = (is_of_taken_type, is_square, document_allows)
 _GOOD = (*_ONE_FILE, *_ALLOWED)
 
