@@ -9,7 +9,8 @@ from understudy.errors import NotFound
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import written
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.history import ABSENT, HistoryEntry, RecordStep
+from understudy.mock.engine.history import HistoryEntry
+from understudy.mock.engine.history_steps import ABSENT, RecordStep
 from understudy.mock.engine.rewinding import state_before, undone
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.worlds import World

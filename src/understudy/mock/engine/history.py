@@ -4,20 +4,25 @@ What is kept is how to undo a change, which costs what was changed. A state of e
 cost what the world holds, at every write.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from understudy.limits import HISTORY_BYTES
+from understudy.mock.engine.history_steps import (
+    ABSENT,
+    RecordStep,
+    RequestChanges,
+    Settings,
+    StateStep,
+    Step,
+)
 
 CAPACITY: Final = 1000
 """Entries that a history keeps at most, within HISTORY_BYTES; the oldest go first."""
-
-ABSENT: Final = object()
-"""Stands in an undo step for: the overlay had nothing at this key."""
 
 RECORD_BYTES: Final = 500
 """The approximate memory of a changed record, beside pictures."""
@@ -28,56 +33,6 @@ MOST_PARTS: Final = 256
 A thousand versions of a record of thousands of parts would be megabytes, and would make each write
 of it dear. Such a change is not undone: the history begins anew after it.
 """
-
-Settings = Mapping[str, Any]
-"""The fields of a snapshot that calls of the admin API set: clock, choices, limits and faults."""
-
-
-class RecordStep(NamedTuple):
-    """A change of one record.
-
-    Attributes:
-        collection: The record's collection.
-        key: The record's key.
-        before: What the overlay had there; None: the record was removed; ABSENT: nothing.
-        is_removed: Whether the change removed the record.
-    """
-
-    collection: str
-    key: str
-    before: Any
-    is_removed: bool
-
-
-class StateStep(NamedTuple):
-    """The replacement of a whole state, such as by a reset.
-
-    Attributes:
-        before: The snapshot of the state before.
-    """
-
-    before: Any
-
-
-Step = RecordStep | StateStep
-
-
-class RequestChanges(NamedTuple):
-    """The changes of one request, until it is known where it stands in the journal.
-
-    Attributes:
-        steps: The changes, in their order.
-        issued: How many identifiers had been generated before.
-        settings: The settings before; None: they did not change.
-        weight: The approximate memory in bytes.
-        is_lost: Whether they cannot be undone.
-    """
-
-    steps: list[Step]
-    issued: int
-    settings: Settings | None
-    weight: int
-    is_lost: bool
 
 
 class HistoryEntry:
@@ -139,6 +94,7 @@ class WorldHistory:
     """
 
     __slots__ = (
+        "_began_at",
         "_bytes",
         "_entries",
         "_has_settings",
@@ -156,6 +112,7 @@ class WorldHistory:
         self.forgotten = 0
         self.revision = 0
         self.settings: Settings = {}
+        self._began_at: int | None = None
         self._entries: list[HistoryEntry] = []
         self._unnumbered: dict[int, HistoryEntry] = {}
         self._bytes = 0
@@ -176,6 +133,7 @@ class WorldHistory:
     def restart(self, issued: int, settings: Settings, number: int) -> None:
         """Forgets everything, as the world is what another replica made of it."""
         self.forget(number)
+        self._began_at = number
         self.withdraw()
         self.begin(issued, settings)
 
@@ -190,6 +148,7 @@ class WorldHistory:
         self._entries.clear()
         self._pending.clear()
         self._bytes, self.forgotten = 0, number
+        self._began_at = None
 
     def note_record(
         self, change: tuple[str, str, Any], before: Any, weigh: Callable[[Any], int] | None
@@ -262,6 +221,20 @@ class WorldHistory:
             oldest = self._entries.pop(0)
             self._bytes -= oldest.weight
             self.forgotten = max(self.forgotten, oldest.place)
+            self._began_at = None
+
+    def extend_back(self, earlier: list[HistoryEntry], forgotten: int) -> None:
+        """Takes the entries before those that are kept, if nothing was forgotten since it began.
+
+        Args:
+            earlier: The entries, the oldest first.
+            forgotten: The number of the request that they reach back to.
+        """
+        if self._began_at != self.forgotten:
+            return
+        self._entries[:0] = earlier
+        self._bytes += sum(entry.weight for entry in earlier)
+        self.forgotten = forgotten
 
     def expect_number(self, context: object, entry: HistoryEntry) -> None:
         """Keeps an entry until the journal has numbered its request."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from understudy.errors import Conflict
 from understudy.mock.engine.admin_guard import BASE_PATH
-from understudy.mock.engine.history import ABSENT, HistoryEntry, RequestChanges, StateStep
+from understudy.mock.engine.history import HistoryEntry
+from understudy.mock.engine.history_steps import ABSENT, RequestChanges, StateStep
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.windows import WINDOW, Window

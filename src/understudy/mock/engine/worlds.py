@@ -12,7 +12,8 @@ from understudy.errors import Conflict
 from understudy.limits import RECORDS
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.faults import Fault
-from understudy.mock.engine.history import ABSENT, RECORD_BYTES, Settings, WorldHistory
+from understudy.mock.engine.history import RECORD_BYTES, WorldHistory
+from understudy.mock.engine.history_steps import ABSENT, Settings
 from understudy.mock.engine.identifiers import Identifiers
 from understudy.mock.engine.journal import Journal
 from understudy.mock.engine.records import Baseline, Collection, Record, RecordChange

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from understudy.limits import PICTURE_BYTES
-from understudy.mock.engine.history import ABSENT
+from understudy.mock.engine.history_steps import ABSENT
 from understudy.mock.engine.records import Collection
 from understudy.mock.engine.worlds import World
 

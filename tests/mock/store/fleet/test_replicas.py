@@ -300,3 +300,29 @@ def test_a_name_that_is_like_that_of_another_replicas_world_is_suggested(
     one.admin("POST", "/worlds", {"name": "build-7"})
     refused = other.get("/__world/build-8/v3/profiles/ada")
     assert "did you mean 'build-7'" in refused.json()["detail"]
+
+
+def test_a_world_is_rewound_to_before_a_replica_loaded_it(replicas: Replicas) -> None:
+    one, other = replicas
+    before = one.get("/v3/me/profile", token="ada-full").json()
+    one.ask("PATCH", "/v3/me/profile", json={"location": "Undone"}, token="ada-full")
+    one.admin("PUT", "/limits/ada", {"limit": 700})
+    one.admin("POST", "/reset")
+    one.get("/v3/profiles/ada")
+    assert other.admin("GET", "/changes") == one.admin("GET", "/changes")
+    assert other.admin("GET", "/changes")["reaches"] == 1
+    other.admin("POST", "/changes/rewind", {"request": 2})
+    assert one.get("/v3/me/profile", token="ada-full").json() == before
+    assert one.admin("GET", "/changes") == other.admin("GET", "/changes")
+
+
+def test_numbers_go_on_where_a_world_is_reset_by_a_replica_that_lacks_the_last(
+    replicas: Replicas,
+) -> None:
+    one, other = replicas
+    one.get("/v3/profiles/ada")
+    for _ in range(2):
+        other.get("/v3/profiles/ada")
+    one.admin("POST", "/reset")
+    one.get("/v3/profiles/ada")
+    assert [it["id"] for it in other.admin("GET", "/requests")["requests"]] == [4]

@@ -17,6 +17,7 @@ from understudy.mock.engine.rewinding import collected
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
+from understudy.mock.store.fleet.history_rows import history_row
 from understudy.mock.store.fleet.journal_rows import journal_row
 from understudy.mock.store.fleet.worked_requests import WorkedRequest, settle_requests
 from understudy.mock.store.state_rows import WINDOWS, Rows
@@ -95,8 +96,9 @@ class WorldChanges:
             shorten(context)
         changes = None if self.made or self.is_removed else collected(self.world)
         log = b"" if changes is None else self._logged(rows, context, is_own=is_own)
+        undoing = b"" if changes is None else history_row(rows, context, changes, is_own=is_own)
         self._rows_of_request = {}
-        self.requests.append(WorkedRequest(context, is_own, changes, log))
+        self.requests.append(WorkedRequest(context, is_own, changes, log, undoing))
 
     @property
     def has_other_settings(self) -> bool:

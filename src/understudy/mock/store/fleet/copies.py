@@ -1,7 +1,6 @@
 """Keeps the copy of a world that a replica works with, and brings it up to date."""
 
-from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -12,13 +11,14 @@ from msgspec import Struct
 
 from understudy.limits import WORLD_COPIES
 from understudy.mock.engine.identifiers import Identifiers
-from understudy.mock.engine.journal import Exercised
 from understudy.mock.engine.records import RecordChange
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.rewinding import collected, settle_numbered
 from understudy.mock.engine.windows import Window, Windows
 from understudy.mock.engine.world_names import DEFAULT
 from understudy.mock.engine.worlds import World
+from understudy.mock.store.fleet.flat_replies import exercised_counts, pairs
+from understudy.mock.store.fleet.history_rows import history_entry
 from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
 
@@ -83,6 +83,7 @@ class WorldCopy:
         counted: How often the store has counted requests; -1 where windows are missing here.
         journal: The tag of the last entry of the journal.
         idle: How long it lives without a request.
+        changed: How many changes there were when it was loaded, which its history lacks; 0: none.
     """
 
     id: bytes = b""
@@ -91,6 +92,7 @@ class WorldCopy:
     counted: int = -1
     journal: bytes = NO_ENTRY
     idle: timedelta | None = None
+    changed: int = 0
 
 
 class Copies:
@@ -165,7 +167,7 @@ class Copies:
                 self._repeat(world, logged)
         copy.id, copy.tag = state.id, state.tag
         if state.windows is not None:
-            copy.windows = {who.decode(): window for who, window in _pairs(state.windows)}
+            copy.windows = {who.decode(): window for who, window in pairs(state.windows)}
             copy.counted = state.counted
             world.windows = self._windows(copy.windows)
         if state.journal is not None:
@@ -174,7 +176,7 @@ class Copies:
     def take_windows(self, name: str, others: Sequence[bytes]) -> None:
         """Takes windows that another replica has counted in."""
         copy, world = self.of(name), self._copied(name)
-        for who, window in _pairs(others):
+        for who, window in pairs(others):
             self.keep_window(copy, who.decode(), window)
             self.put_back_window(world, copy, who.decode())
 
@@ -199,7 +201,7 @@ class Copies:
         return world
 
     def _load(self, name: str, copy: WorldCopy, state: WorldState, whole: Sequence[Any]) -> World:
-        number, idle, beginning, baseline, settings, total = whole
+        number, idle, beginning, baseline, settings, total, copy.changed = whole
         world = self._worlds.copied(name)
         start = self._rows.decoded_snapshot(beginning) if beginning else self._worlds.beginning()
         if world is None or (copy.id != state.id and copy.id):
@@ -213,13 +215,32 @@ class Copies:
         store, world.store = world.store, None
         world.become(snapshot)
         world.store = store
-        world.history.restart(world.identifiers.count, world.settings, total)
+        begins_at = total if copy.changed else 0  # where nothing was changed, nothing is missing
+        world.history.restart(world.identifiers.count, world.settings, begins_at)
         return world
+
+    def take_history(self, name: str, changed: int, forgotten: int, rows: Sequence[bytes]) -> None:
+        """Takes how to undo the changes that were made before a world was loaded.
+
+        Args:
+            name: The world.
+            changed: How many changes there were.
+            forgotten: The number of the request up to which none is kept.
+            rows: The newest of the changes, the oldest first, each behind its request's number.
+        """
+        copy, history = self.of(name), self._copied(name).history
+        earlier = rows[: max(0, len(rows) - (changed - copy.changed))]
+        copy.changed = 0
+        entries = [
+            history_entry(self._rows, int(row[:_NUMBER_DIGITS]), row[_NUMBER_DIGITS:])
+            for row in earlier
+        ]
+        history.extend_back(entries, forgotten)
 
     def _overlay(self, state: WorldState) -> Blobs:
         """Returns the records of a world in the order they were put."""
         overlay: Blobs = {}
-        for place, value in sorted(_pairs(state.content), key=lambda row: row[1][:_ORDER_DIGITS]):
+        for place, value in sorted(pairs(state.content), key=lambda row: row[1][:_ORDER_DIGITS]):
             collection, _, key = place.decode().partition("\0")
             kind, record = value[_ORDER_DIGITS : _ORDER_DIGITS + 4], value[_ORDER_DIGITS + 4 :]
             overlay.setdefault(collection, {})[key] = record if kind == b"put " else None
@@ -250,6 +271,8 @@ class Copies:
 
     def _take_journal(self, world: World, copy: WorldCopy, reply: Sequence[Any]) -> None:
         is_continued, total, forgotten, last, entries, exercised = reply
+        if is_continued and copy.journal == UNKNOWN_ENTRY:
+            return  # the entries before these were emptied here, and that was taken back
         journal = world.journal
         contexts = [journalled(row[TAG_BYTES:], world, self._find) for row in entries]
         listeners = journal.listeners
@@ -271,22 +294,3 @@ def take_settings(world: World, settings: WorldSettings) -> None:
     world.choices = settings.choices
     world.limits = dict(settings.limits)
     world.faults = dict(settings.faults)
-
-
-def exercised_row(exercised: Exercised | None) -> str:
-    """Returns the part of the contract that a request used, as the store counts it."""
-    return "" if exercised is None else "\0".join(map(str, exercised))
-
-
-def exercised_counts(flat: Sequence[bytes]) -> Counter[Exercised]:
-    """Returns parts of the contract with how often they were used, as the store counts them."""
-    return Counter({_exercised(part): int(count) for part, count in _pairs(flat)})
-
-
-def _exercised(row: bytes) -> Exercised:
-    operation, status, identity = row.decode().split("\0")
-    return Exercised(operation, int(status), identity)
-
-
-def _pairs(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    return zip(flat[::2], flat[1::2], strict=True)

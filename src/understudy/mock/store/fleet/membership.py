@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from understudy.mock.store.fleet.address import StoreAddress
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of what the store holds; replicas of another one do not join."""
 
 

@@ -30,5 +30,8 @@ JOIN = _script("join")
 COMMIT = _script("commit")
 """Commits a transaction, or says what is not as the replica believes."""
 
+HISTORY = _script("history")
+"""Says how to undo the last changes of a world."""
+
 STORED = _script("stored")
 """Lists the worlds, with what they take of the store, or ends one."""

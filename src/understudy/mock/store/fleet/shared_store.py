@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from itertools import count
 from os import urandom  # no fixture: replicas must differ
 from typing import Any, Final
-from weakref import WeakValueDictionary
 
 from understudy.errors import StartupError, StoreUnavailable
 from understudy.mock.engine.endpoint import Endpoint
@@ -30,12 +29,13 @@ from understudy.mock.store.fleet.connection import Connection, send_once
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
 from understudy.mock.store.fleet.journal_rows import endpoint_name
+from understudy.mock.store.fleet.locks import Locks
 from understudy.mock.store.fleet.membership import SCHEMA, reason_against_joining
 from understudy.mock.store.fleet.packing import packed
 from understudy.mock.store.fleet.refusals import StoreRefusal, as_problem, described
-from understudy.mock.store.fleet.scripts import COMMIT, JOIN
+from understudy.mock.store.fleet.scripts import COMMIT, HISTORY, JOIN
 from understudy.mock.store.fleet.store_clock import StoreClock
-from understudy.mock.store.fleet.transaction import LIST, LISTING, ReplicaTransaction
+from understudy.mock.store.fleet.transaction import HISTORIES, LIST, LISTING, ReplicaTransaction
 from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
@@ -92,8 +92,7 @@ class SharedWorldStore:
         self._replica = urandom(_REPLICA_BYTES)
         self._commits = count()
         self._used: Counter[str] = Counter()
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._locks = Locks()
         self._connection: Connection | None = None
         self._failures = Episode()
         self._beginning = worlds.default.snapshot()
@@ -168,7 +167,19 @@ class SharedWorldStore:
             Superseded: It is another store than before.
         """
         name = await self._loaded(selected)
+        if selected.path.startswith(HISTORIES) and self.copies.of(name).changed:
+            await self._load_history(name)
         return frozenset({name, LIST} if selected.path.startswith(LISTING) else {name})
+
+    async def _load_history(self, name: str) -> None:
+        """Loads how to undo the changes that were made before the world was loaded."""
+        message = packed({"name": name, "id": self.copies.of(name).id})
+        try:
+            reply = await (await self._connected()).run(HISTORY, message)
+        except (OSError, StoreRefusal) as error:
+            raise as_problem(self._address, error) from error
+        if reply[0] == b"history" and self.copies.of(name).changed:
+            self.copies.take_history(name, *reply[1:])
 
     async def _loaded(self, selected: WorldSelection) -> str:
         """Loads a world that is not known here; returns its name, or the default one's for none."""
@@ -192,34 +203,20 @@ class SharedWorldStore:
 
     def drop_copies(self) -> None:
         """Drops some of the copies beyond the limit, unless a request uses the list of worlds."""
-        if not self._lock(LIST).locked() and self.copies.drop(self._used):
+        if not self._locks.of(LIST).locked() and self.copies.drop(self._used):
             self.listed.tag = b""  # the list here lacks worlds, and is loaded before it is used
 
     async def begin(self, names: frozenset[str]) -> ReplicaTransaction:
         """Begins a transaction on these worlds, once no other one uses them."""
         self._used.update(names)  # before it waits, so that no copy is dropped meanwhile
-        locks = []
         try:
-            for name in sorted(names):  # in one order, so that no two wait for each other
-                lock = self._lock(name)
-                await lock.acquire()
-                locks.append(lock)
+            locks = await self._locks.acquire(names)
         except asyncio.CancelledError:
-            for lock in locks:
-                lock.release()
             self.ended(names)
             raise
         transaction = ReplicaTransaction(self, self._worlds, names, locks)
         CURRENT.set(transaction)
         return transaction
-
-    def _lock(self, name: str) -> asyncio.Lock:
-        """Returns the lock of a world in the running event loop."""
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._loop = loop
-            self._locks = WeakValueDictionary()  # those of another loop cannot be waited for here
-        return self._locks.setdefault(name, asyncio.Lock())
 
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date, with its journal, and the list of worlds.
@@ -268,7 +265,7 @@ class SharedWorldStore:
         """Returns the connection, once it is known how far the machine's clock is from the store's."""
         if self._connection is not None and self._connection.is_usable and not self.clock.is_due:
             return self._connection
-        async with self._lock(_OPENING):
+        async with self._locks.of(_OPENING):
             if self._connection is None or not self._connection.is_usable:
                 self._connection = await Connection.open(self._address)
             self.clock.measure(self.clock.begin(), await self._connection.call("TIME"))

@@ -48,7 +48,7 @@ class StoreClock:
         return self._machine()
 
     def measure(self, begun: datetime, reply: Sequence[bytes]) -> None:
-        """Measures the difference by a reply of the store.
+        """Computes the difference from the reply of the store.
 
         Args:
             begun: When it was asked for, by the machine's time.

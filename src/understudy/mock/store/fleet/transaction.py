@@ -8,7 +8,9 @@ from typing import Any, Final, Protocol
 from starlette.types import Message
 
 from understudy.errors import Problem
+from understudy.limits import HISTORY_BYTES
 from understudy.mock.engine.admin_guard import BASE_PATH
+from understudy.mock.engine.history import CAPACITY
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.snapshots import Snapshot
@@ -24,6 +26,9 @@ LIST: Final = ""
 
 LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
 """Beginnings of the paths whose handlers use the list of worlds or of snapshots."""
+
+HISTORIES: Final = f"{BASE_PATH}/changes"
+"""Beginning of the paths whose handlers use the whole history of a world."""
 
 _MOST_CHANGES = 256
 """Changes of a world that are logged for replicas which are not up to date."""
@@ -174,6 +179,8 @@ class ReplicaTransaction:
                     if it.is_written
                 ],
                 "most_changes": _MOST_CHANGES,
+                "most_undone": CAPACITY,
+                "most_undone_bytes": HISTORY_BYTES.most,
                 "list": self._list_tag,
                 "new_list": tag if self._changes_list else b"",
                 "snapshots": list(self.snapshots.items()),

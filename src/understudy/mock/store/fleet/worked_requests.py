@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from understudy.mock.engine.history import RequestChanges
+from understudy.mock.engine.history_steps import RequestChanges
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.rewinding import settle_numbered
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.fleet.copies import exercised_row
+from understudy.mock.store.fleet.flat_replies import exercised_row
 from understudy.mock.store.fleet.journal_rows import journal_row
 
 
@@ -19,12 +19,14 @@ class WorkedRequest(NamedTuple):
         is_own: Whether it is in the journal of this world.
         changes: What it changed, for the history of the world; None for nothing.
         log: What it changed, for other replicas to repeat; empty where they load the whole world.
+        undoing: How to undo what it changed; empty for nothing, and for what cannot be undone.
     """
 
     context: RequestContext
     is_own: bool
     changes: RequestChanges | None
     log: bytes
+    undoing: bytes
 
     @property
     def message(self) -> dict[str, Any]:
@@ -35,6 +37,7 @@ class WorkedRequest(NamedTuple):
             "exercised": exercised_row(context.exercised) if self.is_own else "",
             "is_changed": self.changes is not None,
             "log": self.log,
+            "history": self.undoing,
         }
 
 

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
 from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.store.fleet.copies import Copies, exercised_counts
+from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.flat_replies import exercised_counts
 
 
 class WorldList:

@@ -55,6 +55,20 @@ local function forget_oldest(k, change, bytes)
   return bytes
 end
 
+-- Keeps how to undo what a request changed; of changes that cannot be undone nothing before is kept.
+local function log_history(k, worked, total)
+  call('HINCRBY', k.about, 'changed', 1)
+  local numbered = string.format('%016d', total) .. worked.history
+  local bytes = call('HINCRBY', k.about, 'history_bytes', #numbered)
+  local length = call('RPUSH', k.history, numbered)
+  while length > 0 and (worked.history == '' or length > request.most_undone
+      or bytes > request.most_undone_bytes) do
+    local oldest = call('LPOP', k.history)
+    length, bytes = length - 1, bytes - #oldest
+    call('HSET', k.about, 'unchanged_to', tonumber(string.sub(oldest, 1, 16)), 'history_bytes', bytes)
+  end
+end
+
 -- Appends the requests to the journal and their changes to the log; returns the last entry that was
 -- in the journal before, and the number of its last entry now.
 local function log_requests(k, change)
@@ -75,6 +89,7 @@ local function log_requests(k, change)
       local log = worked.log
       if log ~= '' then log = string.format('%016d', total) .. log end
       call('RPUSH', k.changes, change.tag .. log)
+      log_history(k, worked, total)
     end
   end
   if has_entries then

@@ -16,7 +16,7 @@ local function keys(name)
   local base = 'understudy:world:' .. name .. ':'
   return {
     about = base .. 'about', records = base .. 'records', windows = base .. 'windows',
-    changes = base .. 'changes', journal = base .. 'journal', exercised = base .. 'exercised',
+    changes = base .. 'changes', history = base .. 'history', journal = base .. 'journal', exercised = base .. 'exercised',
   }
 end
 
@@ -67,7 +67,8 @@ local function state(known)
   if newer then
     return {known.name, 'changed', id, tag, newer, false, windows, tonumber(counted), journal}
   end
-  local whole = {tonumber(number), idle, beginning, baseline, settings, tonumber(total)}
+  local changed = tonumber(call('HGET', k.about, 'changed'))
+  local whole = {tonumber(number), idle, beginning, baseline, settings, tonumber(total), changed}
   local records = call('HGETALL', k.records)
   return {known.name, 'whole', id, tag, records, whole, windows, tonumber(counted), journal}
 end
@@ -87,7 +88,8 @@ local function create(name, made)
   local number = call('INCR', NUMBERS)
   call('HSET', k.about, 'id', made.id, 'tag', made.tag, 'number', number, 'idle', made.idle,
     'beginning', made.beginning, 'baseline', '', 'settings', '', 'counted', 0, 'total', 0,
-    'forgotten', 0, 'bytes', 0, 'order', 0, 'journal', 'none')
+    'forgotten', 0, 'bytes', 0, 'order', 0, 'journal', 'none', 'changed', 0, 'unchanged_to', 0,
+    'history_bytes', 0)
   call('ZADD', WORLDS, number, name)
   return number
 end
