@@ -13,12 +13,13 @@ from tests.store_server import StoreServer, store_server
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
 from understudy.mock.settings import Settings
-from understudy.mock.store.fleet import connection, shared_store
+from understudy.mock.store.fleet import connection, membership, shared_store
 from understudy.mock.store.fleet.address import (
     AUTHORITY_VARIABLE,
     PASSWORD_VARIABLE,
     store_address,
 )
+from understudy.mock.store.fleet.membership import SCHEMA
 from understudy.mock.store.fleet.refusals import StoreRefusal, described
 from understudy.openapi.bundled import fixtures_directory
 
@@ -190,7 +191,8 @@ def test_an_older_version_is_refused_while_the_newer_one_goes_on_serving(
     server.send("FLUSHALL")
     newer = Driver(Settings(state=server.url()), Time())
     with monkeypatch.context() as older:
-        older.setattr(shared_store, "SCHEMA", shared_store.SCHEMA - 1)
+        for module in (shared_store, membership):
+            older.setattr(module, "SCHEMA", SCHEMA - 1)
         text = refusal(Settings(state=server.url()))
     assert "is in use by a newer version of understudy (" in text
     assert newer.get("/v3/profiles/ada").status_code == 200

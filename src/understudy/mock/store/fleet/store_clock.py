@@ -51,7 +51,7 @@ class StoreClock:
         """Computes the difference from the reply of the store.
 
         Args:
-            begun: When it was asked for, by the machine's time.
+            begun: The machine's time at which the call began.
             reply: Unix seconds, and microseconds beyond them, as TIME replies.
         """
         self._measured_at = self._machine()
