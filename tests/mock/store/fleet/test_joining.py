@@ -153,6 +153,15 @@ def test_a_store_that_deletes_worlds_by_itself_is_refused(evicting: StoreServer)
     )
 
 
+def test_a_full_store_is_said_at_the_start(server: StoreServer) -> None:
+    server.send("FLUSHALL")
+    server.send("CONFIG", "SET", "maxmemory", "1")
+    text = refusal(Settings(state=server.url()))
+    server.send("CONFIG", "SET", "maxmemory", "0")
+    assert "Its memory is used up: end worlds, or give it a larger maxmemory." in text
+    assert server.send("DBSIZE") == 0
+
+
 def test_a_store_that_does_not_show_its_policy_is_taken(evicting: StoreServer) -> None:
     evicting.send("ACL", "SETUSER", "few", "on", ">a-password", "~*", "+@all", "-info")
     status = served(Settings(state=evicting.url(login="few:a-password@")))

@@ -1,9 +1,9 @@
 local known = call('HMGET', FLEET, 'id', 'schema', 'version', 'started')
 if not known[1] then
-  call('DEL', FILES)
   local now = call('TIME')
   known = {request.id, request.schema, request.version, now[1] .. string.format('%06d', now[2])}
   call('HSET', FLEET, 'id', known[1], 'schema', known[2], 'version', known[3], 'started', known[4])
+  call('DEL', FILES) -- after a write that a full store refuses: it refuses none behind a deletion
   for name, digest in pairs(request.files) do call('HSET', FILES, name, digest) end
 elseif tonumber(known[2]) ~= request.schema then
   return {'schema', tonumber(known[2]), known[3]}
