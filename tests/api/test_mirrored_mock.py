@@ -11,6 +11,7 @@ from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind,
 from understudy.api.drifting import mock_beside
 from understudy.api.mirrored_mock import generated, mirrored_baseline, mirrored_target
 from understudy.deployments.target import Known
+from understudy.interface.facts import Fact, Facts
 from understudy.interface.vocabulary import OWN_WORDS
 from understudy.mock.store.people import IMAGES, PEOPLE
 from understudy.verify.probe_client import ProbeClient
@@ -111,3 +112,13 @@ def test_an_avatar_that_two_accounts_list_is_one_accounts():
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF"])
 def test_pictures_are_generated_in_the_kind_of_the_deployment(form):
     assert generated(PictureKind(form, (3, 2))).media_type == f"image/{form.lower()}"
+
+
+def test_a_disabled_account_without_a_slug_is_known_by_its_token():
+    reading = "410 disabled_profile_error"
+    fact = Fact("own-profile-disabled-404", reading, (), 1, "2026-11-22")
+    facts = Facts("http://reference.test/v3", "2026-11-22", 1, (fact,), ())
+    with closing(reference({"disabled-profile-error": reading})) as ours:
+        assert ours.target.known.disabled_slug is None
+        with closing(mock_beside(ours, [facts])) as opened:
+            assert client_of(opened).get("/me/profile", "disabled").status == 410

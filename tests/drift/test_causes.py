@@ -3,7 +3,7 @@
 from tests.verify.exchanges import exchange_of
 
 from understudy.drift.causes import DocumentEntry, Judgements, causes
-from understudy.drift.differences import Difference
+from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, RunJudgement
 from understudy.verify.catalogue import catalogue
 
@@ -56,3 +56,11 @@ def test_what_nothing_explains_follows_from_the_rule_that_its_sender_saw_broken_
     first, second = causes([DIFFERENCE, *following], [], judgements)
     assert (first.rule, first.differences) == (STATED.id, (DIFFERENCE, following[0]))
     assert (second.fault, second.differences) == ("unexplained", (following[1],))
+
+
+def test_an_assumption_that_no_aspect_shows_names_what_each_side_does():
+    own = judged(BrokenRule(ASSUMED, True, "a picture of nobody"))
+    row = Compared(QR_CODE, QR_CODE, QR_CODE)
+    (only,) = causes([], [row], Judgements(own, own, NO_JUDGEMENT))
+    assert (only.fault, only.rule) == ("silent", ASSUMED.id)
+    assert only.readings == ("a picture of nobody", "as assumed")

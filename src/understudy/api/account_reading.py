@@ -26,6 +26,9 @@ MOST_PICTURES: Final = 20
 HEADER: Final = "header"
 """The place of the header image among the pictures of a profile; the gallery's are numbers."""
 
+UNKNOWN_SLUG: Final = "understudy-disabled"
+"""The slug of a disabled account of which the target names the token alone."""
+
 LARGEST: Final = 4096
 """Pixels of the longest side of a picture that is made in place of a deployment's."""
 
@@ -138,6 +141,8 @@ class _Reader:
         if not profile and slug is not None and visibility == "public":
             profile = self._json(f"/profiles/{slug}", self._reader())
         slug = slug or str(profile.get("profile_url", "")).rstrip("/").rpartition("/")[2]
+        if not slug and visibility == "disabled":
+            slug = UNKNOWN_SLUG  # which no client can read
         if not slug:
             return
         listed = self._avatars(who, hashes) if is_owner and visibility == "public" else None

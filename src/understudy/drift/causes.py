@@ -13,6 +13,7 @@ from understudy.drift.judging import BrokenRule, RunJudgement
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.drift.relations import is_relation
 from understudy.drift.silences import silence_about
+from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
 
@@ -250,6 +251,12 @@ def _readings(key: _Key, difference: Difference, of: Judgements) -> Readings:
     """Returns the two readings of what the contract leaves open: options, or what was seen."""
     own = of.first.options.get(difference.exchange.number, {}).get(key.rule)
     other = of.other.options.get(difference.other.number, {}).get(key.rule)
-    name = difference.aspect.removeprefix("rule ")
-    seen = (f"{name} {difference.ours}", f"{name} {difference.theirs}")
+    if difference.aspect.startswith("rule "):
+        breaches = (
+            of.first.broken.get(difference.exchange.number, {}).get(key.rule),
+            of.other.broken.get(difference.other.number, {}).get(key.rule),
+        )
+        seen = [AS_ASSUMED if it is None else it.actual or OTHERWISE for it in breaches]
+    else:
+        seen = [f"{difference.aspect} {value}" for value in (difference.ours, difference.theirs)]
     return own or seen[0], other or seen[1]
