@@ -45,6 +45,12 @@ def test_a_plan_names_cost_and_undo_of_each_experiment_and_what_is_not_permitted
     assert "within the budget, at most 7 to see again what was seen only once" in refused
 
 
+def test_the_plan_of_a_text_counts_the_trials_of_the_number_of_the_text_before() -> None:
+    planned = run("learn", "--plan", "--rules", "display-name-length,description-length").output
+    assert "18 requests  experiment display_name_of_length" in planned
+    assert "20 requests  experiment description_of_length" in planned
+
+
 def test_a_plan_is_not_printed_as_json() -> None:
     assert run("learn", "--plan", "--json").exit_code == 2
 

@@ -31,6 +31,15 @@ def test_every_number_is_found_by_no_more_trials_than_planned_and_none_twice(act
     assert len(tried) <= most_trials(PIXELS, [n for n in LIKELY if n in range(512, 2049)])
 
 
+@given(st.integers(512, 2048), st.integers(512, 2048))
+def test_an_expected_number_that_is_wrong_costs_two_trials_at_most(
+    actual: int, expected: int
+) -> None:
+    bracket, tried = searched(PIXELS, actual, expected)
+    assert bracket.value == str(actual)
+    assert len(tried) <= most_trials(PIXELS, [n for n in LIKELY if n in range(512, 2049)]) + 2
+
+
 @given(st.integers(6, 360).map(lambda count: count * 10))
 def test_numbers_with_a_step_are_tried_at_its_multiples(actual: int) -> None:
     bracket, tried = searched(SECONDS, actual)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from understudy.deployments.refusals import NotPermitted
 from understudy.interface.facts import Fact
 from understudy.verify.granting import code, form_of, post
 from understudy.verify.pictures import avatars, id_of, picture, plain_picture, upload
@@ -231,6 +232,9 @@ def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> 
 
     What is refused is tried again at once, and then all are deleted, as nothing else can be uploaded
     to an account that is full.
+
+    Raises:
+        NotPermitted: None was refused, and a run uploads no more.
     """
     avatars(client)
     uploaded = []
@@ -243,3 +247,6 @@ def _count_up(search: NumberExperiment, client: ProbeClient, trials: Trials) -> 
     trials.heed(client.earlier)
     for image in uploaded:
         client.send("DELETE", f"/me/avatars/{image}", "owner")
+    if len(uploaded) == search.uploads:
+        msg = f"a run uploads {search.uploads} avatars at most"
+        raise NotPermitted(msg)

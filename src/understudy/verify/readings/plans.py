@@ -7,7 +7,7 @@ from understudy.deployments.clock import Time
 from understudy.deployments.target import Target
 from understudy.verify.needs import lacking
 from understudy.verify.readings.experiments import EXPERIMENTS
-from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS
+from understudy.verify.readings.number_experiments import NUMBER_EXPERIMENTS, NumberExperiment
 from understudy.verify.readings.number_readings import range_of
 from understudy.verify.readings.searching import most_trials
 
@@ -56,7 +56,7 @@ def planned_experiments(
     for search in NUMBER_EXPERIMENTS:
         if search.rule in wanted:
             numbers = range_of(search.rule)
-            trials = _counted_up(search.uploads) or most_trials(numbers, search.likely)
+            trials = _most_trials(search)
             yield PlannedExperiment(
                 search.rule,
                 search.name,
@@ -68,6 +68,9 @@ def planned_experiments(
             )
 
 
-def _counted_up(uploads: int) -> int:
-    """Returns the trials of a search that counts up: two lists make one, and one upload is repeated."""
-    return uploads + 2 if uploads else 0
+def _most_trials(search: NumberExperiment) -> int:
+    """Returns how many trials a search takes at most."""
+    if search.uploads:
+        return search.uploads + 2  # two lists are as one trial, and an upload is tried again
+    expected = NEIGHBOURS if search.alike else 0  # the number of a rule alike, and the next
+    return expected + most_trials(range_of(search.rule), search.likely)
