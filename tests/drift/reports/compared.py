@@ -15,7 +15,7 @@ from understudy.openapi.loader import document_of, load
 from understudy.verify.run import RunOptions
 
 CHOICES = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
-RULES = ("avatar-delete-status", "profile-private")
+RULES = ("profile-private", "avatar-delete-status")
 CHANGED = "qr-unknown-hash"
 LEARNT = Facts(
     "https://staging.example/v3",
