@@ -37,3 +37,8 @@ def test_runs_at_random_draw_every_option_of_each_switch_beside_every_other():
 def test_a_switch_that_lifts_an_implied_rule_breaks_that_rule_alone(name, option):
     outcome = judged({name: option})
     assert {finding.rule.id for finding in outcome.findings} == {SWITCHES[name].rule}
+
+
+def test_a_missing_scope_that_looks_like_nothing_found_owes_no_count():
+    outcome = judged({"missing-scope-error": "404 hidden"})
+    assert "rate-limit-headers" not in {note.rule.id for note in outcome.notes}

@@ -1,10 +1,11 @@
 """Judges what the hourly limits count, and when their hour ends (interface, Limits)."""
 
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import COUNTED
+from understudy.interface.operations import COUNTED, LOOKUP, QR_CODE
 from understudy.verify.causes import MOST_STEPS
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
 from understudy.verify.history import History
@@ -50,9 +51,13 @@ def reset_is_over(exchange: Exchange, history: History) -> bool:
 
 
 def must_have_count_headers(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the response must state how many requests are left."""
+    """Tells whether the response must state how many requests are left.
+
+    An own profile that is not found is a refusal, such as that of a token without the scope.
+    """
     is_known = exchange.identity.kind != "invalid" and exchange.identity.account != "disabled"
-    return is_known and exchange.status in {200, 404, TOO_MANY}
+    is_unknown = exchange.status == HTTPStatus.NOT_FOUND and exchange.operation in {LOOKUP, QR_CODE}
+    return is_known and (is_unknown or exchange.status in {HTTPStatus.OK, TOO_MANY})
 
 
 @check(
