@@ -85,7 +85,7 @@ def test_generated_names_begin_anew_with_a_store_that_was_emptied(
 
 
 def test_a_full_store_refuses_and_undoes_the_change(
-    server: StoreServer, replicas: Replicas
+    server: StoreServer, replicas: Replicas, caplog
 ) -> None:
     one, other = replicas
     patched(one, "Before")
@@ -94,6 +94,7 @@ def test_a_full_store_refuses_and_undoes_the_change(
     server.send("CONFIG", "SET", "maxmemory", "0")
     assert (refused.status_code, refused.json()["code"]) == (507, "insufficient_storage")
     assert "Its memory is used up" in refused.json()["error"]
+    assert caplog.messages[-1].endswith("Until then requests get 507.")
     assert location(one) == location(other) == "Before"
 
 

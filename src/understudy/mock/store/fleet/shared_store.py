@@ -240,9 +240,10 @@ class SharedWorldStore:
             connection = await self._connected()
             reply = await connection.run(COMMIT, packed({"fleet": fleet, **message}))
         except (OSError, StoreRefusal) as error:
+            problem = as_problem(self._address, error)
             if self._failures.begins():
-                _log.warning("%s Requests get 503 until it does.", described(self._address, error))
-            raise as_problem(self._address, error) from error
+                _log.warning("%s Until then requests get %d.", problem, problem.status)
+            raise problem from error
         if reply[0] == b"lost":
             if self._fleet == fleet:
                 await self._rejoin(connection)
