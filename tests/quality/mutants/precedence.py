@@ -26,7 +26,7 @@ def _query(request: httpx.Request) -> str:
 def an_unknown_avatar_is_refused_before_the_rating(request, send):
     response = send(request)
     is_update = is_avatar(request, "PATCH") and MADE_UP in path_of(request)
-    is_wrong = members_of(request).get("rating") not in {"G", "PG", "R", "X"}
+    is_wrong = members_of(request).get("rating") not in ("G", "PG", "R", "X")
     return answer(response, status=404) if is_update and is_wrong else response
 
 
