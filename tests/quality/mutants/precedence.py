@@ -32,10 +32,11 @@ def an_unknown_avatar_is_refused_before_the_rating(request, send):
 
 @mutant("invalid-token-unknown-profile")
 def an_unknown_identifier_is_refused_before_the_token(request, send):
+    if not at(request, "GET", LOOKUP) or MADE_UP not in path_of(request):
+        return send(request)
     anonymous = asking(request)
     anonymous.headers.pop("authorization", None)
-    is_unknown = at(request, "GET", LOOKUP) and MADE_UP in path_of(request)
-    return send(anonymous if is_unknown else request)
+    return send(anonymous)
 
 
 @mutant("query-parameter-repeated")

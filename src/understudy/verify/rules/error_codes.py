@@ -29,7 +29,7 @@ from understudy.verify.conditions import (
 from understudy.verify.history import History
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.profile_history import ABLE, has_other_value, names_editable_only
+from understudy.verify.profile_history import ABLE, changes_in, names_editable_only
 from understudy.verify.qr_pictures import has_one_parameter
 from understudy.verify.rules.avatar_deletion import does_not_exist
 from understudy.verify.rules.avatar_lists import names_foreign_address
@@ -55,6 +55,7 @@ FORBIDDEN: Final = 403
 _PLAIN: Final = (OWN_PROFILE, LIST_AVATARS)
 """Operations of the account with which nothing but the credentials can be wrong."""
 
+_PLAIN_NUMBER: Final = 2**31 - 1
 _NO_SIZE: Final = "understudy"
 _ONE_FILE: Final = (may_manage, query_is_in_order, sends_one_file)
 
@@ -83,6 +84,12 @@ def is_not_small(exchange: Exchange, history: History) -> bool:
 def size_is_a_word(exchange: Exchange, _history: History) -> bool:
     """Tells whether the size is a word."""
     return exchange.request.query.get("size", "").isalpha()
+
+
+def is_one_number(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the body has one value, a number or boolean that no limit of a server refuses."""
+    values = list(changes_in(exchange).values())
+    return len(values) == 1 and isinstance(values[0], int) and abs(values[0]) <= _PLAIN_NUMBER
 
 
 @check("error-no-token", on=_PLAIN, when=[sends_no_credentials, was_refused], is_shape=True)
@@ -201,7 +208,7 @@ def upload_size_has_its_code(exchange: Exchange, _history: History) -> CheckResu
 @check(
     "error-invalid-member",
     on=[UPDATE_PROFILE],
-    when=[*ABLE, names_editable_only, has_other_value, document_allows_no_such, was_refused],
+    when=[*ABLE, names_editable_only, is_one_number, document_allows_no_such, was_refused],
     is_shape=True,
 )
 def invalid_member_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
