@@ -4,6 +4,7 @@ Coverage measures the tests' own process, and child processes where a test says 
 process three times as slow, and most of what children run is measured elsewhere.
 """
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,6 +18,15 @@ settings.load_profile("house")
 
 CONFIGURATION = "COVERAGE_PROCESS_CONFIG"
 """The variable by which ``coverage run`` has child processes measured (``patch = subprocess``)."""
+
+
+@pytest.fixture(autouse=True)
+def restored_log() -> Iterator[None]:
+    """Gives the log the level back that it had before a test, as some proofs silence it."""
+    log = logging.getLogger("understudy")
+    level = log.level
+    yield
+    log.setLevel(level)
 
 
 @pytest.fixture(scope="session", autouse=True)
