@@ -64,7 +64,7 @@ class Proxying:
 
 
 @contextmanager
-def proxying(target: Path, *options: str) -> Iterator[Proxying]:
+def proxying(target: Path, *options: str, directory: Path | None = None) -> Iterator[Proxying]:
     ready = target.with_name("ready.json")
     command = [str(UNDERSTUDY), "record", "--target", str(target), "--ready-file", str(ready)]
     with subprocess.Popen(
@@ -72,6 +72,7 @@ def proxying(target: Path, *options: str) -> Iterator[Proxying]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=directory,
     ) as process:
         try:
             yield Proxying(process, ready)
@@ -130,7 +131,8 @@ def test_a_recording_is_served_at_once_and_nothing_of_a_token_is_on_the_disk(tar
 
 def test_a_proxy_that_crashes_leaves_nothing_of_what_passed(target: Path) -> None:
     out = target.with_name("staging")
-    with unlimited_core_dumps(), proxying(target, "--out", str(out)) as proxy:
+    started = proxying(target, "--out", str(out), directory=target.parent)  # where a dump would be
+    with unlimited_core_dumps(), started as proxy:
         get(f"{proxy.base_url}/profiles/Canary7Q?q=Canary7Q", headers={"X-Canary": "Canary7Q"})
         proxy.process.send_signal(signal.SIGABRT)
         ended = os.waitid(os.P_PID, proxy.process.pid, os.WEXITED | os.WNOWAIT)
