@@ -32,7 +32,7 @@ class QueryReading(NamedTuple):
 
 
 STRICT_QUERY: Final = QueryReading()
-"""Such parameters are refused."""
+"""Refuses such parameters."""
 
 
 def strict_query(_choices: Choices) -> QueryReading:

@@ -179,7 +179,7 @@ def assignment_to_unknown_address_has_its_code(
     is_shape=True,
 )
 def picture_type_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """What is not a picture of a type that is taken has the code unsupported_image."""
+    """A file that is no picture of a type that is taken has the code unsupported_image."""
     return _expect_error(exchange, "400 unsupported_image")
 
 
