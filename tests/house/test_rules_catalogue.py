@@ -45,6 +45,9 @@ HEADINGS = [
 ]
 
 SWITCHES = {
+    "associated-email-scope": ("read", "any", "auth"),
+    "avatar-list-scope": ("read", "any", "auth"),
+    "own-profile-scope": ("read", "any", "auth"),
     "avatar-body-precedence": ("body", "avatar"),
     "avatar-email-precedence": ("avatar", "email"),
     "avatar-delete-status": ("204", "200"),

@@ -1,5 +1,7 @@
 """Joins each document with its handlers: what the mock serves, one function an API."""
 
+from dataclasses import replace
+
 from understudy.errors import Problem
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
@@ -8,7 +10,7 @@ from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.policies import POLICIES
+from understudy.mock.policies import POLICIES, opening
 from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid
@@ -48,7 +50,7 @@ def resource_api(document: Document, vocabulary: Vocabulary = OWN_WORDS) -> Api:
         numeric_booleans=resource_operations.NUMERIC_BOOLEANS,
         header_names=resource_operations.header_names(vocabulary),
         preconditions=resource_operations.PRECONDITIONS,
-        policies=POLICIES,
+        policies=replace(POLICIES, opens=opening(vocabulary)),
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from understudy.interface.rules import upholds
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE
+from understudy.interface.vocabulary import Vocabulary
 from understudy.mock.engine import (
     credentials,
     errors,
@@ -19,8 +21,15 @@ from understudy.mock.engine import (
 )
 from understudy.mock.engine.cors import Cors
 from understudy.mock.engine.forms import form_members
-from understudy.mock.engine.policies import STRICT_QUERY, Choices, Policies, QueryReading
+from understudy.mock.engine.policies import (
+    STRICT_QUERY,
+    Choices,
+    Policies,
+    QueryReading,
+    ScopePolicy,
+)
 from understudy.mock.error_choices import chosen_refusal
+from understudy.mock.service import avatars, own_profile
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     security.authorize: (
@@ -30,7 +39,10 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         "unauthorized-challenge",
     ),
     credentials.bearer_token: ("bearer-scheme-any-case",),
-    security.expect_scopes: ("me-needs-oauth-token", "scope-per-operation"),
+    security.expect_scopes: (
+        *("me-needs-oauth-token", "scope-per-operation"),
+        *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),
+    ),
     rate_limit.enforce_quota: (
         "rate-limit-anonymous",
         "rate-limit-authenticated",
@@ -75,6 +87,29 @@ def _aligns_windows(choices: Choices) -> bool:
 
 def _ignores_scopes(choices: Choices) -> bool:
     return choices.get("scopes") == "ignored"
+
+
+def _scope_option(choices: Choices, handler: object) -> str | None:
+    """Returns which scopes were chosen to open an operation that reads; None: the usual ones."""
+    if handler is own_profile.get_own_profile:
+        return choices.get("own-profile-scope")
+    if handler is avatars.list_avatars:
+        return choices.get("avatar-list-scope")
+    if handler is own_profile.is_email_associated:
+        return choices.get("associated-email-scope")
+    return None
+
+
+def opening(vocabulary: Vocabulary) -> ScopePolicy:
+    """Returns what opens the operations that read, in the words of a deployment."""
+    auth, manage = vocabulary.words[AUTH], vocabulary.words[MANAGE_PROFILE]
+
+    def opens(choices: Choices, handler: object, granted: frozenset[str]) -> bool:
+        option = _scope_option(choices, handler)
+        is_enough = option == "auth" or (option == "any" and manage in granted)
+        return is_enough and auth in granted
+
+    return opens
 
 
 def _ignores_invalid_token(choices: Choices) -> bool:

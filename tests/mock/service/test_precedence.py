@@ -50,3 +50,13 @@ def test_an_empty_parameter_counts_as_left_out_where_its_type_has_no_empty_value
     assert status(ask, path, switch, "refuse") == 400
     assert status(ask, path, switch, "ignore") == 200
     assert status(ask, "/v3/me/associated-email?email_hash=", switch, "ignore", "ada-full") == 200
+
+
+@pytest.mark.parametrize("path", ["/v3/me/profile", "/v3/me/avatars", "/v3/me/associated-email"])
+@pytest.mark.parametrize(("option", "expected"), [("read", 403), ("any", 403), ("auth", 200)])
+def test_what_is_read_opens_by_the_scopes_that_were_chosen(ask, path, option, expected):
+    switch = {"profile": "own-profile-scope", "avatars": "avatar-list-scope"}
+    name = switch.get(path.rpartition("/")[2], "associated-email-scope")
+    query = {"params": {"email_hash": "0" * 64}} if name == "associated-email-scope" else {}
+    assert status(ask, path, name, option, "ada-auth-only", **query) == expected
+    assert status(ask, path, name, option, "ada-no-auth", **query) == 403

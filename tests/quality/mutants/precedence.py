@@ -1,11 +1,18 @@
 """Mutants of which of two errors counts, and of odd query parameters, made by hand."""
 
+from functools import partial
 from urllib.parse import urlsplit
 
 import httpx
 from tests.quality.mutants.edge import (
+    LIST,
     LOOKUP,
+    MUTANTS,
+    OWN,
     QR,
+    Change,
+    Mutant,
+    Send,
     answer,
     asking,
     at,
@@ -13,6 +20,7 @@ from tests.quality.mutants.edge import (
     members_of,
     mutant,
     path_of,
+    who,
 )
 
 MADE_UP = "understudy-made-up"
@@ -52,3 +60,23 @@ def of_two_sizes_the_last_is_drawn(request, send):
 def an_empty_size_is_none(request, send):
     is_empty = at(request, "GET", QR) and _query(request) == "size="
     return send(asking(request, query={"size": None}) if is_empty else request)
+
+
+def _read_with_any_scope(path: str) -> Change:
+    def change(request: httpx.Request, send: Send) -> httpx.Response:
+        response = send(request)
+        is_lacking = at(request, "GET", path) and response.status_code == 403
+        is_known = is_lacking and who(request) not in {"ada-no-auth", "ada-auth-only"}
+        return send(asking(request, token="ada-full")) if is_known else response
+
+    return change
+
+
+MUTANTS += [
+    Mutant(f"{path} is read with the manage scope", (rule,), partial(_read_with_any_scope, path))
+    for rule, path in (
+        ("scope-of-own-profile", OWN),
+        ("scope-of-avatar-list", LIST),
+        ("scope-of-associated-email", "/me/associated-email"),
+    )
+]

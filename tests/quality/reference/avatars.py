@@ -29,7 +29,7 @@ pictures = Blueprint("pictures", __name__, url_prefix="/avatar")
 @avatars.get("")
 def listed() -> ResponseReturnValue:
     """Lists the caller's pictures; which is selected is told for the e-mail that is named."""
-    token = bearer.required(Scope.READ)
+    token = bearer.required(Scope.READ, "avatar-list-scope")
     # an e-mail of nobody, or of somebody else, has none of these selected: no reason to refuse
     chosen = request.args.get("selected_email_hash")
     if chosen:

@@ -46,7 +46,7 @@ def lookup(identifier: str) -> ResponseReturnValue:
 @profiles.get("/me/profile")
 def own() -> ResponseReturnValue:
     """Shows callers their own profile, as any token sees it."""
-    token = bearer.required(Scope.READ)
+    token = bearer.required(Scope.READ, "own-profile-scope")
     shown = service().state.shown(token.user_id)
     if shown.account.is_disabled:
         refuse_missing("The profile is disabled.", switch="disabled-profile-error")
@@ -68,7 +68,7 @@ def edit() -> ResponseReturnValue:
 @profiles.get("/me/associated-email")
 def associated_email() -> ResponseReturnValue:
     """Tells callers whether the hash is of an e-mail of theirs."""
-    token = bearer.required(Scope.READ)
+    token = bearer.required(Scope.READ, "associated-email-scope")
     email_hash = request.args.get("email_hash")
     if email_hash is None:
         refuse("The query lacks email_hash.")

@@ -16,6 +16,9 @@ Choices = Mapping[str, str]
 Policy = Callable[[Choices], bool]
 
 
+ScopePolicy = Callable[[Choices, object, frozenset[str]], bool]
+"""Tells whether scopes open an operation, which is named by its handler."""
+
 RefusalPolicy = Callable[[Choices, Problem], Problem]
 
 
@@ -40,6 +43,11 @@ def strict_query(_choices: Choices) -> QueryReading:
     return STRICT_QUERY
 
 
+def opens_nothing(_choices: Choices, _handler: object, _granted: frozenset[str]) -> bool:
+    """Returns False whatever is chosen."""
+    return False
+
+
 def never(_choices: Choices) -> bool:
     """Returns False whatever is chosen."""
     return False
@@ -60,6 +68,7 @@ class Policies:
         aligns_windows: Whether the hour of a quota is that of the clock, and not an hour from the first
             request.
         ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
+        opens: Whether the scopes of a token open an operation, although they are not those it needs.
         ignores_invalid_token: Whether an invalid token on an operation with optional
             authentication is treated as no token, instead of 401.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
@@ -75,6 +84,7 @@ class Policies:
     warns_of_quota: Policy = never
     aligns_windows: Policy = never
     ignores_scopes: Policy = never
+    opens: ScopePolicy = opens_nothing
     ignores_invalid_token: Policy = never
     drops_unknown_members: Policy = never
     defers_invalid_token: Policy = never

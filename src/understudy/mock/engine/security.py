@@ -43,10 +43,19 @@ def authorize(context: RequestContext) -> None:
         refuse_token(context, endpoint, authorization)
         return
     if endpoint.access.scopes is not None:
-        ignores = endpoint.api.policies.ignores_scopes(context.choices)
-        expect_scopes(principal, endpoint.access.scopes, is_granted=ignores)
+        is_granted = _counts_as_granted(context, endpoint, principal)
+        expect_scopes(principal, endpoint.access.scopes, is_granted=is_granted)
     _expect_declared_scopes(context, endpoint, principal)
     context.principal = principal
+
+
+def _counts_as_granted(context: RequestContext, endpoint: Endpoint, principal: Principal) -> bool:
+    """Tells whether a token opens an operation by the choices in force, whatever it was granted."""
+    policies, choices = endpoint.api.policies, context.choices
+    if not choices:
+        return False
+    is_open = policies.opens(choices, endpoint.binding.handler, principal.scopes)
+    return is_open or policies.ignores_scopes(choices)
 
 
 def _principal(context: RequestContext, authorization: bytes) -> Principal | None:

@@ -12,6 +12,7 @@ from typing import Final
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal
 from understudy.interface.facts import Fact
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.gateway import Gateway
 from understudy.verify.history import MADE_UP, made_up_hash
 from understudy.verify.needs import lacking
@@ -27,6 +28,13 @@ from understudy.verify.readings.number_experiments import (
 )
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.readings.switch_readings import md5_of
+from understudy.verify.rules.code_grant import GRANTED
+from understudy.verify.rules.read_scopes import (
+    ask_about_address,
+    list_avatars,
+    read_profile,
+    token_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,9 @@ class Experiment:
         return f"experiment {self.run.__name__.strip('_')}"
 
 
+_ISSUED: Final = "the tokens that were issued remain"
+
+
 def _lookup_by_md5(client: ProbeClient) -> None:
     """Looks the test account up by the MD5 hash of its primary address."""
     client.get(f"/profiles/{md5_of(client.known.emails[0])}")
@@ -71,6 +82,26 @@ def _updates_with_errors(client: ProbeClient) -> None:
     avatar = an_avatar(client)
     for image, rating in ((MADE_UP, "G"), (avatar, "M"), (MADE_UP, "M")):
         client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
+
+
+def _own_profile_without_read_scope(client: ProbeClient) -> None:
+    """Reads the own profile with a token that can sign in alone, and with one that can manage alone."""
+    _with_lesser_scopes(client, read_profile)
+
+
+def _avatars_without_read_scope(client: ProbeClient) -> None:
+    """Lists the avatars with the same two tokens."""
+    _with_lesser_scopes(client, list_avatars)
+
+
+def _address_without_read_scope(client: ProbeClient) -> None:
+    """Asks about an e-mail address with the same two tokens."""
+    _with_lesser_scopes(client, ask_about_address)
+
+
+def _with_lesser_scopes(client: ProbeClient, read: Callable[[ProbeClient, str], None]) -> None:
+    read(client, "auth_only" if client.has("auth_only") else token_of(client, AUTH))
+    read(client, token_of(client, AUTH, MANAGE_PROFILE))
 
 
 def _two_lookups(client: ProbeClient) -> None:
@@ -98,6 +129,9 @@ EXPERIMENTS: Final = (
         DELETED,
     ),
     Experiment("avatar-body-both-wrong", UPLOADING, _updates_with_errors, 5, DELETED),
+    Experiment("scope-of-own-profile", GRANTED, _own_profile_without_read_scope, 8, _ISSUED),
+    Experiment("scope-of-avatar-list", GRANTED, _avatars_without_read_scope, 8, _ISSUED),
+    Experiment("scope-of-associated-email", GRANTED, _address_without_read_scope, 8, _ISSUED),
     Experiment("rate-limit-window", ("slug",), _two_lookups, 2, PUT_BACK),
 )
 

@@ -41,6 +41,7 @@ from understudy.verify.rate_limit_history import (
 from understudy.verify.readings.error_readings import ERROR_READINGS
 from understudy.verify.readings.precedence import PRECEDENCE_READINGS
 from understudy.verify.readings.query_readings import QUERY_READINGS
+from understudy.verify.readings.scope_readings import SCOPE_READINGS
 from understudy.verify.readings.switch_reading import Read, SwitchReading
 from understudy.verify.readings.windows import (
     began_with_a_request,
@@ -184,6 +185,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
     ),
     *PRECEDENCE_READINGS,
     *QUERY_READINGS,
+    *SCOPE_READINGS,
     *ERROR_READINGS,
 )
 """The exchanges that show an option of each switch of ``rules.yaml``."""

@@ -1,0 +1,87 @@
+"""Reads which scopes open each operation that reads the account, from tokens that lack the read scope.
+
+That says something only where scopes are checked at all, which a refusal for want of one has shown.
+"""
+
+from typing import Final
+
+from understudy.deployments.exchange import Exchange
+from understudy.interface.operations import (
+    ASSOCIATED_EMAIL,
+    LIST_AVATARS,
+    OWN_PROFILE,
+    UPDATE_PROFILE,
+)
+from understudy.interface.scopes import AUTH
+from understudy.verify.history import History
+from understudy.verify.readings.switch_reading import SwitchReading
+from understudy.verify.rules.bearer import has_the_scopes, is_oauth
+from understudy.verify.rules.read_scopes import has_no_scope_but_to_manage
+
+_SHOWING: Final = (OWN_PROFILE, LIST_AVATARS, ASSOCIATED_EMAIL, UPDATE_PROFILE)
+RULES: Final = {
+    "scope-of-own-profile": OWN_PROFILE,
+    "scope-of-avatar-list": LIST_AVATARS,
+    "scope-of-associated-email": ASSOCIATED_EMAIL,
+}
+
+
+def _is_lacking(exchange: Exchange, history: History) -> bool:
+    """Tells whether an OAuth token with known scopes was refused for want of one."""
+    is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
+    return is_known and exchange.response.is_refusal and not has_the_scopes(exchange, history)
+
+
+def scopes_are_checked(exchange: Exchange, history: History) -> bool:
+    """Tells whether this or an earlier request was refused for want of a scope."""
+    earlier = (exchange, *history.of(*_SHOWING))
+    return any(_is_lacking(each, history) for each in earlier)
+
+
+def has_auth_alone(exchange: Exchange, _history: History) -> bool:
+    """Tells whether the token has the scope auth, and no other."""
+    return exchange.identity.scopes == frozenset({AUTH})
+
+
+def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:
+    """Tells whether a token with the scope auth alone was refused by the same operation."""
+    return any(
+        has_auth_alone(each, history) and each.response.is_refusal
+        for each in history.of(exchange.operation)
+    )
+
+
+def _is_taken(exchange: Exchange, _history: History) -> bool:
+    return exchange.response.is_success
+
+
+def _of_auth(_exchange: Exchange) -> str:
+    return "auth"
+
+
+def _of_managing(exchange: Exchange) -> str:
+    return "any" if exchange.response.is_success else "read"
+
+
+SCOPE_READINGS: Final = tuple(
+    reading
+    for rule, operation in RULES.items()
+    for reading in (
+        SwitchReading(
+            rule,
+            (operation,),
+            (is_oauth, has_auth_alone, _is_taken, scopes_are_checked),
+            _of_auth,
+        ),
+        SwitchReading(
+            rule,
+            (operation,),
+            (
+                *(is_oauth, has_no_scope_but_to_manage),
+                *(auth_alone_was_refused, scopes_are_checked),
+            ),
+            _of_managing,
+        ),
+    )
+)
+"""The exchanges that show which scopes open an operation."""
