@@ -3,11 +3,14 @@
 ``python -m tests.quality.controls`` judges the mock as somebody else's deployment, and then the
 independent reference, with every switch of ``rules.yaml`` at each option, one by one and then many
 at random. Nothing may be found, but the very rule that a switch lifts, which a target can accept.
+The mock is judged a second time by facts that say what was chosen, which bind it.
 """
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 from tests.quality import at_reference
@@ -17,6 +20,7 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
+from understudy.interface.facts import Fact, Facts, facts_text
 from understudy.interface.rules import Switch, switches
 from understudy.verify.catalogue import catalogue
 from understudy.verify.outcome import Outcome
@@ -26,6 +30,7 @@ from understudy.verify.runner import carry_out
 ELSEWHERE = replace(TARGET, is_mock=False, permit=replace(TARGET.permit, exhaust_rate_limit=False))
 RULES = catalogue()
 SWITCHES = switches(RULES.values())
+DAY = "2026-11-22"
 
 
 def options() -> list[tuple[str, str]]:
@@ -68,12 +73,14 @@ def lifted(choices: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(switch.rule for switch in chosen if RULES[switch.rule].status != "assumed")
 
 
-def judged(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
+def judged(
+    choices: Mapping[str, str], accept: tuple[str, ...] = (), facts: str | None = None
+) -> Outcome:
     """Returns what verify finds on the mock with these choices, as on another's deployment."""
     mock = in_process.mock()
     mock.world.choices = dict(choices)
     with in_process.InProcess(mock) as wire:
-        target = replace(ELSEWHERE, accept=accept)
+        target = replace(ELSEWHERE, accept=accept, facts=facts)
         deployment = Deployment(target, wire, in_process.time_of(mock), Allowance())
         return carry_out(deployment, RunOptions())
 
@@ -83,8 +90,29 @@ def judged_reference(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -
     return at_reference.judged(Options(choices=choices), accept=accept)
 
 
+def judged_by_facts(choices: Mapping[str, str], accept: tuple[str, ...] = ()) -> Outcome:
+    """Returns what verify finds on the mock with these choices, by facts that say so."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "mock.facts.yaml")
+        path.write_text(facts_text(facts_of(choices)), encoding="utf-8")
+        return judged(choices, accept, str(path))
+
+
+def facts_of(choices: Mapping[str, str]) -> Facts:
+    """Returns facts that say of each switch what was chosen, or its default."""
+    facts = tuple(
+        Fact(switch.rule, choices.get(switch.name, switch.default), ("as served",), 2, DAY)
+        for switch in SWITCHES.values()
+    )
+    return Facts("the mock", DAY, 0, facts, ())
+
+
 Judge = Callable[[Mapping[str, str], tuple[str, ...]], Outcome]
-DEPLOYMENTS: Mapping[str, Judge] = {"mock": judged, "reference": judged_reference}
+DEPLOYMENTS: Mapping[str, Judge] = {
+    "mock": judged,
+    "facts": judged_by_facts,
+    "reference": judged_reference,
+}
 
 
 def main() -> int:
@@ -105,7 +133,9 @@ def main() -> int:
 
 def _results(name: str, judge: Judge, count: int) -> Iterator[bool]:
     """Yields whether each run has findings; the reference has defaults of its own."""
-    single = [{switch: option} for switch, option in (others() if name == "mock" else options())]
+    single = [
+        {switch: option} for switch, option in (options() if name == "reference" else others())
+    ]
     for choices in (*single, *map(at_random, range(count))):
         outcome = judge(choices, lifted(choices))
         faults = [*(finding.summary for finding in outcome.findings), *outcome.internal_errors]

@@ -7,6 +7,7 @@ from tests.quality.controls import (
     SWITCHES,
     at_random,
     judged,
+    judged_by_facts,
     lifted,
     options,
     others,
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("measured_once")
 LIFTING = [choice for choice in others() if RULES[SWITCHES[choice[0]].rule].status == "implied"]
 
 
-@pytest.mark.parametrize(("deployment", "seed"), [("mock", 1), ("mock", 2), ("reference", 3)])
+@pytest.mark.parametrize(("deployment", "seed"), [("mock", 1), ("facts", 2), ("reference", 3)])
 def test_a_deployment_that_chose_otherwise_breaks_nothing(deployment, seed):
     choices = at_random(seed)
     outcome = DEPLOYMENTS[deployment](choices, lifted(choices))
@@ -37,6 +38,14 @@ def test_runs_at_random_draw_every_option_of_each_switch_beside_every_other():
 def test_a_switch_that_lifts_an_implied_rule_breaks_that_rule_alone(name, option):
     outcome = judged({name: option})
     assert {finding.rule.id for finding in outcome.findings} == {SWITCHES[name].rule}
+
+
+@pytest.mark.parametrize("option", ["any", "auth"])
+def test_what_is_read_opens_by_the_scopes_that_facts_name(option):
+    choices = dict.fromkeys(
+        ("own-profile-scope", "avatar-list-scope", "associated-email-scope"), option
+    )
+    assert [finding.summary for finding in judged_by_facts(choices).findings] == []
 
 
 def test_a_missing_scope_that_looks_like_nothing_found_owes_no_count():

@@ -62,10 +62,13 @@ ANONYMOUS_IDENTITY: Final = Identity("anonymous")
 ISSUED: Final = "issued"
 """The name of a token that was issued during the run."""
 
+GRANTEE: Final = "grantee"
+"""The account of such a token: that of whoever approved it, which may be a test account or not."""
+
 
 def issued_identity(scopes: frozenset[str] | None) -> Identity:
     """Returns the identity of a token that was issued during the run."""
-    return Identity(ISSUED, "oauth", "grantee", scopes)
+    return Identity(ISSUED, "oauth", GRANTEE, scopes)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from understudy.verify.history import History
 from understudy.verify.value_texts import as_json, as_text
 
 TOO_MANY = 429
+REFUSAL = 400
 SHOWN = 300
 """Characters of a value that a result shows."""
 
@@ -35,6 +36,7 @@ class CheckResult(NamedTuple):
             where a limit must be used up.
         is_timed: Whether the deployment shows it only after the time that passed.
         is_learnt: Whether it judges by a fact of the deployment, which binds it.
+        is_form: Whether it judges only how a request is refused that is refused rightly.
     """
 
     holds: bool
@@ -46,6 +48,7 @@ class CheckResult(NamedTuple):
     attempts: int = 1
     is_timed: bool = False
     is_learnt: bool = False
+    is_form: bool = False
 
 
 Condition = Callable[[Exchange, History], bool]
@@ -258,7 +261,8 @@ def expect_equal(
 def expect_status(exchange: Exchange, *wanted: int) -> CheckResult:
     """Returns the result that the status must be one of these."""
     words = " or ".join(str(number) for number in wanted)
-    return expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
+    result = expect(exchange.status in wanted, f"status {words}", f"status {exchange.status}")
+    return result._replace(is_form=exchange.response.is_refusal and min(wanted) >= REFUSAL)
 
 
 def expect_refused(exchange: Exchange) -> CheckResult:

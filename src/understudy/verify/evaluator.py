@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.facts import Fact, is_as_chosen
+from understudy.interface.facts import Fact
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule
 from understudy.verify import rules as sections
@@ -22,7 +22,7 @@ from understudy.verify.findings import ANSWERS, DOCUMENT, GENERATED, Finding, ke
 from understudy.verify.history import History
 from understudy.verify.item_undo import is_of_deleted
 from understudy.verify.outcome import Coverage, RuleOutcome
-from understudy.verify.readings.contradictions import contradictions
+from understudy.verify.readings.contradictions import binds, contradictions
 from understudy.verify.unjudged import UNJUDGED
 from understudy.verify.value_texts import as_json
 
@@ -66,7 +66,6 @@ class Evaluator:
         records: The check results of each rule so far, by its id.
         internal_errors: Failures of checks and of other parts of verify.
         differences: Responses that the two document validators judge differently.
-        facts: What was learnt of the target, by rule: it is held to that instead of assumptions.
         has_own_document: Whether a document other than the bundled one is in force, and so
             decides on names, types and values.
         broken: The rules that the last exchange breaks, with the results, known or not.
@@ -77,7 +76,6 @@ class Evaluator:
     routes: Routes
     documents: dict[str, DocumentValidator]
     is_held_to_assumptions: bool
-    facts: Mapping[str, Fact] = field(default_factory=dict)
     has_own_document: bool = False
     records: dict[str, RuleRecord] = field(default_factory=dict)
     internal_errors: list[str] = field(default_factory=list)
@@ -142,6 +140,11 @@ class Evaluator:
         ]
 
     @property
+    def facts(self) -> Mapping[str, Fact]:
+        """The facts of the target, by rule: it is held to them instead of assumptions."""
+        return self.history.facts
+
+    @property
     def settled(self) -> int:
         """The number of rules that have a result."""
         return sum(rule in self.records for rule in self.rules)
@@ -167,8 +170,8 @@ class Evaluator:
             why = UNJUDGED.get(rule.id) or reasons.get(rule.id) or NO_OCCASION.get(rule.id)
             why = why or self._lacking(rule.id)
             return RuleOutcome(rule, "not_checked", why, could_be=rule.id in could)
-        failed = [finding for finding in record.findings if not finding.is_note]
-        noted = [finding.actual for finding in record.findings if finding.is_note]
+        failed = [each for each in record.findings if not each.is_note]
+        noted = [each.actual for each in record.findings if each.is_note]
         if noted and not failed and not record.binding:
             why = f"{self._excuse(rule)}: {noted[0]}"
             return RuleOutcome(rule, "not_checked", why, record.checks, tuple(record.exchanges))
@@ -216,8 +219,8 @@ class Evaluator:
         """Returns why a breach of a rule is a note."""
         if rule.id in self.history.target.accept:
             return "accepted by the target file"
-        if rule.id in self.facts:
-            return f"otherwise than understudy assumes, as learnt on {self.facts[rule.id].learnt}"
+        if fact := self.facts.get(rule.id):
+            return f"otherwise than understudy assumes, as learnt on {fact.learnt}"
         if rule.status == "inferred":
             return "inferred from the document, and this deployment differs"
         return "assumed by understudy, and this deployment differs"
@@ -235,10 +238,9 @@ class Evaluator:
 
     def _is_held(self, rule: Rule, result: CheckResult) -> bool:
         """Tells whether the target must meet an assumption: it is the mock, or known to share it."""
-        fact = self.facts.get(rule.id)
-        if fact is None or result.is_learnt:
+        if result.is_learnt or rule.id not in self.facts:
             return self.is_held_to_assumptions or result.is_learnt
-        return is_as_chosen(fact, rule)
+        return binds(self.facts[rule.id], rule, result)
 
     def _is_declared(self, exchange: Exchange) -> bool:
         """Tells whether the deployment's own document declares a response as it is."""

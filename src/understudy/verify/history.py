@@ -12,9 +12,10 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
+from understudy.deployments.exchange import GRANTEE, Exchange
 from understudy.deployments.target import Known, Target
 from understudy.interface.declared_inputs import DeclaredInputs
+from understudy.interface.facts import Fact
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,
@@ -54,12 +55,14 @@ class History:
             changes none.
         inputs: Inputs that the interface leaves open, as the document in force declares them.
         allows: Whether the deployment's own document allows a request; None without such a document.
+        facts: What was learnt of the deployment, by rule.
     """
 
     target: Target
     exchanges: list[Exchange] = field(default_factory=list)
     inputs: DeclaredInputs = field(default_factory=DeclaredInputs)
     allows: Callable[[Exchange], bool] | None = None
+    facts: Mapping[str, Fact] = field(default_factory=dict)
     last_write: int = 0
     _by_operation: dict[str, list[Exchange]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
@@ -73,7 +76,7 @@ class History:
         return self.target.known
 
     def emptied(self) -> "History":
-        """Returns the history of the same deployment before any exchange."""
+        """Returns the history of the same deployment before any exchange, and before any fact."""
         return History(self.target, inputs=self.inputs, allows=self.allows)
 
     def add(self, exchange: Exchange) -> None:
@@ -246,7 +249,7 @@ class History:
             return
         if exchange.operation == DELETE_AVATAR:
             self._gone.add(exchange.value)
-        for avatar in avatars_in(exchange):
+        for avatar in avatars_in(exchange) if account != GRANTEE else ():
             self._owners.setdefault(str(avatar.get("image_id")), account)
 
 

@@ -251,14 +251,13 @@ def evaluator_of(target: Target, document: Document, rules: Sequence[str]) -> Ev
     routes = routes_of(target, document)
     has_own_document = document is not bundled("service.yaml")
     allows = DeclaredRequests(document).allows if has_own_document else None
-    history = History(target, inputs=routes.inputs, allows=allows)
+    history = History(target, inputs=routes.inputs, allows=allows, facts=_facts_of(target))
     return Evaluator(
         rules_of(document, rules),
         history,
         routes,
         validators,
         target.is_mock,
-        facts=_facts_of(target),
         has_own_document=has_own_document,
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from understudy.deployments.exchange import Exchange, Identity, Request
+from understudy.deployments.exchange import GRANTEE, Exchange, Identity, Request
 from understudy.deployments.refusals import NotPermitted, Refusal
 from understudy.interface.operations import (
     DELETE_AVATAR,
@@ -30,7 +30,7 @@ from understudy.verify.restoring import UnrestoredField, restore_avatars, restor
 from understudy.verify.undo_journal import UndoJournal, encoded, write_journal
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
-ACCOUNTS: Final = {"own": "own", "other": "other", "grantee": "own"}
+ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
 """The account that each identity's account belongs to: issued tokens are of the test account."""
 
 WRITERS: Final = {"own": "owner", "other": "other"}

@@ -3,11 +3,28 @@
 from collections.abc import Iterator, Mapping
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.facts import OTHERWISE, Fact
+from understudy.interface.facts import OTHERWISE, Fact, is_as_chosen
+from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.history import History
 from understudy.verify.readings.number_readings import number_contradictions
 from understudy.verify.readings.switch_readings import READINGS
+
+
+def binds(fact: Fact, rule: Rule, result: CheckResult) -> bool:
+    """Tells whether a deployment must meet what a check judges, as it was learnt to keep its rule.
+
+    Of a rule with a switch that is so where the fact says nothing else: a number says nothing of
+    other numbers, and that a request is refused says nothing of how. Those are facts of their own.
+
+    Args:
+        fact: What was learnt of the rule.
+        rule: The rule.
+        result: What a check of the rule says of an exchange.
+    """
+    if not is_as_chosen(fact, rule):
+        return False
+    return rule.switch is None or (rule.switch.range is None and not result.is_form)
 
 
 def contradictions(

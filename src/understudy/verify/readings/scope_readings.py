@@ -6,30 +6,20 @@ That says something only where scopes are checked at all, which a refusal for wa
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import (
-    ASSOCIATED_EMAIL,
-    LIST_AVATARS,
-    OWN_PROFILE,
-    UPDATE_PROFILE,
-)
-from understudy.interface.scopes import AUTH
+from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.history import History
+from understudy.verify.needed_scopes import ALONE, SCOPE_RULES, lacks_an_assumed_scope
 from understudy.verify.readings.switch_reading import SwitchReading
-from understudy.verify.rules.bearer import has_the_scopes, is_oauth
+from understudy.verify.rules.bearer import is_oauth
 from understudy.verify.rules.read_scopes import has_no_scope_but_to_manage
 
-_SHOWING: Final = (OWN_PROFILE, LIST_AVATARS, ASSOCIATED_EMAIL, UPDATE_PROFILE)
-RULES: Final = {
-    "scope-of-own-profile": OWN_PROFILE,
-    "scope-of-avatar-list": LIST_AVATARS,
-    "scope-of-associated-email": ASSOCIATED_EMAIL,
-}
+_SHOWING: Final = (*SCOPE_RULES, UPDATE_PROFILE)
 
 
 def _is_lacking(exchange: Exchange, history: History) -> bool:
     """Tells whether an OAuth token with known scopes was refused for want of one."""
     is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
-    return is_known and exchange.response.is_refusal and not has_the_scopes(exchange, history)
+    return is_known and exchange.response.is_refusal and lacks_an_assumed_scope(exchange, history)
 
 
 def scopes_are_checked(exchange: Exchange, history: History) -> bool:
@@ -40,7 +30,7 @@ def scopes_are_checked(exchange: Exchange, history: History) -> bool:
 
 def has_auth_alone(exchange: Exchange, _history: History) -> bool:
     """Tells whether the token has the scope auth, and no other."""
-    return exchange.identity.scopes == frozenset({AUTH})
+    return exchange.identity.scopes == ALONE
 
 
 def auth_alone_was_refused(exchange: Exchange, history: History) -> bool:
@@ -65,7 +55,7 @@ def _of_managing(exchange: Exchange) -> str:
 
 SCOPE_READINGS: Final = tuple(
     reading
-    for rule, operation in RULES.items()
+    for operation, rule in SCOPE_RULES.items()
     for reading in (
         SwitchReading(
             rule,

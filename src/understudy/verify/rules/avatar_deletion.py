@@ -1,6 +1,6 @@
 """Deleting an avatar, and avatars that do not exist or are another account's (interface, as above)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.deployments.exchange import GRANTEE, Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     DELETE_AVATAR,
@@ -69,8 +69,9 @@ def selected_avatar_was_deleted(exchange: Exchange, history: History) -> bool:
 
 def is_of_other_account(exchange: Exchange, history: History) -> bool:
     """Tells whether the avatar is known to be another account's."""
-    owner = history.owner_of(exchange.value)
-    return owner not in {None, exchange.identity.account} and not history.is_gone(exchange.value)
+    owner, account = history.owner_of(exchange.value), exchange.identity.account
+    is_others = account != GRANTEE and owner not in {None, account}
+    return is_others and not history.is_gone(exchange.value)
 
 
 def was_deleted(exchange: Exchange, history: History) -> bool:

@@ -4,19 +4,16 @@ from typing import Final
 
 from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
-from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
+from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.checks import CheckResult, check, expect, expect_refused, expect_status
 from understudy.verify.conditions import is_public_profile, is_unknown_identifier, may_read
 from understudy.verify.history import MADE_UP, History, made_up_hash
+from understudy.verify.needed_scopes import has_the_scopes, lacks_a_scope
 from understudy.verify.pictures import an_avatar, picture, upload
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Parts, probe
 from understudy.verify.value_texts import as_json
 
-NEEDED: Final = {
-    **dict.fromkeys(READS, frozenset({AUTH, READ_PROFILE})),
-    **dict.fromkeys(CHANGES, frozenset({AUTH, MANAGE_PROFILE})),
-}
 OK, UNAUTHORIZED, FORBIDDEN = 200, 401, 403
 ACCOUNTS: Final = frozenset({"own", "other", "private"})
 """Accounts that have a profile, so that only the token decides."""
@@ -41,16 +38,6 @@ def is_oauth(exchange: Exchange, _history: History) -> bool:
 def scopes_are_known(exchange: Exchange, _history: History) -> bool:
     """Tells whether the token's scopes are known."""
     return exchange.identity.scopes is not None
-
-
-def has_the_scopes(exchange: Exchange, _history: History) -> bool:
-    """Tells whether the token has the scopes that the operation needs."""
-    return (exchange.identity.scopes or frozenset()) >= NEEDED[exchange.operation]
-
-
-def lacks_a_scope(exchange: Exchange, history: History) -> bool:
-    """Tells whether the token lacks a scope that the operation needs."""
-    return not has_the_scopes(exchange, history)
 
 
 def lacks_auth(exchange: Exchange, _history: History) -> bool:
@@ -132,9 +119,9 @@ def missing_scope_is_reported(exchange: Exchange, _history: History) -> CheckRes
     """A token without the operation's scopes is refused as such (RFC 6750, 3.1)."""
     code = exchange.json_object.get("code")
     is_right = exchange.status == FORBIDDEN and code == "insufficient_scope"
-    return expect(
-        is_right, "403 insufficient_scope", f"status {exchange.status}, code {as_json(code)}"
-    )
+    actual = f"status {exchange.status}, code {as_json(code)}"
+    result = expect(is_right, "403 insufficient_scope", actual)
+    return result._replace(is_form=exchange.response.is_refusal)
 
 
 @check(

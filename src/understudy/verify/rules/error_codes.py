@@ -27,6 +27,7 @@ from understudy.verify.conditions import (
     was_refused,
 )
 from understudy.verify.history import History
+from understudy.verify.needed_scopes import lacks_a_scope
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
 from understudy.verify.profile_history import ABLE, changes_in, names_editable_only
@@ -43,12 +44,7 @@ from understudy.verify.rules.avatar_uploads import (
     query_is_in_order,
     sends_one_file,
 )
-from understudy.verify.rules.bearer import (
-    has_profile,
-    lacks_a_scope,
-    scopes_are_known,
-    token_is_invalid,
-)
+from understudy.verify.rules.bearer import has_profile, scopes_are_known, token_is_invalid
 from understudy.verify.rules.lookups import is_private_profile
 
 FORBIDDEN: Final = 403

@@ -6,20 +6,19 @@ from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.checks import CheckResult, check, expect_refused
 from understudy.verify.granting import code, form_of, post, token_in
 from understudy.verify.history import History, made_up_hash
+from understudy.verify.needed_scopes import MANAGING, SCOPE_RULES, scopes_are_needed
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
 from understudy.verify.rules.bearer import is_oauth
 from understudy.verify.rules.code_grant import GRANTED
 
-MANAGES_ONLY = frozenset({AUTH, MANAGE_PROFILE})
-
 
 def has_no_scope_but_to_manage(exchange: Exchange, _history: History) -> bool:
     """Tells whether the token has the scopes auth and manage, and no other."""
-    return exchange.identity.scopes == MANAGES_ONLY
+    return exchange.identity.scopes == MANAGING
 
 
-_MANAGING = (is_oauth, has_no_scope_but_to_manage)
+_MANAGING = (is_oauth, has_no_scope_but_to_manage, scopes_are_needed)
 
 
 @check("scope-of-own-profile", on=[OWN_PROFILE], when=_MANAGING)
@@ -63,7 +62,7 @@ def ask_about_address(client: ProbeClient, who: str) -> None:
 
 
 @probe(
-    *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),
+    *SCOPE_RULES.values(),
     needs=GRANTED,
 )
 def reads_with_manage_scope(client: ProbeClient) -> None:
