@@ -27,7 +27,7 @@ from understudy.verify.item_undo import ItemUndo
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.request_budget import TOO_MANY
 from understudy.verify.restoring import UnrestoredField, restore_avatars, restore_profile
-from understudy.verify.undo_journal import UndoJournal, encoded, write_journal
+from understudy.verify.undo_journal import JournalFile, UndoJournal
 
 AVATARS: Final = frozenset({UPLOAD_AVATAR, DELETE_AVATAR, UPDATE_AVATAR, SET_AVATAR})
 ACCOUNTS: Final = {"own": "own", "other": "other", GRANTEE: "own"}
@@ -55,7 +55,7 @@ class Undo:
         self._client = ProbeClient(gateway, UNDO)
         self._reader = ProbeClient(gateway, STATE)
         self._path = path
-        self._written = b""
+        self._file = None if path is None else JournalFile(path)
         self._known: dict[str, AccountBefore] = {}
         stood = gateway.time.stood and gateway.time.stood()
         self.journal = journal or UndoJournal(gateway.target.base_url, clock=stood)
@@ -262,11 +262,8 @@ class Undo:
         Raises:
             NotPermitted: It cannot be written.
         """
-        content = encoded(self.journal)
-        if self._path is None or content == self._written:
-            return
-        write_journal(self._path, content)
-        self._written = content
+        if self._file is not None:
+            self._file.write(self.journal)
 
 
 def _expect_restorable(place: Place, before: Mapping[str, Mapping[str, str]]) -> None:

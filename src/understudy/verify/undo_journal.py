@@ -12,6 +12,9 @@ from understudy.deployments.refusals import NotPermitted
 from understudy.errors import StartupError
 from understudy.verify.account_state import AccountBefore
 
+LARGEST: Final = 2**20
+"""Bytes of the file of a journal, after which the next state replaces it."""
+
 PLACEHOLDER: Final = "{}"
 """The place of an identifier in a path that is not known yet."""
 
@@ -130,28 +133,53 @@ class UndoJournal(Struct):
         self.pending.clear()
 
 
-def encoded(journal: UndoJournal) -> bytes:
-    """Returns the content of the file."""
-    return json.encode(journal)
+class JournalFile:
+    """The file of an undo journal: each state is appended as a line, and the last whole line counts.
 
-
-def write_journal(path: Path, content: bytes) -> None:
-    """Replaces the file at once, so that a kill leaves the old or the new one.
+    A kill may cut the line that is being written, whose change is not sent before it is whole. To
+    replace the file for each state takes a hundred times as long, as file systems bring what is
+    renamed over another file to the disk.
 
     Args:
-        path: The file.
-        content: What ``encoded`` returns.
-
-    Raises:
-        NotPermitted: It cannot be written.
+        path: The file; the first state replaces what is there.
     """
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        msg = f"{path} cannot be written ({error.strerror}), so no write is sent"
-        raise NotPermitted(msg) from error
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last = b""
+        self._size = 0
+
+    def write(self, journal: UndoJournal) -> None:
+        """Writes a state, unless it is the one that was written last.
+
+        Raises:
+            NotPermitted: It cannot be written.
+        """
+        line = json.encode(journal) + b"\n"
+        if line == self._last:
+            return
+        size = self._size
+        self._size = 0  # the next state replaces whatever a failure leaves
+        try:
+            if 0 < size < LARGEST:
+                self._append(line)
+            else:
+                size = 0
+                self._replace(line)
+        except OSError as error:
+            msg = f"{self._path} cannot be written ({error.strerror}), so no write is sent"
+            raise NotPermitted(msg) from error
+        self._last, self._size = line, size + len(line)
+
+    def _append(self, line: bytes) -> None:
+        with self._path.open("ab") as file:
+            file.write(line)
+
+    def _replace(self, line: bytes) -> None:
+        """Replaces the file at once, so that a kill leaves the old or the new one."""
+        draft = self._path.with_name(f"{self._path.name}.draft")
+        draft.write_bytes(line)
+        draft.replace(self._path)
 
 
 def read_journal(path: Path) -> UndoJournal:
@@ -161,7 +189,7 @@ def read_journal(path: Path) -> UndoJournal:
         StartupError: The file cannot be read, or is not an undo journal.
     """
     try:
-        return json.decode(path.read_bytes(), type=UndoJournal)
+        return json.decode(_last_whole_line(path.read_bytes()), type=UndoJournal)
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}."
         raise StartupError(msg) from error
@@ -171,3 +199,9 @@ def read_journal(path: Path) -> UndoJournal:
             "If an earlier run changed nothing that has to be undone, delete the file."
         )
         raise StartupError(msg) from error
+
+
+def _last_whole_line(content: bytes) -> bytes:
+    """Returns the last line that has an end; everything where none has one."""
+    whole, end, _ = content.rpartition(b"\n")
+    return whole.rpartition(b"\n")[2] if end else content
