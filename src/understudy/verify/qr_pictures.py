@@ -64,8 +64,10 @@ def decoded(content: bytes) -> Picture:
             image = opened.convert("L")
     except (UnidentifiedImageError, OSError):
         return Picture(None)
+    # Given a picture, the decoder calls Python, and takes Ctrl-C in there for a picture it cannot read.
+    pixels = memoryview(image.tobytes()).cast("B", (image.height, image.width))
     codes = zxingcpp.read_barcodes(
-        image, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
+        pixels, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
     )
     dark = sum(image.histogram()[:128]) / (image.width * image.height)
     edge = image.width * (1 - CENTRE) / 2
