@@ -99,10 +99,12 @@ def judged_by_facts(choices: Mapping[str, str], accept: tuple[str, ...] = ()) ->
 
 
 def facts_of(choices: Mapping[str, str]) -> Facts:
-    """Returns facts that say of each switch what was chosen, or its default."""
+    """Returns facts that say of each switch what was chosen, or its default, where that shows."""
+    hidden = {"rate-limit-header-names"} if choices.get("rate-limits") == "off" else set()
     facts = tuple(
         Fact(switch.rule, choices.get(switch.name, switch.default), ("as served",), 2, DAY)
         for switch in SWITCHES.values()
+        if switch.name not in hidden
     )
     return Facts("the mock", DAY, 0, facts, ())
 

@@ -28,7 +28,7 @@ SECONDS: Final = 90
 _SHOWN_HEADERS: Final = frozenset(
     {"allow", "content-length", "content-type", "location", "retry-after", "www-authenticate"}
 )
-_SHOWN_PREFIXES: Final = ("x-mock-", "x-ratelimit-")
+_SHOWN_PREFIXES: Final = ("x-mock-", "x-ratelimit-", "ratelimit-", "x-rate-limit-")
 
 
 def send_request(ctx: ToolContext, request: AgentRequest, world: World = None) -> SentRequest:

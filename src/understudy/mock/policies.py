@@ -85,6 +85,10 @@ def _aligns_windows(choices: Choices) -> bool:
     return choices.get("rate-limit-window") == "clock-hour"
 
 
+def _limit_headers(choices: Choices) -> str:
+    return choices.get("rate-limit-header-names", "").lower()
+
+
 def _ignores_scopes(choices: Choices) -> bool:
     return choices.get("scopes") == "ignored"
 
@@ -141,6 +145,7 @@ POLICIES: Final = Policies(
     lifts_quota=_lifts_quota,
     warns_of_quota=_warns_of_quota,
     aligns_windows=_aligns_windows,
+    limit_headers=_limit_headers,
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
     drops_unknown_members=_drops_unknown_members,

@@ -9,7 +9,7 @@ from understudy.deployments.exchange import Exchange, Headers
 from understudy.record.allow_list import COUNTS, KINDS, OAUTH_CODES
 from understudy.record.pseudonyms import AUTHORIZATION, Pseudonyms
 
-_NUMERIC: Final = re.compile(r"x-ratelimit-(limit|remaining|reset)|retry-after")
+_NUMERIC: Final = re.compile(r"(x-)?rate-?limit-(limit|remaining|reset)|retry-after")
 _DIGITS: Final = re.compile(r"\d{1,10}", re.ASCII)
 _CACHE_WORD: Final = re.compile(
     r"no-store|no-cache|no-transform|private|public|must-revalidate|immutable|max-age=\d{1,9}"

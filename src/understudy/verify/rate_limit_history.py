@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from understudy.deployments.exchange import Exchange
+from understudy.interface.limit_headers import limit_headers_in
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
 from understudy.verify.checks import TOO_MANY
 from understudy.verify.history import History
@@ -35,9 +36,8 @@ def count_in(exchange: Exchange) -> Count | None:
     """
     if exchange.status == UNAUTHORIZED:
         return None
-    texts = [
-        exchange.response.header(f"x-ratelimit-{name}") for name in ("limit", "remaining", "reset")
-    ]
+    headers = limit_headers_in(exchange.response.header)
+    texts = headers[1] if headers else ("", "", "")
     if not all(text.isdecimal() and text.isascii() and len(text) < DIGITS for text in texts):
         return None
     limit, remaining, reset = map(int, texts)

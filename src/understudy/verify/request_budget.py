@@ -8,6 +8,7 @@ from understudy.deployments.exchange import Exchange, Identity, Request
 from understudy.deployments.ledger import ANONYMOUS, RequestLedger, bucket_of
 from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Budget
+from understudy.interface.limit_headers import limit_headers_in
 from understudy.interface.operations import COUNTED, QR_CODE, Place
 
 TOO_MANY = 429
@@ -92,8 +93,8 @@ class RequestBudget:
             return
         is_anonymous = exchange.operation == QR_CODE or exchange.identity.kind in OPEN_KINDS
         bucket = ANONYMOUS if is_anonymous else bucket_of(exchange.request.token)
-        reset = exchange.response.header("x-ratelimit-reset")
-        remaining = exchange.response.header("x-ratelimit-remaining")
+        headers = limit_headers_in(exchange.response.header)
+        _, remaining, reset = headers[1] if headers else ("", "", "")
         ends = exchange.at + timedelta(hours=1)
         if reset.isdecimal() and len(reset) < 11:  # noqa: PLR2004 - digits of Unix seconds
             ends = min(ends, datetime.fromtimestamp(int(reset), exchange.at.tzinfo))

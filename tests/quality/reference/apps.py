@@ -122,7 +122,8 @@ def _begin() -> ResponseReturnValue | None:
 
 def _finish(response: Response) -> Response:
     if g.allowance is not None:
-        response.headers.update(g.allowance.headers(service().clock()))
+        names = service().options.choices.get("rate-limit-header-names", "X-RateLimit")
+        response.headers.update(g.allowance.headers(service().clock(), names))
     # pages with a token of the implicit grant call from their own origin
     response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["Access-Control-Expose-Headers"] = (

@@ -30,12 +30,12 @@ class Allowance:
         """Tells whether the request just counted is one too many."""
         return self.used > self.limit
 
-    def headers(self, now: datetime) -> dict[str, str]:
-        """Tells it in headers; ``X-RateLimit-Reset`` is in seconds since 1970."""
+    def headers(self, now: datetime, names: str = "X-RateLimit") -> dict[str, str]:
+        """Tells it in headers, whose names begin as they are told; Reset is in seconds since 1970."""
         headers = {
-            "X-RateLimit-Limit": str(self.limit),
-            "X-RateLimit-Remaining": str(max(0, self.limit - self.used)),
-            "X-RateLimit-Reset": str(math.ceil(self.resets.timestamp())),
+            f"{names}-Limit": str(self.limit),
+            f"{names}-Remaining": str(max(0, self.limit - self.used)),
+            f"{names}-Reset": str(math.ceil(self.resets.timestamp())),
         }
         if self.is_exceeded:
             headers["Retry-After"] = str(math.ceil((self.resets - now).total_seconds()))

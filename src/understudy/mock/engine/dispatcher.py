@@ -13,6 +13,7 @@ from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.document_handlers import DocumentCall
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.generated_responses import generated, generated_again
+from understudy.mock.engine.rate_limit import limit_headers
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import (
     WireResponse,
@@ -104,7 +105,8 @@ class Dispatcher:
             response = response._replace(status=status)
         if self._response_validation != "off":
             response = self._validated(context, endpoint, response)
-        return encode(response, endpoint.errors.headers(response.status, context.extra_headers))
+        headers = limit_headers(context, response.status, context.extra_headers)
+        return encode(response, headers)
 
     def _validated(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse

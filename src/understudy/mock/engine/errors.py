@@ -14,6 +14,7 @@ from understudy.mock.engine._connexion import as_problem
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.endpoint import endpoints
+from understudy.mock.engine.rate_limit import limit_headers
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import (
     WireResponse,
@@ -49,10 +50,7 @@ class ErrorResponses:
             problem = endpoint.api.policies.refusal(context.choices, problem)
         context.refused(problem)
         response = self._response(context, problem)
-        extra = context.extra_headers
-        if endpoint is not None:
-            extra = endpoint.errors.headers(response.status, extra)
-        return encode(response, extra)
+        return encode(response, limit_headers(context, response.status, context.extra_headers))
 
     def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
         if isinstance(problem, MockRefusal):

@@ -22,6 +22,7 @@ from understudy.mock.engine.preferences import (
     RequestPreferences,
     preferences_of,
 )
+from understudy.mock.engine.rate_limit import limit_headers
 from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.engine.response_sending import field_value, send_response
 from understudy.mock.engine.windows import WINDOW, QuotaDecision
@@ -221,7 +222,7 @@ def _quota_headers(context: RequestContext, endpoint: Endpoint, status: int) -> 
     headers = QuotaDecision(
         allowed=False, limit=quota, remaining=0, reset=context.started + WINDOW
     ).headers
-    return endpoint.errors.headers(status, headers)
+    return limit_headers(context, status, headers)
 
 
 def _changed(

@@ -53,6 +53,11 @@ def never(_choices: Choices) -> bool:
     return False
 
 
+def as_declared(_choices: Choices) -> str:
+    """Returns no name for the headers of a limit, whatever is chosen: the document says it."""
+    return ""
+
+
 def as_raised(_choices: Choices, problem: Problem) -> Problem:
     """Returns a refusal as it was raised, whatever is chosen."""
     return problem
@@ -67,6 +72,8 @@ class Policies:
         warns_of_quota: Whether requests beyond the quota are counted, and answered all the same.
         aligns_windows: Whether the hour of a quota is that of the clock, and not an hour from the first
             request.
+        limit_headers: What the names of the headers begin with that say what is left of a quota;
+            empty: as the document declares them.
         ignores_scopes: Whether a token opens operations that it was not granted the scopes of.
         opens: Whether the scopes of a token open an operation, although they are not those it needs.
         ignores_invalid_token: Whether an invalid token on an operation with optional
@@ -83,6 +90,7 @@ class Policies:
     lifts_quota: Policy = never
     warns_of_quota: Policy = never
     aligns_windows: Policy = never
+    limit_headers: Callable[[Choices], str] = as_declared
     ignores_scopes: Policy = never
     opens: ScopePolicy = opens_nothing
     ignores_invalid_token: Policy = never

@@ -1,9 +1,9 @@
 """Applies the quota of the hour to a request; ``windows`` decides."""
 
-from understudy.errors import TooManyRequests
+from understudy.errors import Headers, TooManyRequests
 from understudy.mock.engine.policies import STRICT
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.windows import QuotaDecision, count
+from understudy.mock.engine.windows import LIMIT_HEADER, QuotaDecision, count
 
 ANONYMOUS = "anonymous"
 """Names everybody without a token, where limits are changed."""
@@ -59,6 +59,23 @@ def count_request(context: RequestContext, who: str, quota: int) -> QuotaDecisio
     world.note_windows((who, *world.windows.keep(who, window)))
     context.extra_headers = decision.headers
     return decision
+
+
+def limit_headers(context: RequestContext, status: int, headers: Headers) -> Headers:
+    """Returns headers by the names that were chosen, or else by those that the document declares."""
+    endpoint = context.endpoint
+    if endpoint is None or not headers:
+        return headers
+    declared = endpoint.errors.headers(status, headers)
+    chosen = endpoint.api.policies.limit_headers(context.choices) if context.choices else ""
+    if not chosen:
+        return declared
+    return tuple(
+        (f"{chosen}-{name.removeprefix(LIMIT_HEADER)}", value)
+        if name.startswith(LIMIT_HEADER)
+        else renamed
+        for (name, value), renamed in zip(headers, declared, strict=True)
+    )
 
 
 def _warn(context: RequestContext, who: str, decision: QuotaDecision) -> None:

@@ -7,7 +7,7 @@ instant and not a slope.
 
 from collections import OrderedDict
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 WINDOW = timedelta(hours=1)  # interface, Limits: "per hour"
 
@@ -58,6 +58,10 @@ class Windows(OrderedDict[str, Window]):
         return dropped
 
 
+LIMIT_HEADER: Final = "x-ratelimit-"
+"""The beginning of the three headers' names, before they are those that a document declares."""
+
+
 class QuotaDecision(NamedTuple):
     """The decision on a request: within the quota or beyond it, and the headers that show it."""
 
@@ -70,9 +74,9 @@ class QuotaDecision(NamedTuple):
     def headers(self) -> tuple[tuple[str, str], ...]:
         """The three headers; Reset in Unix seconds."""
         return (
-            ("x-ratelimit-limit", str(self.limit)),
-            ("x-ratelimit-remaining", str(self.remaining)),
-            ("x-ratelimit-reset", str(int(self.reset.timestamp()))),
+            (f"{LIMIT_HEADER}limit", str(self.limit)),
+            (f"{LIMIT_HEADER}remaining", str(self.remaining)),
+            (f"{LIMIT_HEADER}reset", str(int(self.reset.timestamp()))),
         )
 
 

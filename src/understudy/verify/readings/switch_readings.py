@@ -58,6 +58,7 @@ from understudy.verify.rules.bearer import (
     token_is_invalid,
 )
 from understudy.verify.rules.lookups import is_private_profile
+from understudy.verify.rules.rate_limit_counts import limit_header_names, must_have_count_headers
 from understudy.verify.rules.token_requests import uses_basic_authentication
 
 WEBP: Final = b"RIFF"
@@ -162,6 +163,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
     ),
     SwitchReading("token-credentials-in-form", (TOKEN,), (uses_basic_authentication,), _of_basic),
     SwitchReading(RATE_LIMITS, COUNTED, (is_too_many,), lambda _exchange: "on", is_of_limits=True),
+    SwitchReading("rate-limit-headers", COUNTED, (must_have_count_headers,), limit_header_names),
     SwitchReading(
         WINDOW_RULE,
         COUNTED,

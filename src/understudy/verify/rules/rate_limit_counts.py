@@ -1,10 +1,12 @@
 """Judges what the hourly limits count, and when their hour ends (interface, Limits)."""
 
+import re
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
+from understudy.interface.limit_headers import LIMIT_HEADERS, limit_headers_in
 from understudy.interface.operations import COUNTED, LOOKUP, QR_CODE
 from understudy.verify.causes import MOST_STEPS
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
@@ -28,6 +30,9 @@ from understudy.verify.rate_limit_history import (
 WINDOW: Final = timedelta(hours=1)
 SLACK: Final = timedelta(seconds=5)
 """The difference that is allowed between the deployment's clock and that of verify."""
+
+LIMIT_HEADER: Final = re.compile(r"(x-)?rate-?limit")
+"""The beginning of the name of a header that may be about a limit."""
 
 OWNER = ("owner", "slug")
 
@@ -124,8 +129,15 @@ def counted_response_has_headers(exchange: Exchange, _history: History) -> Check
     """A counted response has the headers for limit, remaining and reset."""
     count = count_in(exchange)
     is_right = count is not None and count.remaining <= count.limit
-    names = [name for name, _ in exchange.response.headers if name.startswith("x-ratelimit")]
+    is_right = is_right and limit_header_names(exchange) == LIMIT_HEADERS[0]
+    names = [name for name, _ in exchange.response.headers if LIMIT_HEADER.match(name)]
     return expect(is_right, "limit, remaining and reset in whole numbers", names)
+
+
+def limit_header_names(exchange: Exchange) -> str:
+    """Returns what the names of the three headers begin with, as a switch takes them."""
+    headers = limit_headers_in(exchange.response.header)
+    return headers[0] if headers else "no headers for limit, remaining and reset"
 
 
 @probe(*("rate-limit-counted-operations", "rate-limit-window", "rate-limit-headers"), needs=OWNER)
