@@ -100,6 +100,23 @@ def test_values_that_break_a_rule_are_left_out_and_not_served():
     )
 
 
+def test_dates_urls_and_places_that_break_a_rule_are_replaced():
+    spoken = {"code": "en", "name": "English", "is_primary": True, "order": 0}
+    members = {
+        "last_profile_edit": "2024-02-03T04:05:06+02:00",
+        "registration_date": "1 April 2015",
+        "languages": [spoken, {**spoken, "code": "pt"}],
+        "verified_accounts": [{"service_type": "code", "service_label": "Code"}],
+        "links": [{"label": "Home", "url": "nowhere"}],
+        "payments": {"links": [{"label": "Tip", "url": ""}]},
+    }
+    profile = mirrored(AccountSeen("own", "ada", members))["ada"].profile
+    assert (profile.last_profile_edit, profile.registration_date) == ("2020-01-01T00:00:00Z",) * 2
+    assert [(it.order, it.is_primary) for it in profile.languages] == [(0, True), (1, False)]
+    linked = (*profile.verified_accounts, *profile.links, *profile.payments.links)
+    assert {it.url for it in linked} == {"https://example.com/"}
+
+
 def test_an_avatar_that_two_accounts_list_is_one_accounts():
     shared, own = (AvatarSeen({"image_id": text * 32}, PictureKind()) for text in "ab")
     people = mirrored(

@@ -1,15 +1,30 @@
 """Makes the profile of a fixture from a profile as a deployment responds with it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from understudy.api.account_reading import HEADER
-from understudy.mock.fixtures.person_checks import is_time_zone
-from understudy.mock.store.people import GalleryImage, HeaderImage, Profile, VerifiedAccount
+from understudy.mock.fixtures.person_checks import (
+    DATE_TIME,
+    REGISTRATION,
+    is_date,
+    is_time_zone,
+    is_url,
+)
+from understudy.mock.store.people import (
+    GalleryImage,
+    HeaderImage,
+    Language,
+    Link,
+    Profile,
+    VerifiedAccount,
+)
 
+_LONG_AGO: Final = "2020-01-01T00:00:00Z"
+_URL: Final = "https://example.com/"
 _HIDDEN: Final = VerifiedAccount("hidden", "Hidden", "https://example.com/hidden", is_hidden=True)
 _ELSEWHERE: Final = frozenset({"header_image", "gallery", "verified_accounts"})
 """Members whose fixture has another form than the response."""
@@ -20,6 +35,9 @@ _EMPTY: Final[tuple[object, ...]] = ("", [], {})
 
 def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> Profile:
     """Returns a profile with every member that is as the interface has it; others are left out.
+
+    A value that has the right type and breaks a rule is replaced: a mock that served it would break
+    the rule too, and nothing would differ.
 
     Args:
         members: The profile as it was read.
@@ -44,7 +62,43 @@ def mirrored_profile(members: Mapping[str, Any], key: Callable[[str], str]) -> P
             if isinstance(item, dict)
         ]
         profile = replace(profile, gallery=tuple(pictures))
-    return profile
+    return _as_ruled(profile)
+
+
+def _as_ruled(profile: Profile) -> Profile:
+    """Returns a profile whose dates, URLs and places of languages keep their rules."""
+    changed: dict[str, Any] = {}
+    edited, registered = profile.last_profile_edit, profile.registration_date
+    if isinstance(edited, str) and not is_date(edited, DATE_TIME):
+        changed["last_profile_edit"] = _LONG_AGO
+    if isinstance(registered, str) and not is_date(registered, REGISTRATION):
+        changed["registration_date"] = _LONG_AGO
+    if profile.languages:
+        changed["languages"] = tuple(_placed(profile.languages))
+    if profile.links:
+        changed["links"] = tuple(map(_linked, profile.links))
+    if profile.payments:
+        links = tuple(map(_linked, profile.payments.links))
+        changed["payments"] = replace(profile.payments, links=links)
+    return replace(profile, **changed)
+
+
+def _placed(languages: Sequence[Language]) -> Iterator[Language]:
+    """Yields languages of which one at most is the primary one, each in its own place."""
+    orders = [it.order for it in languages]
+    is_repeated = len(set(orders)) < len(orders)
+    has_primary = False
+    for place, language in enumerate(languages):
+        yield replace(
+            language,
+            order=place if is_repeated else language.order,
+            is_primary=language.is_primary and not has_primary,
+        )
+        has_primary |= language.is_primary
+
+
+def _linked(link: Link) -> Link:
+    return link if is_url(link.url) else replace(link, url=_URL)
 
 
 def _gallery_image(key: str, members: Mapping[str, Any]) -> GalleryImage:
@@ -69,7 +123,7 @@ def _accounts(members: Mapping[str, Any]) -> Iterator[VerifiedAccount]:
         yield VerifiedAccount(
             service_type=str(item.get("service_type", "")),
             service_label=str(item.get("service_label", "")),
-            url=str(item.get("url", "")),
+            url=str(item.get("url")) if is_url(item.get("url")) else _URL,
             is_hidden=item.get("is_hidden") is True,
         )
     count = members.get("number_verified_accounts")
