@@ -2,9 +2,9 @@
 
 from tests.verify.exchanges import exchange_of
 
-from understudy.drift.causes import DocumentEntry, Judgements, causes
+from understudy.drift.causes import DocumentEntry, causes
 from understudy.drift.differences import Compared, Difference
-from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, RunJudgement
+from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, Judgements, RunJudgement
 from understudy.verify.catalogue import catalogue
 
 QR_CODE = exchange_of("/qr-code/ada", operation="GET /qr-code/{}")

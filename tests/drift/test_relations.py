@@ -5,7 +5,7 @@ import pytest
 from tests.verify.exchanges import exchange_of
 
 from understudy.deployments.exchange import Identity, Request, Response
-from understudy.drift.relations import relations
+from understudy.drift.relations import COUNTED_REQUESTS, relations
 
 OWNER = Identity("owner", "oauth", "own")
 JSON = (("content-type", "application/json"),)
@@ -63,6 +63,25 @@ def test_what_nobody_changed_stays_as_it_was():
     before = read(1, {"pronouns": "she", "last_profile_edit": "2030-01-01", "hash": "a"})
     after = read(2, {"pronouns": "they", "last_profile_edit": "2030-01-02", "hash": "b"})
     assert last(before, after) == {"pronouns since the last read": "changed"}
+
+
+def test_what_a_limit_counted_is_related_where_no_request_is_in_between():
+    def lookup(number, remaining, *, reset=1_900_000_000):
+        counts = {"limit": 100, "remaining": remaining, "reset": reset}
+        headers = tuple((f"x-ratelimit-{name}", str(count)) for name, count in counts.items())
+        response = Response(200, (*JSON, *headers), b"{}")
+        return exchange_of(
+            "/profiles/ada",
+            number=number,
+            operation="GET /profiles/{}",
+            source="walk",
+            response=response,
+        )
+
+    counted = {COUNTED_REQUESTS: "2"}
+    assert last(lookup(1, 90), lookup(2, 88)) == counted
+    assert last(lookup(1, 90), lookup(3, 88)) == {}
+    assert last(lookup(1, 90), lookup(2, 99, reset=1_900_003_600)) == {}
 
 
 def test_nothing_is_related_over_a_write_of_another_sender():

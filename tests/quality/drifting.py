@@ -23,20 +23,28 @@ from tests.quality.mutants.runner import chosen
 from understudy.api import drifting, in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
+from understudy.deployments.target import Target
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
+from understudy.drift.documents.sources import documents_of_run
 from understudy.errors import StartupError
 from understudy.mock.settings import Settings
+from understudy.verify.probing import PROBES
 from understudy.verify.run import RunOptions
 from understudy.verify.scenarios.walking import walks
 
+PERMISSIVE = msgspec.structs.replace(TARGET, is_mock=False)
 ELSEWHERE = msgspec.structs.replace(
-    TARGET, is_mock=False, permit=msgspec.structs.replace(TARGET.permit, exhaust_rate_limit=False)
+    PERMISSIVE, permit=msgspec.structs.replace(TARGET.permit, exhaust_rate_limit=False)
 )
 
 WALKS: Final = 3
 """Walks through each scenario, where all rules are probed."""
 
+AFTER_A_LIMIT: Final = frozenset(
+    rule for probe in PROBES if "exhaust" in probe.needs for rule in probe.rules
+)
+"""Rules that a deployment can break once a limit is used up."""
 
 MOST_DELAY: Final = timedelta(seconds=3)
 
@@ -86,7 +94,11 @@ class Unsettled:
 
 
 def deployment(
-    change: object = None, *, seed: int = 0, choices: Mapping[str, str] | None = None
+    change: object = None,
+    *,
+    seed: int = 0,
+    choices: Mapping[str, str] | None = None,
+    target: Target = ELSEWHERE,
 ) -> Deployment:
     """Returns a new mock as another's deployment, with a deviation before it if there is one."""
     mock = in_process.mock(Settings(seed=seed, choices=choices or {}))
@@ -96,7 +108,7 @@ def deployment(
         change.wait = time.wait
     if change is not None:
         wire = Edge(wire, change)  # type: ignore[arg-type]  # a deviation, of whatever kind
-    return Deployment(ELSEWHERE, wire, time)
+    return Deployment(target, wire, time)
 
 
 def drift(ours: Deployment, *rules: str) -> Drift:
@@ -111,11 +123,12 @@ def caught(name: str, *rules: str) -> set[str]:
     return {cause.rule for cause in drift(deployment(mutant.make()), *rules).causes}
 
 
-Score = Literal["named", "named as silent", "otherwise", "unexplained", "missed"]
+Score = Literal["named", "named as silent", "unsteady", "otherwise", "unexplained", "missed"]
 SCORES: Final[Mapping[Score, str]] = {
     "named": "differs by a rule that it breaks, as the deployment's fault",
     "named as silent": "differs by such a rule, where the contract leaves it open",
-    "otherwise": "differs by other rules only",
+    "unsteady": "breaks such a rule in one of the two runs",
+    "otherwise": "differs by other rules, or by its document",
     "unexplained": "differs, and nothing explains it",
     "missed": "does not differ",
 }
@@ -130,6 +143,8 @@ def score(mutant: Mutant, causes: Iterable[DriftCause]) -> Score:
         return "named"
     if ("silent", True) in faults:
         return "named as silent"
+    if ("unsteady", True) in faults:
+        return "unsteady"
     if faults & {("deployment", False), ("other", False), ("silent", False), ("other", True)}:
         return "otherwise"
     return "unexplained" if faults else "missed"
@@ -154,15 +169,31 @@ def differing_although_learnt(seed: int) -> set[str]:
 def judged(mutant: Mutant, rules: Sequence[str]) -> tuple[Score, list[str]]:
     """Returns how a mutant was found, and its causes.
 
+    Limits are used up where the mutant breaks a rule that shows no earlier.
+
     Args:
         mutant: The mutant.
         rules: The rules whose probes are sent; empty for all, and walks.
     """
+    is_of_limits = not AFTER_A_LIMIT.isdisjoint(mutant.rules)
+    ours = deployment(mutant.make(), target=PERMISSIVE if is_of_limits else ELSEWHERE)
+    documents = documents_of_run(ours, None, None)
     try:
-        causes = drift(deployment(mutant.make()), *rules).causes
+        causes = drift(ours, *rules).causes
     except StartupError:  # such as a document that is none
         return "missed", ["the comparison refuses to begin"]
-    return score(mutant, causes), sorted({f"{cause.fault} {cause.rule}" for cause in causes})
+    names = sorted({f"{cause.fault} {cause.rule}" for cause in causes})
+    names += [f"documents {it.summary}" for pair in documents.pairs for it in pair.changes]
+    reached = score(mutant, causes)
+    return "otherwise" if reached == "missed" and names else reached, names
+
+
+def judged_at_length(mutant: Mutant) -> tuple[Score, list[str]]:
+    """Returns how a mutant was found by the probes of its rules, or by all where those do not."""
+    result = judged(mutant, mutant.rules)
+    if result[0] in {"named", "named as silent"}:
+        return result
+    return min(result, judged(mutant, ()), key=lambda each: list(SCORES).index(each[0]))
 
 
 def main() -> int:
@@ -171,7 +202,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth mutant")
     parser.add_argument("--sound", type=int, default=50, metavar="N", help="runs of a sound one")
     parser.add_argument("--facts", type=int, default=30, metavar="N", help="references learnt from")
-    parser.add_argument("--own-rules", action="store_true", help="probe what a mutant breaks alone")
+    parser.add_argument("--whole", action="store_true", help="send all probes and walks to each")
     parser.add_argument("--verbose", action="store_true", help="print the score of each mutant")
     wanted = parser.parse_args()
     false = sum(
@@ -182,7 +213,7 @@ def main() -> int:
     print(f"{len(untrue)} of {wanted.facts} learnt references differ: {untrue}", flush=True)  # noqa: T201 - a command
     scores: Counter[Score] = Counter()
     for mutant in chosen("", wanted.every) if wanted.every else ():
-        result, causes = judged(mutant, mutant.rules if wanted.own_rules else ())
+        result, causes = judged(mutant, ()) if wanted.whole else judged_at_length(mutant)
         scores[result] += 1
         if wanted.verbose:
             print(f"{mutant.name}: {result}: {causes}", flush=True)  # noqa: T201 - a command

@@ -1,12 +1,17 @@
 """``drift`` is silent about a pair that behaves alike, and says what a deviation breaks."""
 
+from dataclasses import replace
+
+import httpx
 import pytest
+from msgspec import structs
 from tests.quality.drifting import Unsettled, caught, deployment, drift
 from tests.quality.learning import learnt, reference
 
 from understudy.api.drifting import drift as compared
 from understudy.api.drifting import mock_beside
 from understudy.drift.comparing import Drift
+from understudy.drift.observing import LIMITS_SPARED
 from understudy.verify.run import RunOptions
 
 
@@ -73,6 +78,25 @@ def test_a_mock_that_follows_the_facts_of_a_deployment_no_longer_differs_there()
 
     assert open_questions() == set(rules)
     assert open_questions(learnt(choices, *rules)) == set()
+
+
+def test_limits_are_not_used_up_where_the_second_run_would_be_refused():
+    ours = deployment()
+    permitted = structs.replace(
+        ours.target, permit=structs.replace(ours.target.permit, exhaust_rate_limit=True)
+    )
+    ours = replace(ours, target=permitted, time=replace(ours.time, advance=None))
+    result = drift(ours, "rate-limit-anonymous")
+    assert result.not_compared == (LIMITS_SPARED,)
+    assert {it.status for run in (result.first, result.second) for it in run.exchanges} == {200}
+
+
+def test_a_size_that_one_draws_and_the_other_refuses_is_open():
+    def larger(request, send):
+        url = str(request.url).replace("size=2049", "size=2048")
+        return send(httpx.Request(request.method, url, headers=request.headers))
+
+    assert summary(drift(deployment(larger), "qr-size-bounds")) == [("silent", "open-qr-bounds")]
 
 
 def test_the_commands_of_a_difference_begin_with_what_it_needs():

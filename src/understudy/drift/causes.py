@@ -9,23 +9,24 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
 from understudy.drift.differences import Compared, Difference
-from understudy.drift.judging import BrokenRule, RunJudgement
+from understudy.drift.judging import BROKEN, KEPT, BrokenRule, Judgements
 from understudy.drift.learnt_facts import NO_FACTS, LearntFacts
 from understudy.drift.relations import is_relation
 from understudy.drift.silences import silence_about
+from understudy.drift.unpaired import BROKEN_ONCE, unpaired
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE
 from understudy.interface.rules import Rule
 from understudy.verify.findings import ANSWERS, DOCUMENT
 
-Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "learnt"]
+Fault = Literal["deployment", "other", "documents", "silent", "unexplained", "unsteady", "learnt"]
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 """Whose fault a difference can be, in the order of reports."""
 
+NOTED: Final[frozenset[Fault]] = frozenset({"silent", "unsteady"})
+"""Differences that are nobody's fault, or were seen once: they are notes, and no findings."""
+
 Readings = tuple[str, str]
 """The behaviour of the deployment, and that of the other one, each in a few words."""
-
-BROKEN: Final = "broken"
-KEPT: Final = "kept"
 
 _LAST: Final = frozenset({ANSWERS.id, DOCUMENT.id})
 """Rules that name less than any other: they come last where several are about a difference."""
@@ -54,8 +55,9 @@ class DriftCause:
     Attributes:
         fault: The deployment breaks a rule (``deployment``), the other one does (``other``), their
             documents differ there (``documents``), the contract leaves it open (``silent``),
-            nothing in the contract is about it (``unexplained``), or the deployment does as was
-            learnt, and the mock has no switch for that (``learnt``).
+            nothing in the contract is about it (``unexplained``), the deployment breaks a rule in
+            one of its two runs alone (``unsteady``), or it does as was learnt, and the mock has no
+            switch for that (``learnt``).
         rule: Id of the rule, or of the place where the interface is silent; of what is unexplained
             the aspect with both values.
         statement: The rule, or what the interface leaves open, in one sentence; empty without one.
@@ -74,14 +76,6 @@ class _Key(NamedTuple):
     fault: Fault
     rule: str
     statement: str
-
-
-class Judgements(NamedTuple):
-    """The judgements of the three runs of a comparison."""
-
-    first: RunJudgement
-    second: RunJudgement
-    other: RunJudgement
 
 
 def causes(
@@ -119,6 +113,9 @@ def causes(
             key = _of_rule(_fault_of(breach, difference), breach.rule)
             groups.setdefault(_learnt(key, learnt), []).append(difference)
     groups = _with_consequences(groups)
+    for rule, difference in unpaired(judgements, {key.rule for key in groups}):
+        fault: Fault = "unsteady" if difference.ours == BROKEN_ONCE else "deployment"
+        groups.setdefault(_of_rule(fault, rule), []).append(difference)
     changed = learnt.changed_rules
     keys = sorted(
         (key for key in groups if key.fault != "silent" or key.rule not in changed),

@@ -7,12 +7,18 @@ from typing import Final
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.wording import as_on_the_wire
-from understudy.drift.causes import DriftCause, ExplainedBy, Judgements, causes
+from understudy.drift.causes import DriftCause, ExplainedBy, causes
 from understudy.drift.differences import Difference, DifferenceKey, compared, differences
-from understudy.drift.judging import Side, judgement
+from understudy.drift.judging import Judgements, Side, judgement
 from understudy.drift.learnt_facts import ChangedFact, learnt_facts
 from understudy.drift.minimising import ShortestSequence, shortest_sequences
-from understudy.drift.observing import Observation, observed
+from understudy.drift.observing import (
+    LIMITS_SPARED,
+    Observation,
+    is_limited_for_the_hour,
+    observed,
+    sparing_limits,
+)
 from understudy.interface.facts import Fact
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
@@ -30,9 +36,11 @@ class Drift:
         second: The judgement of its second run, which shows what is noise.
         other: The judgement of the other deployment.
         history: The exchanges of the first run, for the requests that another one needs.
+        second_history: The exchanges of the second run, for the same.
         other_history: The exchanges with the other deployment, for the same.
         shortest: The shortest sequences that were confirmed, by the difference.
         changed_facts: The facts that no longer hold at the deployment.
+        not_compared: What was not compared, and why, in one line each.
     """
 
     causes: tuple[DriftCause, ...]
@@ -41,9 +49,11 @@ class Drift:
     second: Outcome
     other: Outcome
     history: History
+    second_history: History
     other_history: History
     shortest: Mapping[DifferenceKey, ShortestSequence] = field(default_factory=dict)
     changed_facts: tuple[ChangedFact, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
     def steps(self, difference: Difference) -> tuple[Exchange, ...]:
         """Returns the fewest exchanges that show a difference, as they were sent and received.
@@ -51,7 +61,8 @@ class Drift:
         Where none were confirmed, those that issued what its request uses.
         """
         sequence = self.shortest.get(difference.key)
-        steps = sequence.steps if sequence else _with_origins(self.history, difference.exchange)
+        history = self.second_history if difference.is_of_second_run else self.history
+        steps = sequence.steps if sequence else _with_origins(history, difference.exchange)
         return tuple(map(as_on_the_wire, steps))
 
     def steps_at_other(self, difference: Difference) -> tuple[Exchange, ...]:
@@ -111,6 +122,9 @@ def compare(
     Raises:
         StartupError: A run cannot begin: a file is not as it must be, or nothing responds.
     """
+    is_spared = is_limited_for_the_hour(deployment)
+    if is_spared:
+        deployment, other = sparing_limits(deployment), sparing_limits(other)
     first = observed(deployment, options, facts=mock.facts)
     second = observed(deployment, options, facts=mock.facts)
     theirs = observed(other, options, bounds=first.bounds)
@@ -125,6 +139,7 @@ def compare(
         _history(deployment, first.exchanges),
         _history(other, theirs.exchanges),
     )
+    second_history = _history(deployment, second.exchanges)
     shortest: Mapping[DifferenceKey, ShortestSequence] = {}
     if mock.reset is not None and first.evaluator is not None and theirs.evaluator is not None:
         sides = (first.evaluator, history), (theirs.evaluator, other_history)
@@ -137,17 +152,19 @@ def compare(
         second=second.outcome,
         other=theirs.outcome,
         history=history,
+        second_history=second_history,
         other_history=other_history,
         shortest=shortest,
         changed_facts=learnt.changed,
+        not_compared=(LIMITS_SPARED,) if is_spared else (),
     )
 
 
 def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:
-    """Returns the first difference of each kind, as reports show it."""
+    """Returns the first difference of each kind, as reports show it; those of two runs alone."""
     kinds: dict[tuple[str, ...], Difference] = {}
     for cause in by_cause:
-        for each in cause.differences:
+        for each in cause.differences if cause.fault != "unsteady" else ():
             kind = each.exchange.operation, each.exchange.identity.name
             kinds.setdefault((*kind, each.aspect, each.ours, each.theirs, cause.rule), each)
     return list(kinds.values())

@@ -32,6 +32,7 @@ class Difference:
         theirs: Its value at the other deployment.
         exchange: The exchange with the deployment.
         other: The exchange with the other deployment.
+        is_of_second_run: True if the exchange is of the second run, where only that one shows it.
     """
 
     aspect: str
@@ -39,6 +40,7 @@ class Difference:
     theirs: str
     exchange: Exchange
     other: Exchange
+    is_of_second_run: bool = False
 
     @property
     def key(self) -> DifferenceKey:

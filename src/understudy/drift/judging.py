@@ -6,7 +6,7 @@ those before it, and again with an aspect of the other deployment's response.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from understudy.deployments.exchange import Exchange
 from understudy.drift.differences import Difference, DifferenceKey
@@ -20,6 +20,9 @@ from understudy.verify.history import History
 from understudy.verify.readings.contradictions import contradictions
 from understudy.verify.readings.number_readings import NUMBER_READINGS
 from understudy.verify.readings.switch_readings import options_shown
+
+BROKEN: Final = "broken"
+KEPT: Final = "kept"
 
 
 class BrokenRule(NamedTuple):
@@ -51,6 +54,7 @@ class RunJudgement:
         options: The options of switches that the exchange shows, by its number; of a switch that
             takes a number whether the one that was sent was accepted.
         rules: Every rule, by its id.
+        exchanges: The exchanges of the run, in order.
     """
 
     broken: Mapping[int, Breaches]
@@ -58,6 +62,7 @@ class RunJudgement:
     caused: Mapping[DifferenceKey, Breaches]
     options: Mapping[int, Mapping[str, str]]
     rules: Mapping[str, Rule]
+    exchanges: Sequence[Exchange] = ()
 
     def about(
         self, difference: Difference, number: int, other: "RunJudgement"
@@ -76,6 +81,14 @@ class RunJudgement:
 
 NO_JUDGEMENT = RunJudgement({}, {}, {}, {}, {})
 """The judgement of a run that ended before anything could be judged."""
+
+
+class Judgements(NamedTuple):
+    """The judgements of the three runs of a comparison."""
+
+    first: RunJudgement
+    second: RunJudgement
+    other: RunJudgement
 
 
 class Side(NamedTuple):
@@ -125,7 +138,7 @@ def judgement(observation: Observation, sides: Iterable[Side]) -> RunJudgement:
                 name: after[name] for name in after if name not in before
             }
         history.add(exchange)
-    return RunJudgement(broken, cured, caused, options, evaluator.rules)
+    return RunJudgement(broken, cured, caused, options, evaluator.rules, observation.exchanges)
 
 
 def _options(exchange: Exchange, history: History) -> Iterator[tuple[str, str]]:

@@ -13,9 +13,8 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal
 from understudy.drift.aspects import aspects
-from understudy.drift.causes import BROKEN, KEPT
 from understudy.drift.differences import ABSENT, Compared, Difference, DifferenceKey
-from understudy.drift.judging import breaches
+from understudy.drift.judging import BROKEN, KEPT, breaches
 from understudy.drift.relations import relations
 from understudy.drift.replaying import replay
 from understudy.verify.evaluator import Evaluator
@@ -120,8 +119,11 @@ class Minimiser:
 
     def shortest(self, difference: Difference) -> ShortestSequence | None:
         """Returns the shortest sequence that shows a difference at both; None if none was seen."""
-        senders = self._senders[difference.exchange.source]
-        place = next(at for at, row in enumerate(senders) if row.first is difference.exchange)
+        senders = self._senders.get(difference.exchange.source, [])
+        places = [at for at, row in enumerate(senders) if row.first is difference.exchange]
+        if not places:  # a request that only one side was sent
+            return None
+        (place,) = places
         earlier = senders[max(0, place - MOST_BEFORE) : place]
         needed = minimised(earlier, lambda rows: self._at_other(difference, rows) is not None)
         if needed is None:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
+
+from msgspec import structs
 
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
@@ -14,6 +17,11 @@ from understudy.verify.readings.experiments import carry_out_experiments
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, evaluator_of
 from understudy.verify.runner import carry_out
+
+LIMITS_SPARED: Final = (
+    "What happens once an hourly limit is used up was not compared: the second run would be refused "
+    "for the rest of the hour. At a mock, [permit] clock = true lets the hour pass."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,17 @@ class _Observer:
     def __call__(self, run: Run) -> None:
         """Remembers a run."""
         self.run = run
+
+
+def is_limited_for_the_hour(deployment: Deployment) -> bool:
+    """Tells whether a first run may use up a limit that a second run needs, and no time passes."""
+    return deployment.target.permit.exhaust_rate_limit and deployment.time.advance is None
+
+
+def sparing_limits(deployment: Deployment) -> Deployment:
+    """Returns a deployment at which no limit may be used up."""
+    permit = structs.replace(deployment.target.permit, exhaust_rate_limit=False)
+    return replace(deployment, target=structs.replace(deployment.target, permit=permit))
 
 
 def observed(

@@ -12,11 +12,15 @@ from typing import Any, Final
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
 from understudy.drift.aspects import Aspects
+from understudy.verify.rate_limit_history import count_in, counted_alike
 
 AS_SENT: Final = "as sent"
 OTHERWISE: Final = "otherwise"
 AS_BEFORE: Final = "as before"
 CHANGED: Final = "changed"
+
+COUNTED_REQUESTS: Final = "requests counted since the last one"
+"""The relation of what is left of an hourly limit to what the request before left."""
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _ISSUED: Final = re.compile(r"(^|_)(id|hash|token|code)$")
@@ -27,7 +31,8 @@ _Key = tuple[object, ...]
 
 def is_relation(aspect: str) -> bool:
     """Tells whether an aspect is a relation to what was sent or read before."""
-    return aspect.startswith("read back ") or aspect.endswith("since the last read")
+    is_read = aspect.startswith("read back ") or aspect.endswith("since the last read")
+    return is_read or aspect == COUNTED_REQUESTS
 
 
 def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[Aspects]:
@@ -40,7 +45,11 @@ def relations(exchanges: Sequence[Exchange], run: Sequence[Exchange]) -> list[As
     writes = [it.number for it in run if _is_write(it)]
     own = {it.number for it in exchanges}
     relating = _Relating([number for number in writes if number not in own])
-    return [dict(relating.of(exchange)) for exchange in exchanges]
+    before = (None, *exchanges)
+    return [
+        {**dict(relating.of(exchange)), **dict(_counted(last, exchange))}
+        for last, exchange in zip(before, exchanges, strict=False)
+    ]
 
 
 class _Relating:
@@ -84,6 +93,17 @@ class _Relating:
         """Tells whether no other sender wrote since an exchange."""
         place = bisect_right(self._disturbing, number)
         return place == len(self._disturbing) or self._disturbing[place] > exchange.number
+
+
+def _counted(before: Exchange | None, exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yields how many requests a limit counted since the one before, where none was in between."""
+    if before is None or exchange.number != before.number + 1:
+        return
+    left, now = count_in(before), count_in(exchange)
+    if left is None or now is None or not counted_alike(exchange, before):
+        return
+    if left.reset == now.reset:
+        yield COUNTED_REQUESTS, str(left.remaining - now.remaining)
 
 
 def _is_write(exchange: Exchange) -> bool:

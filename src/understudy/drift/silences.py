@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from understudy.drift.differences import ABSENT, Difference
+from understudy.drift.relations import COUNTED_REQUESTS
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
 
 Applies = Callable[[Difference], bool]
@@ -72,7 +73,17 @@ def _is_of_no_operation(difference: Difference) -> bool:
 
 
 def _is_picture_size(difference: Difference) -> bool:
-    return difference.aspect == "picture" and difference.exchange.operation == QR_CODE
+    """Tells whether QR codes are of another size, or one was drawn where the other was refused."""
+    exchange, other = difference.exchange, difference.other
+    is_drawn_or_not = {exchange.response.is_success, other.response.is_success} == {True, False}
+    is_refused = exchange.response.is_refusal or other.response.is_refusal
+    is_of_size = "size" in exchange.request.query and is_drawn_or_not and is_refused
+    is_other = difference.aspect == "picture" or (difference.aspect == "status" and is_of_size)
+    return is_other and exchange.operation == QR_CODE
+
+
+def _is_count(difference: Difference) -> bool:
+    return difference.aspect == COUNTED_REQUESTS
 
 
 SILENCES: Final[Sequence[Silence]] = (
@@ -101,6 +112,11 @@ SILENCES: Final[Sequence[Silence]] = (
         "open-optional-members",
         "A member that is not required can be left out (interface, Resources and their fields).",
         _is_optional_member,
+    ),
+    Silence(
+        "rate-limit-counted-operations",
+        "Which requests a limit counts, and how often, is not shown (interface, Limits, 4).",
+        _is_count,
     ),
     Silence(
         "open-qr-bounds",

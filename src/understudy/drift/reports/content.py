@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from understudy.drift.causes import Fault
+from understudy.drift.causes import NOTED, Fault
 from understudy.drift.documents.changes import Audience
 
 
@@ -54,8 +54,8 @@ class ReportedCause(Struct, frozen=True):
 
     Attributes:
         fault: A rule is broken at the deployment or at the other one, their documents differ, the
-            contract is silent, nothing explains it, or the deployment does as was learnt and the
-            mock has no switch for that.
+            contract is silent, nothing explains it, the deployment breaks a rule in one of its two
+            runs alone, or it does as was learnt and the mock has no switch for that.
         rule: Name of the rule, of the change of the documents, or what differs.
         statement: The rule, or what the contract leaves open, in one sentence; may be empty.
         readings: What each of the two does where the contract is silent; else empty.
@@ -203,13 +203,13 @@ class DriftReport(Struct, frozen=True):
 
     @property
     def notes(self) -> list[ReportedEntry]:
-        """The entries that the contract leaves open, or that break no client."""
+        """The entries that the contract leaves open, that one run shows, or that break no client."""
         return [entry for entry in self._of_kind(is_finding=False) if not entry.is_accepted]
 
     def _of_kind(self, *, is_finding: bool) -> Iterator[ReportedEntry]:
         yield from self.changed_facts if is_finding else ()
         for cause in self.causes:
-            if cause.fault != "learnt" and (cause.fault != "silent") == is_finding:
+            if cause.fault != "learnt" and (cause.fault not in NOTED) == is_finding:
                 yield from cause.differences
         for documents in self.documents:
             yield from (it for it in documents.changes if bool(it.breaks) == is_finding)

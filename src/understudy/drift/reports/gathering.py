@@ -63,7 +63,7 @@ def report_of_run(
         requests=drift.requests,
         causes=[_cause(cause, drift, secrets) for cause in drift.causes],
         documents=[_documents(pair) for pair in documents.pairs],
-        not_compared=list(documents.missing),
+        not_compared=[*documents.missing, *drift.not_compared],
         not_checked=list(_not_checked(drift)),
         stopped=list(dict.fromkeys(run.stopped for run in drift.runs if run.stopped)),
         not_restored=[line for run in drift.runs for line in run.not_restored],

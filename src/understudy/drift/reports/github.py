@@ -1,5 +1,6 @@
 """Reports differences to GitHub: one annotation for each."""
 
+from understudy.drift.causes import NOTED
 from understudy.drift.reports.content import DriftReport
 from understudy.drift.reports.wording import CHANGED_FACTS, TITLES, breaks
 from understudy.verify.reports.github import annotation
@@ -14,7 +15,7 @@ def annotations(report: DriftReport) -> list[str]:
     ]
     lines += [
         annotation(
-            "notice" if cause.fault == "silent" else "error",
+            "notice" if cause.fault in NOTED else "error",
             cause.rule,
             f"{TITLES[cause.fault]}: {difference.summary}",
         )

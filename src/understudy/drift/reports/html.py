@@ -25,7 +25,7 @@ OWN_STYLE: Final = """
 .sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:0 1rem}
 .sides h4{margin:.5rem 0 0;font-weight:600;color:var(--muted)}
 .sides pre{max-height:24rem;overflow:auto}
-.silent,.harmless{border-left-color:var(--note)}
+.silent,.unsteady,.harmless{border-left-color:var(--note)}
 td,code,h1,h2{overflow-wrap:anywhere}
 .breaking{color:var(--bad)}
 """

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from understudy.drift.causes import NOTED
 from understudy.drift.documents.changes import STATEMENTS
 from understudy.drift.reports.content import (
     DriftReport,
@@ -43,7 +44,7 @@ def _of_facts(report: DriftReport) -> Iterator[dict[str, Any]]:
 
 def _of_causes(report: DriftReport) -> Iterator[dict[str, Any]]:
     for cause in report.causes:
-        level = "note" if cause.fault in {"silent", "learnt"} else "error"
+        level = "note" if cause.fault in {*NOTED, "learnt"} else "error"
         for difference in cause.differences:
             operation = difference.request.rpartition(" as ")[0]
             text = "\n".join([TITLES[cause.fault], difference.summary, difference.commands])

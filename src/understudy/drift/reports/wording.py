@@ -19,6 +19,7 @@ TITLES: Final[Mapping[Fault, str]] = {
     "documents": "Their documents differ",
     "silent": "The contract is silent, and they chose otherwise",
     "unexplained": "No rule is about it",
+    "unsteady": "The deployment broke a rule in one of its two runs",
     "learnt": "The deployment does as was learnt, and the mock has no switch for it",
 }
 

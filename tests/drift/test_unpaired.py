@@ -1,0 +1,50 @@
+"""A rule that is broken in one run alone, or where only one side got a request, is not lost."""
+
+import pytest
+from tests.verify.exchanges import exchange_of
+
+from understudy.drift.causes import causes
+from understudy.drift.judging import BrokenRule, Judgements, RunJudgement
+from understudy.verify.catalogue import catalogue
+
+STATED = catalogue()["avatar-patch-partial"]
+LISTED = exchange_of("/me/avatars", operation="GET /me/avatars", number=1)
+RENAMED = exchange_of("/me/avatars/a", operation="PATCH /me/avatars/{}", number=2)
+
+
+def run(exchange, *, breaks=False, is_open=False):
+    """Returns the judgement of a run of one exchange."""
+    broken = {STATED.id: BrokenRule(STATED, is_open, "")} if breaks else {}
+    rules = catalogue()
+    return RunJudgement({exchange.number: broken}, {}, {}, {}, rules, (exchange,))
+
+
+def summary(first, second, other):
+    """Returns whose fault what is, and whether it is of the second run."""
+    found = causes([], [], Judgements(first, second, other))
+    return [(it.fault, it.rule, it.differences[0].is_of_second_run) for it in found]
+
+
+SOUND = run(LISTED)
+BROKEN = run(LISTED, breaks=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fault", "is_of_second_run"),
+    [
+        (BROKEN, BROKEN, "deployment", False),
+        (BROKEN, SOUND, "unsteady", False),
+        (SOUND, BROKEN, "unsteady", True),
+    ],
+)
+def test_a_rule_that_no_compared_response_breaks_is_named(first, second, fault, is_of_second_run):
+    assert summary(first, second, SOUND) == [(fault, STATED.id, is_of_second_run)]
+
+
+def test_what_the_contract_leaves_open_or_the_other_breaks_too_is_not_named():
+    assert summary(run(LISTED, breaks=True, is_open=True), SOUND, SOUND) == []
+    assert summary(BROKEN, SOUND, BROKEN) == []
+
+
+def test_there_is_nothing_to_show_beside_it_where_the_other_has_no_such_response():
+    assert summary(BROKEN, BROKEN, run(RENAMED)) == []
