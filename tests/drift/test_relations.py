@@ -88,3 +88,5 @@ def test_nothing_is_related_over_a_write_of_another_sender():
     other = written(2, {"location": "Elsewhere"}, sender="probe")
     assert last(read(1, {"location": "a"}), other, read(3, {"location": "b"})) == {}
     assert last(written(1, {"location": "a"}), other, read(3, {"location": "b"})) == {}
+    update = written(3, {"company": "c"}, response={"location": "Elsewhere", "company": "c"})
+    assert last(written(1, {"location": "a"}), other, update) == {"read back company": "as sent"}

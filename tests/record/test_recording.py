@@ -132,11 +132,24 @@ def test_the_mock_that_serves_a_recording_does_not_differ_from_its_source(record
     source = mock_deployment(msgspec.structs.replace(TARGET, is_mock=False))
     copy = served(recording)
     rules = ("profile-private", "profile-unknown-404", "own-profile-is-full", "qr-default-size")
-    drift = compare(source, copy, RunOptions(rules=rules))
+    edits = ("profile-patch-seven-fields", "own-profile-disabled-404")
+    drift = compare(source, copy, RunOptions(rules=(*rules, *edits)))
     source.close()
     copy.close()
     assert [difference for cause in drift.causes for difference in cause.differences] == []
     assert drift.requests > 0
+    assert "was sent to one side alone" in "".join(drift.not_compared)
+
+
+def test_a_profile_that_its_owner_reads_and_others_are_refused_is_private():
+    with proxied(key=KEY) as session:
+        session.request("GET", f"{PROXY}/v3/profiles/hush")
+        token = {"Authorization": "Bearer hush-full"}
+        session.request("GET", f"{PROXY}/v3/me/profile", headers=token)
+    assert session.recording.recorder is not None
+    files = session.recording.recorder.files()
+    (person,) = (text for name, text in files.items() if name.startswith("people/"))
+    assert b"visibility: private" in person
 
 
 def test_an_address_and_its_hash_lead_to_the_same_pseudonym():

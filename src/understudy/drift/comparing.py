@@ -1,6 +1,6 @@
 """Runs the same requests at a deployment, there again, and at another one, and compares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,7 +8,13 @@ from understudy.deployments.deployment import Deployment
 from understudy.deployments.exchange import Exchange
 from understudy.deployments.wording import as_on_the_wire
 from understudy.drift.causes import DriftCause, ExplainedBy, causes
-from understudy.drift.differences import Difference, DifferenceKey, compared, differences
+from understudy.drift.differences import (
+    Difference,
+    DifferenceKey,
+    compared,
+    differences,
+    senders,
+)
 from understudy.drift.judging import Judgements, Side, judgement
 from understudy.drift.learnt_facts import ChangedFact, learnt_facts
 from understudy.drift.minimising import ShortestSequence, shortest_sequences
@@ -23,6 +29,9 @@ from understudy.interface.facts import Fact
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import RunOptions
+
+SENDERS_NAMED: Final = 3
+"""Senders that were at one side alone and are named; of others there is the number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +165,20 @@ def compare(
         other_history=other_history,
         shortest=shortest,
         changed_facts=learnt.changed,
-        not_compared=(LIMITS_SPARED,) if is_spared else (),
+        not_compared=(*((LIMITS_SPARED,) if is_spared else ()), *_one_sided(first, theirs)),
     )
+
+
+def _one_sided(first: Observation, theirs: Observation) -> Iterator[str]:
+    """Yields which senders were at one of two deployments alone, in one line."""
+    own, other = senders(first.exchanges), senders(theirs.exchanges)
+    alone = sorted(own ^ other)
+    if alone:
+        names = ", ".join(alone[:SENDERS_NAMED]) + (", …" if alone[SENDERS_NAMED:] else "")
+        yield (
+            f"Not compared is what was sent to one side alone ({len(alone)} senders: {names}): the "
+            "target files name other credentials, people or permissions, or a budget was used up."
+        )
 
 
 def _kinds(by_cause: Sequence[DriftCause]) -> list[Difference]:

@@ -117,6 +117,11 @@ def differences(exchanges: Compared, *, are_people_alike: bool = False) -> Itera
             yield Difference(aspect, related[aspect], related_there[aspect], one, three)
 
 
+def senders(exchanges: Sequence[Exchange]) -> frozenset[str]:
+    """Returns the senders whose requests can be compared."""
+    return frozenset(_by_sender(exchanges))
+
+
 def _by_sender(exchanges: Sequence[Exchange]) -> dict[str, list[Exchange]]:
     senders: dict[str, list[Exchange]] = {}
     for exchange in exchanges:

@@ -62,7 +62,7 @@ class _Relating:
     def __init__(self, disturbing: Sequence[int]) -> None:
         self._disturbing = disturbing
         self._read: dict[_Key, Exchange] = {}
-        self._written: dict[_Key, tuple[int, dict[str, Any]]] = {}
+        self._written: dict[_Key, dict[str, tuple[int, Any]]] = {}
 
     def of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
         """Yields the relations of the next exchange."""
@@ -76,18 +76,17 @@ class _Relating:
         else:
             self._note_written(exchange)
         for owner, members in _objects(exchange):
-            number, written = self._written.get(owner, (0, {}))
-            if self._is_undisturbed(number, exchange):
-                for name in written.keys() & members.keys():
-                    is_same = written[name] == members[name]
-                    yield f"read back {name}", AS_SENT if is_same else OTHERWISE
+            written = self._written.get(owner, {})
+            for name in written.keys() & members.keys():
+                number, value = written[name]
+                if self._is_undisturbed(number, exchange):
+                    yield f"read back {name}", AS_SENT if value == members[name] else OTHERWISE
 
     def _note_written(self, exchange: Exchange) -> None:
         sent = exchange.request.json
         if isinstance(sent, dict):
-            owner = (exchange.identity.account, exchange.value)
-            _, before = self._written.get(owner, (0, {}))
-            self._written[owner] = (exchange.number, {**before, **sent})
+            members = self._written.setdefault((exchange.identity.account, exchange.value), {})
+            members |= {name: (exchange.number, value) for name, value in sent.items()}
 
     def _is_undisturbed(self, number: int, exchange: Exchange) -> bool:
         """Tells whether no other sender wrote since an exchange."""

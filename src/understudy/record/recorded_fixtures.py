@@ -5,15 +5,16 @@ has is left out, as deployments break their documents too.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import yaml
 
 from understudy.deployments.target import Target
 from understudy.record.generated_pictures import PictureForm, drawn
-from understudy.record.pseudonyms import AUTHORIZATION, SITE, Pseudonyms, last_segment
+from understudy.record.pseudonyms import Pseudonyms, last_segment
 from understudy.record.recorded_profiles import NO_DATE, is_date, items, recorded_profile
+from understudy.record.recorded_target import target_file
 from understudy.record.seen_people import SeenAccount, SeenPeople
 
 _FILE_NAME: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
@@ -63,7 +64,8 @@ class RecordedFixtures:
         self._files["tokens.yaml"] = _yaml(tokens)
         for application in self._applications():
             self._files[f"applications/{application['client_id']}.yaml"] = _yaml(application)
-        self._files["target.toml"] = self._target_file(tokens).encode()
+        roles = {token: seen.role for token, seen in self._seen.tokens.items()}
+        self._files["target.toml"] = target_file(tokens, roles, self._persons).encode()
         return self._files
 
     @property
@@ -105,11 +107,12 @@ class RecordedFixtures:
         }
 
     def _add_private(self, identifier: str) -> None:
-        """Adds a person whose profile was refused; the mock refuses it too."""
+        """Adds a person whose profile was refused, or hides a known one; the mock refuses it too."""
         email = self._pseudonyms.emails.get(identifier)
-        known = {each["email"] for person in self._persons.values() for each in person["emails"]}
-        if identifier in self._persons or email in known:
-            return
+        for person in self._persons.values():
+            if identifier == person["slug"] or email in {it["email"] for it in person["emails"]}:
+                person["visibility"] = "private"
+                return
         slug = identifier if email is None else f"private-{identifier[:16]}"
         self._persons[slug] = {
             "slug": slug,
@@ -223,25 +226,6 @@ class RecordedFixtures:
                 "redirect_uris": list(redirects),
                 "about": _ABOUT,
             }
-
-    def _target_file(self, tokens: Iterable[Mapping[str, Any]]) -> str:
-        """Returns the target file of a mock that serves these fixtures."""
-        opening = [each for each in tokens if each["kind"] == "oauth" and each["scopes"]]
-        owners = {token for token, seen in self._seen.tokens.items() if seen.is_owner}
-        opening.sort(key=lambda each: (each["token"] not in owners, -len(each["scopes"])))
-        lines = [f'base_url = "{SITE}/v3"', f'auth_url = "{AUTHORIZATION}"', 'mode = "full"']
-        slug = next(iter(self._persons))
-        if opening:
-            slug = opening[0]["person"]
-            lines += ["[credentials]", f'access_token = "{opening[0]["token"]}"']
-            lines += [
-                f'other_access_token = "{each["token"]}"'
-                for each in opening
-                if each["person"] != slug
-            ][:1]
-        emails = ", ".join(f'"{each["email"]}"' for each in self._persons[slug]["emails"])
-        lines += ["[known]", f'slug = "{slug}"', f"emails = [{emails}]"]
-        return "\n".join(["# A mock that serves this recording.", *lines, ""])
 
 
 def _yaml(value: Any) -> bytes:

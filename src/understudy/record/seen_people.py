@@ -53,14 +53,14 @@ class SeenToken:
 
     Attributes:
         account: The account that it opens; None for one that only looked profiles up.
-        is_owner: True if it is the target's own token with every scope.
+        role: The name of its identity in the target; a name of its own where the target has none.
         scopes: What it was granted, where traffic or the target says so.
         may_not_change: True if a change was refused.
         client_id: The application that it was issued to.
     """
 
     account: SeenAccount | None = None
-    is_owner: bool = False
+    role: str = ""
     scopes: tuple[str, ...] | None = None
     may_not_change: bool = False
     client_id: str | None = None
@@ -110,7 +110,7 @@ class SeenPeople:
         self._profile(exchange.json_object, is_full=is_full)
         if is_full:
             seen = self.tokens.setdefault(str(exchange.request.token), SeenToken())
-            seen.is_owner = seen.is_owner or exchange.identity.name == "owner"
+            seen.role = exchange.identity.name
 
     def _profile(self, members: Mapping[str, Any], *, is_full: bool) -> str:
         """Keeps a profile, and returns its hash; what anonymous callers see hides nothing known."""
@@ -132,7 +132,7 @@ class SeenPeople:
         if not exchange.response.is_success:
             return
         seen = self.tokens.setdefault(token, SeenToken())
-        seen.is_owner = seen.is_owner or exchange.identity.name == "owner"
+        seen.role = exchange.identity.name
         if seen.scopes is None and exchange.identity.scopes is not None:
             seen.scopes = tuple(scope for scope in SCOPES if scope in exchange.identity.scopes)
         seen.account = seen.account or self._account_of(exchange.identity.account)
