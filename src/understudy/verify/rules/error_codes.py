@@ -1,5 +1,10 @@
-"""Statuses and codes of errors, which the interface leaves open (interface, Errors)."""
+"""Statuses and codes of errors, which the interface leaves open (interface, Errors).
 
+Every check here is the same comparison, so that a check is one call: the rule, the status and the
+code, the operations, and what makes that error the only one that fits.
+"""
+
+from collections.abc import Sequence
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
@@ -14,7 +19,7 @@ from understudy.interface.operations import (
     UPLOAD_AVATAR,
 )
 from understudy.verify.avatar_history import is_live, is_sound_change, names_unknown_address
-from understudy.verify.checks import CheckResult, check, expect, proven
+from understudy.verify.checks import CheckResult, Condition, check, expect, proven
 from understudy.verify.conditions import (
     document_allows_no_such,
     is_anonymous,
@@ -62,11 +67,6 @@ def error_form(exchange: Exchange) -> str:
     return f"{exchange.status} {code}" if isinstance(code, str) and code else str(exchange.status)
 
 
-def _expect_error(exchange: Exchange, wanted: str) -> CheckResult:
-    actual = error_form(exchange)
-    return expect(actual == wanted, wanted, actual)
-
-
 def is_of_no_picture_type(exchange: Exchange, history: History) -> bool:
     """Tells whether the file is of a type that no reading takes: a BMP, or no picture."""
     return proven(file_in(exchange, history)).form in {"", "BMP"}
@@ -88,139 +88,97 @@ def is_one_number(exchange: Exchange, _history: History) -> bool:
     return len(values) == 1 and isinstance(values[0], int) and abs(values[0]) <= _PLAIN_NUMBER
 
 
-@check("error-no-token", on=_PLAIN, when=[sends_no_credentials, was_refused], is_shape=True)
-def no_token_is_401(exchange: Exchange, _history: History) -> CheckResult:
-    """A request without a token is refused with 401 and no code."""
-    return _expect_error(exchange, "401")
+def _check_error(
+    rule: str, form: str, *, on: Sequence[str], when: Sequence[Condition], name: str = ""
+) -> None:
+    """Registers a check that a refusal has this status and this code.
+
+    Args:
+        rule: Id of the rule.
+        form: The status and the code, as ``error_form`` returns them.
+        on: The operations that it judges.
+        when: What must hold of the request, so that nothing else is wrong with it.
+        name: Name of the check, where the rule has another one; that of the rule without it.
+    """
+
+    def has_form(exchange: Exchange, _history: History) -> CheckResult:
+        actual = error_form(exchange)
+        return expect(actual == form, form, actual)
+
+    has_form.__name__ = name or rule.replace("-", "_")
+    has_form.__doc__ = f"The refusal is {form}."
+    check(rule, on=on, when=[*when, was_refused], is_shape=True)(has_form)
 
 
-@check("error-invalid-token", on=_PLAIN, when=[token_is_invalid, was_refused], is_shape=True)
-def invalid_token_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A request with an invalid token is refused with 401 and the code invalid_token."""
-    return _expect_error(exchange, "401 invalid_token")
-
-
-@check(
+_check_error("error-no-token", "401", on=_PLAIN, when=[sends_no_credentials])
+_check_error("error-invalid-token", "401 invalid_token", on=_PLAIN, when=[token_is_invalid])
+_check_error(
     "error-missing-scope",
+    "403 insufficient_scope",
     on=(*_PLAIN, UPDATE_PROFILE),
-    when=[has_profile, scopes_are_known, lacks_a_scope, was_refused],
-    is_shape=True,
+    when=[has_profile, scopes_are_known, lacks_a_scope],
 )
-def missing_scope_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A request without a scope is refused with 403 and the code insufficient_scope."""
-    return _expect_error(exchange, "403 insufficient_scope")
-
-
-@check(
+_check_error(
     "error-unknown-profile",
+    "404 profile_not_found",
     on=[LOOKUP],
-    when=[is_unknown_identifier, is_anonymous, was_refused],
-    is_shape=True,
+    when=[is_unknown_identifier, is_anonymous],
 )
-def unknown_profile_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A lookup of an unknown identifier is refused with the code profile_not_found."""
-    return _expect_error(exchange, "404 profile_not_found")
-
-
-@check(
+_check_error(
     "error-private-profile",
+    "403 private_profile",
     on=[LOOKUP],
     when=[is_private_profile, is_anonymous, status_is(FORBIDDEN)],
-    is_shape=True,
 )
-def private_profile_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A lookup of a private profile is refused with the code private_profile."""
-    return _expect_error(exchange, "403 private_profile")
-
-
-@check(
+_check_error(
     "error-unknown-avatar",
+    "404 avatar_not_found",
     on=AVATAR_CHANGES,
-    when=[does_not_exist, is_sound_change, may_manage, was_refused],
-    is_shape=True,
+    when=[does_not_exist, is_sound_change, may_manage],
 )
-def unknown_avatar_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A change of an avatar that does not exist is refused with the code avatar_not_found."""
-    return _expect_error(exchange, "404 avatar_not_found")
-
-
-@check(
+_check_error(
     "error-unknown-address",
+    "403 unknown_email",
     on=[LIST_AVATARS],
-    when=[names_foreign_address, may_read, was_refused],
-    is_shape=True,
+    when=[names_foreign_address, may_read],
 )
-def list_for_unknown_address_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """The list for an address that is not the caller's is refused with the code unknown_email."""
-    return _expect_error(exchange, "403 unknown_email")
-
-
-@check(
+_check_error(
     "error-unknown-address",
+    "403 unknown_email",
     on=[SET_AVATAR],
-    when=[is_live, names_unknown_address, may_manage, was_refused],
-    is_shape=True,
+    when=[is_live, names_unknown_address, may_manage],
+    name="error_unknown_address_of_assignment",
 )
-def assignment_to_unknown_address_has_its_code(
-    exchange: Exchange, _history: History
-) -> CheckResult:
-    """An assignment to an unknown address is refused with the code unknown_email."""
-    return _expect_error(exchange, "403 unknown_email")
-
-
-@check(
+_check_error(
     "error-picture-type",
+    "400 unsupported_image",
     on=[UPLOAD_AVATAR],
-    when=[*_ONE_FILE, is_small, is_of_no_picture_type, was_refused],
-    is_shape=True,
+    when=[*_ONE_FILE, is_small, is_of_no_picture_type],
 )
-def picture_type_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A file that is no picture of a type that is taken has the code unsupported_image."""
-    return _expect_error(exchange, "400 unsupported_image")
-
-
-@check(
+_check_error(
     "error-picture-shape",
+    "400 uncropped_image",
     on=[UPLOAD_AVATAR],
-    when=[*_ONE_FILE, is_small, is_of_taken_type, is_not_square, was_refused],
-    is_shape=True,
+    when=[*_ONE_FILE, is_small, is_of_taken_type, is_not_square],
 )
-def picture_shape_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A picture that is not square has the code uncropped_image."""
-    return _expect_error(exchange, "400 uncropped_image")
-
-
-@check(
+_check_error(
     "error-upload-size",
+    "413 image_too_large",
     on=[UPLOAD_AVATAR],
-    when=[*_ONE_FILE, is_not_small, is_of_taken_type, is_square, was_refused],
-    is_shape=True,
+    when=[*_ONE_FILE, is_not_small, is_of_taken_type, is_square],
 )
-def upload_size_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A file that is too large has the code image_too_large."""
-    return _expect_error(exchange, "413 image_too_large")
-
-
-@check(
+_check_error(
     "error-invalid-member",
+    "400 invalid_body",
     on=[UPDATE_PROFILE],
-    when=[*ABLE, names_editable_only, is_one_number, document_allows_no_such, was_refused],
-    is_shape=True,
+    when=[*ABLE, names_editable_only, is_one_number, document_allows_no_such],
 )
-def invalid_member_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """An update with a value that is not a text has the code invalid_body."""
-    return _expect_error(exchange, "400 invalid_body")
-
-
-@check(
+_check_error(
     "error-invalid-parameter",
+    "400 invalid_parameter",
     on=[QR_CODE],
-    when=[is_get, has_one_parameter, size_is_a_word, was_refused],
-    is_shape=True,
+    when=[is_get, has_one_parameter, size_is_a_word],
 )
-def invalid_parameter_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
-    """A size that is a word has the code invalid_parameter."""
-    return _expect_error(exchange, "400 invalid_parameter")
 
 
 @probe("error-invalid-parameter", needs=("slug",))
