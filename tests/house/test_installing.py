@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 INSTALLERS = os.environ.get("UNDERSTUDY_INSTALLERS")
@@ -141,3 +142,8 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
         [understudy, *words], capture_output=True, text=True, check=True, env=environment
     )
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v3\n", done.stdout)
+
+
+def test_the_pinned_packages_are_sorted_by_name():
+    names = [Requirement(line).name for line in (ROOT / "constraints.txt").read_text().splitlines()]
+    assert names == sorted(names, key=canonicalize_name)
