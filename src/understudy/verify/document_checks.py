@@ -17,14 +17,6 @@ from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
 from understudy.openapi.schemas import Schemas
 from understudy.verify.openapi_core_validator import OpenApiCoreValidator
 
-UNREAD = (
-    "OperationNotFound",
-    "PathNotFound",
-    "ServerNotFound",
-)
-"""Errors of openapi-core for a request that the document does not declare at all."""
-
-
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
 _FRACTION = re.compile(r"[.eE]")
 

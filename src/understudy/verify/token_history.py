@@ -148,11 +148,6 @@ def fits(exchange: Exchange, history: History) -> bool:
     return all(holds(exchange, history) for holds in FITTING)
 
 
-def token_was_seen_issued(exchange: Exchange, history: History) -> bool:
-    """Tells whether it was seen how the token was issued."""
-    return issue_of(exchange, history) is not None
-
-
 def token_is_of_grant(grant_type: str) -> Condition:
     """Returns the condition that a token was issued by a grant."""
 

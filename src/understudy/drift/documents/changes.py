@@ -1,6 +1,5 @@
 """Changes between two OpenAPI documents, and the clients that each of them breaks."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
@@ -141,8 +140,3 @@ class DocumentChange:
         """A hash that the same change has in every run, as baselines keep it."""
         parts = (self.kind, self.operation, self.place, self.member, self.before, self.after)
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def breaking(changes: Iterable[DocumentChange]) -> list[DocumentChange]:
-    """Returns the changes that break clients."""
-    return [change for change in changes if change.is_breaking]
