@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,16 +45,8 @@ class Interruption:
 def ended_by_sigterm() -> Iterator[Interruption]:
     """Makes SIGTERM do what Ctrl-C does, so that every change is undone and reported."""
     interruption = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield interruption  # Python hands signals to the main thread alone
-        return
-    handler = interruption.interrupt
-    before = {one: signal.signal(one, handler) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with _handled_by(interruption.interrupt):
         yield interruption
-    finally:
-        for one, earlier in before.items():
-            signal.signal(one, earlier)
 
 
 @contextmanager
@@ -65,21 +57,28 @@ def noted() -> Iterator[threading.Event]:
         The event that the first signal sets.
     """
     interrupted = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted  # as above
-        return
 
     def note(number: int, frame: Any) -> None:
         if interrupted.is_set():
             _interrupt(number, frame)
         interrupted.set()
 
-    before = {one: signal.signal(one, note) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with _handled_by(note):
         yield interrupted
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Handles Ctrl-C and SIGTERM by a function; only in the main thread, which alone gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {one: signal.signal(one, handler) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for one, earlier in before.items():
+            signal.signal(one, earlier)
 
 
 def _interrupt(_number: int, _frame: Any) -> None:

@@ -7,15 +7,19 @@ request as it is, where Locust's own clients encode, sort and join; Locust makes
 from collections.abc import Iterable
 from typing import Any
 
-from understudy.generate.cases import ENCODED, VARIABLES, Case
+from understudy.generate.cases import Case
 from understudy.generate.formats.export import (
-    TITLE,
     ExportSettings,
     OutputPieces,
     comment,
     line,
 )
-from understudy.generate.formats.pytest_module import python_request, python_row, quoted
+from understudy.generate.formats.pytest_module import (
+    python_opening,
+    python_request,
+    python_row,
+    quoted,
+)
 from understudy.generate.formats.step_scripts import PYTHON
 
 _USAGE = (
@@ -182,11 +186,7 @@ CASES = ["""
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the module."""
-    yield line(f'"""{TITLE}.\n\n{_USAGE}\n"""\n')
-    yield line(_HEAD)
-    names = "|".join(VARIABLES)
-    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
-    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
+    yield from python_opening(_USAGE, _HEAD, settings)
     yield line(
         f"IN_WORLDS = {settings.is_in_worlds}  # each user has a world of a mock\n\n\n{PYTHON}"
     )

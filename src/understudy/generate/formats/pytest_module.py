@@ -116,11 +116,7 @@ def test_an_item_can_be_created_used_and_deleted(steps):
 
 def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
     """Yields the module."""
-    yield line(f'"""{TITLE}.\n\n{_USAGE}\n"""\n')
-    yield line(_HEAD)
-    names = "|".join(VARIABLES)
-    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
-    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
+    yield from python_opening(_USAGE, _HEAD, settings)
     is_in_sequences, cases = looked_ahead(cases)
     yield line(f"\nSEQUENCES = {{}}\n\n\n{PYTHON}" if is_in_sequences else "")
     yield line(_FUNCTIONS)
@@ -130,6 +126,15 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
             set_ups.setdefault(case.set_up.variable, python_request(case.set_up.request))
         yield line(f"    # {comment(case)}\n    {quoted(python_row(case))},")
     yield line(f"]\nSET_UPS = {quoted(set_ups)}\n{_SEQUENCES if is_in_sequences else _TAIL}")
+
+
+def python_opening(usage: str, head: str, settings: ExportSettings) -> OutputPieces:
+    """Yields the docstring, the imports and the variables of a Python module of cases."""
+    yield line(f'"""{TITLE}.\n\n{usage}\n"""\n')
+    yield line(head)
+    names = "|".join(VARIABLES)
+    yield line(f"VARIABLE = {quoted(f'~~({names})({ENCODED})?~~')}")
+    yield line(f"DEFAULTS = {quoted({k: v for k, v in settings.variables.items() if v})}")
 
 
 def quoted(value: object) -> str:

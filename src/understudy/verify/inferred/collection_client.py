@@ -3,7 +3,7 @@
 What is created is written to the undo journal before it is sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -28,6 +28,9 @@ CONFLICT: Final = 409
 
 _LONG: Final = 50
 """The items of a page of a list that is to be read whole."""
+
+_Record = Callable[[Exchange, KnownItem, Mapping[str, Any], Any], None]
+"""Records a change of an item: the exchange, the item, what was sent and the item in the body."""
 
 
 @dataclass
@@ -139,12 +142,7 @@ class CollectionClient:
     def replace(self, item: KnownItem) -> bool:
         """Replaces an item; tells whether that succeeded."""
         role = self.requests.needed("replace")
-        request = self.requests.replacement(role, item)
-        exchange = self._send(self._matching(role, request, item))
-        if exchange.response.is_success:
-            sent = self.requests.sent_as_read(role, request.sent)
-            self.model.put(exchange, item, sent, item_in(exchange.body, role.response_path))
-        return exchange.response.is_success
+        return self._change(role, self.requests.replacement(role, item), item, self.model.put)
 
     def update(self, item: KnownItem) -> bool:
         """Changes one member of an item; tells whether that succeeded.
@@ -153,12 +151,7 @@ class CollectionClient:
             NotPermitted: No member can be changed to a value that is certainly another.
         """
         role = self.requests.needed("update")
-        request = self.requests.change(role, item)
-        exchange = self._send(self._matching(role, request, item))
-        if exchange.response.is_success:
-            sent = self.requests.sent_as_read(role, request.sent)
-            self.model.patch(exchange, item, sent, item_in(exchange.body, role.response_path))
-        return exchange.response.is_success
+        return self._change(role, self.requests.change(role, item), item, self.model.patch)
 
     def delete(self, item: KnownItem) -> bool:
         """Deletes an item; tells whether that succeeded.
@@ -214,6 +207,16 @@ class CollectionClient:
         if body is not None and name is not None and str(body.get(name)) != item.identifier:
             return  # an item of the other's own, at the same address
         self._judge(exchange, self.model.read_by_other(exchange, item, why, evidence))
+
+    def _change(
+        self, role: ResourceOperation, request: PreparedRequest, item: KnownItem, record: _Record
+    ) -> bool:
+        """Sends a change of an item, and records it if it succeeds; tells whether it did."""
+        exchange = self._send(self._matching(role, request, item))
+        if exchange.response.is_success:
+            sent = self.requests.sent_as_read(role, request.sent)
+            record(exchange, item, sent, item_in(exchange.body, role.response_path))
+        return exchange.response.is_success
 
     def _pages(self, limit: int, who: str | None) -> ListedItems:
         send = partial(self._send, who=who)
