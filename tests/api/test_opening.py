@@ -1,6 +1,8 @@
 """One constructor of deployments: a key of the target file means the same to every command."""
 
 import json
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -102,3 +104,11 @@ def test_without_any_option_the_mock_in_this_process_is_meant():
     assert deployment.target == TARGET
     assert deployment.allowance.requests == 7
     assert deployment.journal is None
+
+
+def test_a_run_by_a_socket_imports_no_mock() -> None:
+    program = "import sys, understudy.api.opening; print('understudy.mock.app' in sys.modules)"
+    printed = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.strip() == "False"

@@ -1,5 +1,6 @@
 """The command as its users start it: a process with sockets."""
 
+import gc
 import json
 import os
 import signal
@@ -56,6 +57,13 @@ class Running:
         """Does what Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE)
+
+
+@pytest.fixture(autouse=True)
+def _thawed() -> Iterator[None]:
+    """Lets garbage be collected that a command has frozen, which would be the process's last."""
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -31,3 +31,13 @@ def test_a_mock_that_has_started_collects_garbage_among_what_is_new() -> None:
     assert gc.isenabled()
     assert gc.get_freeze_count() > 10_000
     assert len(gc.get_objects()) < 10_000
+
+
+@pytest.mark.usefixtures("thawed")
+def test_a_run_of_verify_collects_no_garbage_among_its_modules() -> None:
+    threshold = gc.get_threshold()
+    try:
+        assert CliRunner().invoke(main, ["verify", "--template"]).exit_code == 0
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.set_threshold(*threshold)

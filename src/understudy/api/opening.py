@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from understudy.api.in_process import mock_deployment
 from understudy.api.options import DeploymentOptions, target_from
 from understudy.deployments.allowance import over_after
 from understudy.deployments.clock import ClockState
@@ -25,6 +24,8 @@ def open_deployment(
     """
     target = target_from(options, environment)
     if options.is_mock:
+        from understudy.api.in_process import mock_deployment  # noqa: PLC0415 - none by a socket
+
         deployment = mock_deployment(target, options.seed)
     else:
         deployment = deployment_of(target, options.target_file, stood)

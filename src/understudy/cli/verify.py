@@ -132,12 +132,13 @@ def verify(**options: Any) -> None:
 
         click.echo(schema_text(target_schema()), nl=False)
         return
-    # What a run imports and exchanges lives as long as it does: each collection would walk all of it.
+    # What a run exchanges lives as long as it does: each collection would walk all of it.
     gc.set_threshold(COLLECTED_AFTER)
     _keep_tables()
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import planning, verifying
 
+    gc.freeze()  # modules live as long as the process: full collections of them take a tenth of a run
     if options["is_template"]:
         from understudy.cli.init_target import template
 

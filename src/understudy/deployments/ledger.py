@@ -136,7 +136,7 @@ class Ledger:
 
     def _read_on(self) -> None:
         """Reads the lines that this run or another one has appended."""
-        if self._path is None:
+        if self._path is None or self._is_read(self._path):
             return
         with self._path.open("rb") as file:
             inode = os.fstat(file.fileno()).st_ino
@@ -151,6 +151,11 @@ class Ledger:
                 entry = orjson.loads(line)
                 at = datetime.fromisoformat(entry["at"])
                 self._sent.setdefault(entry["bucket"], deque()).append(at)
+
+    def _is_read(self, path: Path) -> bool:
+        """Tells whether there is nothing new, for a tenth of what opening the file costs."""
+        status = path.stat()
+        return (status.st_ino, status.st_size) == (self._inode, self._read)
 
     def _rewrite(self, path: Path) -> None:
         """Replaces the file by one without the entries that were dropped."""

@@ -147,7 +147,7 @@ class Evaluator:
     @property
     def settled(self) -> int:
         """The number of rules that have a result."""
-        return sum(rule in self.records for rule in self.rules)
+        return len(self.records.keys() & self.rules.keys())
 
     @property
     def findings(self) -> list[Finding]:
