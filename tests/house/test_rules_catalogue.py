@@ -98,6 +98,8 @@ ERRORS = {
     "picture-shape-error": "400 uncropped_image",
     "picture-type-error": "400 unsupported_image",
     "private-profile-error": "403 private_profile",
+    "token-info-error": "400 invalid_request",
+    "two-step-error": "400 needs_2fa",
     "unknown-address-error": "403 unknown_email",
     "unknown-avatar-error": "404 avatar_not_found",
     "unknown-profile-error": "404 profile_not_found",

@@ -10,7 +10,7 @@ from understudy.mock.engine import admin_guard
 from understudy.mock.engine.api import Api
 from understudy.mock.engine.call import HandlerResponse
 from understudy.mock.engine.handlers import Handlers
-from understudy.mock.policies import POLICIES, opening
+from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
 from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid
@@ -98,6 +98,7 @@ def authorization_api(document: Document, auto_approve: str | None = None) -> Ap
         handlers=authorization_operations.HANDLERS,
         error_response=authorization_error,
         pages=authorization_operations.pages(auto_approve),
+        policies=OAUTH_POLICIES,
     )
 
 

@@ -5,6 +5,12 @@ from copy import copy
 from typing import Final
 
 from understudy.errors import ContentTooLarge, Problem, Unauthorized
+from understudy.mock.authserver.oauth_errors import (
+    INVALID_REQUEST,
+    NEEDS_2FA,
+    OAuthError,
+    TokenRefused,
+)
 from understudy.mock.engine.policies import Choices
 
 SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
@@ -27,7 +33,7 @@ TOO_LARGE: Final = "upload-size-error"
 
 
 def chosen_refusal(choices: Choices, problem: Problem) -> Problem:
-    """Returns a refusal with the status and the code that were chosen for it."""
+    """Returns a refusal of the resource API with the status and the code that were chosen for it."""
     chosen = choices.get(_switch_of(problem))
     if chosen is None:
         return problem
@@ -35,6 +41,20 @@ def chosen_refusal(choices: Choices, problem: Problem) -> Problem:
     refusal = copy(problem)
     refusal.status = int(status)  # type: ignore[misc]  # a class has one status, a choice its own
     refusal.code = code or None
+    return refusal
+
+
+def chosen_oauth_refusal(choices: Choices, problem: Problem) -> Problem:
+    """Returns a refusal of the authorization server with the status and the code that were chosen."""
+    if isinstance(problem, TokenRefused):
+        chosen = choices.get("token-info-error")
+    else:
+        chosen = choices.get("two-step-error") if problem.code == NEEDS_2FA else None
+    if chosen is None:
+        return problem
+    status, _, code = chosen.partition(" ")
+    refusal = OAuthError(code or INVALID_REQUEST, problem.message, headers=problem.headers)
+    refusal.status = int(status)  # type: ignore[misc]  # as above
     return refusal
 
 

@@ -28,7 +28,7 @@ from understudy.mock.engine.policies import (
     QueryReading,
     ScopePolicy,
 )
-from understudy.mock.error_choices import chosen_refusal
+from understudy.mock.error_choices import chosen_oauth_refusal, chosen_refusal
 from understudy.mock.service import avatars, own_profile
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
@@ -155,3 +155,6 @@ POLICIES: Final = Policies(
     quota_advice="start the mock with --choose rate-limits=warn",
 )
 """The switches of ``rules.yaml`` that the engine's mechanisms obey."""
+
+OAUTH_POLICIES: Final = Policies(refusal=chosen_oauth_refusal)
+"""The switches that the engine obeys at the authorization server."""

@@ -70,7 +70,7 @@ def test_the_answer_is_kept_out_of_caches(call, code):
 
 def test_a_code_used_twice_is_refused_and_its_token_revoked(call, world, code):
     token = issue_token(call(), body=exchange(code)).body["access_token"]
-    assert refused(call, exchange(code)).error == "invalid_grant"
+    assert refused(call, exchange(code)).code == "invalid_grant"
     assert world.get(TOKENS, token) is None
 
 
@@ -89,7 +89,7 @@ def test_only_the_newest_exchanges_are_remembered(call, world):
 
 def test_a_code_ends(call, time, code):
     time.advance(CODE_LIFETIME)
-    assert refused(call, exchange(code)).error == "invalid_grant"
+    assert refused(call, exchange(code)).code == "invalid_grant"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_code_ends(call, time, code):
     ],
 )
 def test_a_failed_attempt_is_refused_and_does_not_burn_the_code(call, code, changes, error):
-    assert refused(call, exchange(code, **changes)).error == error
+    assert refused(call, exchange(code, **changes)).code == error
     assert issue_token(call(), body=exchange(code)).status == 200
 
 
@@ -120,8 +120,8 @@ def test_a_failed_attempt_is_refused_and_does_not_burn_the_code(call, code, chan
 def test_pkce_is_honoured_when_it_was_asked_for(call, world, method):
     challenge = CHALLENGE if method == "S256" else VERIFIER
     code = approved(world, challenge, method)
-    assert refused(call, exchange(code)).error == "invalid_grant"
-    assert refused(call, exchange(code, code_verifier="x" * 43)).error == "invalid_grant"
+    assert refused(call, exchange(code)).code == "invalid_grant"
+    assert refused(call, exchange(code, code_verifier="x" * 43)).code == "invalid_grant"
     assert issue_token(call(), body=exchange(code, code_verifier=VERIFIER)).status == 200
 
 
@@ -141,7 +141,7 @@ def test_http_basic_alone_is_refused_with_the_cure(call, code):
 @pytest.mark.parametrize("name", ["client_secret", "code", "password"])
 def test_credentials_in_the_query_are_refused(call, code, name):
     error = refused(call, exchange(code), undeclared_query=(name,))
-    assert error.error == "invalid_request"
+    assert error.code == "invalid_request"
 
 
 def test_guessing_a_secret_is_slowed_until_a_minute_has_passed(call, time, code):
@@ -198,13 +198,13 @@ def test_the_owner_gets_a_token_for_a_password(call, world, username):
     ],
 )
 def test_anyone_but_the_owner_is_refused(call, changes, error):
-    assert refused(call, password_form(**changes)).error == error
+    assert refused(call, password_form(**changes)).code == error
 
 
 def test_a_two_step_owner_needs_an_application_password(call):
     ben = {"client_id": "other-app", "client_secret": "other-secret", "username": "ben"}
     account = password_form(**ben, password="ben-password")
-    assert refused(call, account).error == "needs_2fa"
+    assert refused(call, account).code == "needs_2fa"
     assert issue_token(call(), body={**account, "password": "abcd efgh"}).status == 200
 
 

@@ -255,8 +255,19 @@ def test_an_owner_with_two_steps_needs_an_application_password(browser):
     tova = {"client_id": "two-step", "client_secret": "two-step-secret", "username": "tova"}
     form = {**PASSWORD, **tova, "password": "tova-password"}
     refused(browser.post(TOKEN, data=form), "needs_2fa")
+    headers = {"X-Mock-Choose": "two-step-error=403 second_step"}
+    refused(browser.post(TOKEN, data=form, headers=headers), "second_step", 403)
     form["password"] = "hbtq rvxk 29fd zmwp"
     assert browser.post(TOKEN, data=form).status_code == 200
+
+
+def test_a_token_is_refused_by_its_validation_as_was_chosen(browser):
+    query = {"client_id": "two-step", "token": "unknown"}
+    path = TOKEN.replace("/token", "/token-info")
+    refused(browser.get(path, params=query), "invalid_request")
+    headers = {"X-Mock-Choose": "token-info-error=404 no_such_token"}
+    refused(browser.get(path, params=query, headers=headers), "no_such_token", 404)
+    refused(browser.get(path, headers=headers), "invalid_request")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_foreign_unknown_expired_and_revoked_tokens_are_not_told_apart(call, wor
     for token in (foreign, expired, revoked, "unknown"):
         with pytest.raises(OAuthError) as caught:
             validate_token(call(), client_id="server-app", token=token)
-        messages.add((caught.value.error, caught.value.message))
+        messages.add((caught.value.code, caught.value.message))
     assert len(messages) == 1
 
 

@@ -53,16 +53,21 @@ def refuse_missing(message: str, *, switch: str = "") -> NoReturn:
 
 def as_error(refused: Refused) -> ResponseReturnValue:
     """Answers by the Error schema (interface, Errors), in the status and code of the operator."""
-    chosen = service().options.choices.get(refused.switch, f"{refused.status:d} {refused.code}")
-    status, _, code = chosen.partition(" ")
+    status, code = _chosen(refused)
     body = {"error": refused.message, **({"code": code} if code else {})}
-    return body, int(status), refused.headers
+    return body, status, refused.headers
 
 
 def as_oauth_error(refused: Refused) -> ResponseReturnValue:
-    """Answers as RFC 6749, 5.2 has it."""
-    body = {"error": refused.code, "error_description": refused.message}
-    return body, refused.status, refused.headers
+    """Answers as RFC 6749, 5.2 has it, in the status and code of the operator."""
+    status, code = _chosen(refused)
+    return {"error": code, "error_description": refused.message}, status, refused.headers
+
+
+def _chosen(refused: Refused) -> tuple[int, str]:
+    chosen = service().options.choices.get(refused.switch, f"{refused.status:d} {refused.code}")
+    status, _, code = chosen.partition(" ")
+    return int(status), code
 
 
 def framework_error(error: HTTPException) -> Response:

@@ -42,7 +42,8 @@ def token_info() -> ResponseReturnValue:
         refuse("The query needs client_id and token.")
     found = service().grants.bearer(value, service().clock())
     if not isinstance(found, AccessToken) or found.client_id != client_id:
-        refuse("This token was not issued to the application.", "invalid_token")
+        message = "This token was not issued to the application."
+        refuse(message, "invalid_token", switch="token-info-error")
     return {
         "client_id": found.client_id,
         "user_id": found.user_id,
@@ -104,6 +105,8 @@ def _by_password(application: Application, form: dict[str, str]) -> dict[str, st
             refuse(f"The form lacks {name}.")
     account = service().grants.account(form["username"])
     if account is None or not _is_owner(account, application, form["password"]):
+        if account is not None and _lacks_second_step(account, application, form["password"]):
+            refuse("Send an application password.", "invalid_grant", switch="two-step-error")
         message = "The password grant is for the application's owner, with the right password."
         refuse(message, "invalid_grant")
     issued = service().grants.issue_token(application.client_id, account.user_id, tuple(Scope))
@@ -115,6 +118,14 @@ def _is_owner(account: Account, application: Application, password: str) -> bool
     """Tells whether it is; two-step authentication wants an application password."""
     wanted = account.application_password or account.password
     return application.owner == account.user_id and _equal(wanted, password)
+
+
+def _lacks_second_step(account: Account, application: Application, password: str) -> bool:
+    """Tells whether it is the owner, with the password that two-step authentication does not take."""
+    is_owner = application.owner == account.user_id
+    return (
+        is_owner and account.application_password is not None and _equal(account.password, password)
+    )
 
 
 def _is_proved(code: Code, verifier: str | None) -> bool:

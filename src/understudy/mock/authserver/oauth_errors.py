@@ -40,7 +40,13 @@ class OAuthError(Problem):
 
     def __init__(self, error: str, description: str, *, headers: Headers = ()) -> None:
         super().__init__(description, code=error, headers=headers)
-        self.error = error
+
+
+class TokenRefused(OAuthError):
+    """A token that its validation does not describe; the error does not tell why."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(INVALID_REQUEST, description)
 
 
 class InvalidClient(OAuthError):
@@ -94,7 +100,7 @@ def error_response(problem: Problem) -> HandlerResponse:
     ``invalid_request``, with the status that the RFC gives it.
     """
     if isinstance(problem, OAuthError):
-        error, status = problem.error, problem.status
+        error, status = problem.code or INVALID_REQUEST, problem.status
     elif problem.status in {401, 403, 404, 405, 429, 500, 507}:
         other = "server_error" if problem.status >= _SERVER_ERRORS else INVALID_REQUEST
         error, status = problem.code or other, problem.status

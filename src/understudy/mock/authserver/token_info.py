@@ -1,7 +1,7 @@
 """Validates tokens for their clients (interface, Token validation)."""
 
 from understudy.interface.rules import upholds
-from understudy.mock.authserver.oauth_errors import INVALID_REQUEST, NO_STORE, OAuthError
+from understudy.mock.authserver.oauth_errors import NO_STORE, TokenRefused
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import TOKENS, is_valid
@@ -12,7 +12,7 @@ def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse
     """Describes a token to the client it was issued to (``GET /oauth2/token-info``).
 
     Raises:
-        OAuthError: The token is unknown, expired or another client's; the error does not tell which.
+        TokenRefused: The token is unknown, expired or another client's; the error does not tell which.
     """
     record = call.world.get(TOKENS, token)
     now = call.world.clock.now()
@@ -20,7 +20,7 @@ def validate_token(call: Call, *, client_id: str, token: str) -> HandlerResponse
         description = (
             "The token is not valid for this client_id; send the person to authorize again."
         )
-        raise OAuthError(INVALID_REQUEST, description)
+        raise TokenRefused(description)
     return HandlerResponse(
         {
             "client_id": client_id,

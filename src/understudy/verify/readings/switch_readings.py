@@ -39,6 +39,7 @@ from understudy.verify.rate_limit_history import (
     nothing_was_left,
 )
 from understudy.verify.readings.error_readings import ERROR_READINGS
+from understudy.verify.readings.oauth_error_readings import OAUTH_ERROR_READINGS
 from understudy.verify.readings.precedence import PRECEDENCE_READINGS
 from understudy.verify.readings.query_readings import QUERY_READINGS
 from understudy.verify.readings.scope_readings import SCOPE_READINGS
@@ -188,6 +189,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
     *PRECEDENCE_READINGS,
     *QUERY_READINGS,
     *SCOPE_READINGS,
+    *OAUTH_ERROR_READINGS,
     *ERROR_READINGS,
 )
 """The exchanges that show an option of each switch of ``rules.yaml``."""

@@ -77,20 +77,21 @@ def has_no_array(exchange: Exchange, _history: History) -> bool:
     return not any(name.startswith("scope[") for name in exchange.request.form)
 
 
-_WHOLE = (names_person, client_is_proven, is_clean)
+WHOLE = (names_person, client_is_proven, is_clean)
+"""Conditions of a password grant with which nothing but the person can be wrong."""
 
 
 @check(
     "password-grant-owner-only",
     on=[TOKEN],
-    when=[*_WHOLE, owner_is_known, is_owner, requests_known_scopes],
+    when=[*WHOLE, owner_is_known, is_owner, requests_known_scopes],
 )
 def owner_gets_token(exchange: Exchange, _history: History) -> CheckResult:
     """The application's owner gets a token."""
     return expect_token(exchange, "a token for the owner")
 
 
-@check("password-grant-owner-only", on=[TOKEN], when=[*_WHOLE, owner_is_known, is_not_owner])
+@check("password-grant-owner-only", on=[TOKEN], when=[*WHOLE, owner_is_known, is_not_owner])
 def others_get_no_token(exchange: Exchange, _history: History) -> CheckResult:
     """Nobody but the application's owner gets a token."""
     return expect_no_token(exchange, "no token for anybody but the owner")
@@ -99,7 +100,7 @@ def others_get_no_token(exchange: Exchange, _history: History) -> CheckResult:
 @check(
     "password-grant-two-step",
     on=[TOKEN],
-    when=[*_WHOLE, owner_uses_two_steps, has_application_password],
+    when=[*WHOLE, owner_uses_two_steps, has_application_password],
 )
 def application_password_gives_token(exchange: Exchange, _history: History) -> CheckResult:
     """An owner with two-step authentication uses an application password."""
@@ -107,21 +108,21 @@ def application_password_gives_token(exchange: Exchange, _history: History) -> C
 
 
 @check(
-    "password-grant-two-step", on=[TOKEN], when=[*_WHOLE, owner_uses_two_steps, has_other_password]
+    "password-grant-two-step", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, has_other_password]
 )
 def account_password_gives_no_token(exchange: Exchange, _history: History) -> CheckResult:
     """An owner with two-step authentication gets no token for the account password."""
     return expect_no_token(exchange, "no token for the account password")
 
 
-@check("password-grant-two-step-error", on=[TOKEN], when=[*_WHOLE, owner_uses_two_steps, is_owner])
+@check("password-grant-two-step-error", on=[TOKEN], when=[*WHOLE, owner_uses_two_steps, is_owner])
 def account_password_has_its_own_error(exchange: Exchange, _history: History) -> CheckResult:
     """The error for the right account password says that a second step is needed."""
     is_right = exchange.status == REFUSED and exchange.json_object.get("error") == "needs_2fa"
     return expect(is_right, "400 needs_2fa", shown(exchange))
 
 
-@check("password-grant-scopes", on=[TOKEN], when=[*_WHOLE, gives_a_token, has_no_array])
+@check("password-grant-scopes", on=[TOKEN], when=[*WHOLE, gives_a_token, has_no_array])
 def token_has_requested_scopes(exchange: Exchange, _history: History) -> CheckResult:
     """A token has the requested scopes, and all where none was requested."""
     wanted = set(exchange.request.form.get("scope", "").split()) or set(SCOPES)
