@@ -73,9 +73,9 @@ class Groups:
         group: list[GroupedRequest] = []
         try:
             while waiting:
-                group = [waiting.popleft() for _ in range(min(len(waiting), _MOST_AT_ONCE))]
+                group = [waiting.popleft()]
                 try:
-                    await self._commit(group)
+                    await self._commit(group, waiting)
                 except Problem as problem:
                     for request in group:
                         request.end(problem)
@@ -84,8 +84,14 @@ class Groups:
             for request in (*group, *waiting):  # of a loop that ends
                 request.response.cancel()
 
-    async def _commit(self, group: Sequence["GroupedRequest"]) -> None:
+    async def _commit(
+        self, group: list["GroupedRequest"], waiting: deque["GroupedRequest"]
+    ) -> None:
         """Makes attempts at a group until one is committed.
+
+        Args:
+            group: The first request; those that wait when its world can be worked on are added.
+            waiting: The requests that come after it.
 
         Raises:
             Problem: None can be.
@@ -96,6 +102,8 @@ class Groups:
             try:
                 names = await self._store.prepare(group[0].head.selection)
                 transaction = await self._store.begin(names)
+                while waiting and len(group) < _MOST_AT_ONCE:
+                    group.append(waiting.popleft())
                 await self._attempt(group, transaction)
             except Superseded as reason:
                 if reason.problem is not None:

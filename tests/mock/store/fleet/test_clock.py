@@ -10,6 +10,7 @@ from tests.mock.admin.conftest import SITE, Driver
 
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import machine_time
+from understudy.mock.store.fleet.shared_store import SharedWorldStore
 from understudy.mock.store.fleet.store_clock import StoreClock
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -29,9 +30,9 @@ def test_a_window_is_one_though_the_machine_of_a_replica_is_hours_ahead(
 ) -> None:
     for mock, ahead in zip(mocks, (timedelta(0), timedelta(hours=5)), strict=True):
         store = mock._store
-        assert store is not None
+        assert isinstance(store, SharedWorldStore)
         clock = StoreClock(lambda ahead=ahead: machine_time() + ahead)  # type: ignore[misc]  # as a default
-        monkeypatch.setattr(store, "clock", clock)
+        monkeypatch.setattr(store.link, "clock", clock)
         mock.world.clock = clock.of(None)
         asyncio.run(looked_up(mock))  # measures the difference
     first, second = (asyncio.run(looked_up(mock)) for mock in mocks)

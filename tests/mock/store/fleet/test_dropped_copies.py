@@ -11,7 +11,8 @@ from tests.mock.admin.conftest import SITE, Driver
 from understudy.limits import WORLD_COPIES
 from understudy.mock.app import Mock
 from understudy.mock.store.fleet import copies
-from understudy.mock.store.fleet.copies import Copies, WorldState
+from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.world_state import WorldState
 
 Replicas = tuple[Driver, Driver]
 MOST = 3

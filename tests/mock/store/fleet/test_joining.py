@@ -163,7 +163,7 @@ def test_a_full_store_is_said_at_the_start(server: StoreServer) -> None:
 
 
 def test_a_store_that_does_not_show_its_policy_is_taken(evicting: StoreServer) -> None:
-    evicting.send("ACL", "SETUSER", "few", "on", ">a-password", "~*", "+@all", "-info")
+    evicting.send("ACL", "SETUSER", "few", "on", ">a-password", "~*", "&*", "+@all", "-info")
     status = served(Settings(state=evicting.url(login="few:a-password@")))
     evicting.send("ACL", "DELUSER", "few")
     assert status == 200

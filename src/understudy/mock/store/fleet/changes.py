@@ -16,10 +16,10 @@ from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.rewinding import collected
 from understudy.mock.engine.snapshots import Snapshot
 from understudy.mock.engine.worlds import World
-from understudy.mock.store.fleet.copies import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.mock.store.fleet.history_rows import history_row
 from understudy.mock.store.fleet.journal_rows import journal_row
 from understudy.mock.store.fleet.worked_requests import WorkedRequest, settle_requests
+from understudy.mock.store.fleet.world_state import UNKNOWN_ENTRY, LoggedChange, WorldCopy
 from understudy.mock.store.state_rows import WINDOWS, Rows
 
 _MOST_LOGGED = 16 * 1024

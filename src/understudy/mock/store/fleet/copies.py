@@ -1,13 +1,11 @@
 """Keeps the copy of a world that a replica works with, and brings it up to date."""
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from understudy.limits import WORLD_COPIES
 from understudy.mock.engine.identifiers import Identifiers
@@ -20,79 +18,21 @@ from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.flat_replies import exercised_counts, pairs
 from understudy.mock.store.fleet.history_rows import history_entry
 from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled
+from understudy.mock.store.fleet.world_state import (
+    NO_ENTRY,
+    TAG_BYTES,
+    UNKNOWN_ENTRY,
+    LoggedChange,
+    WorldCopy,
+    WorldState,
+)
 from understudy.mock.store.state_rows import WINDOWS, Blobs, Rows, WorldSettings
-
-TAG_BYTES = 16
-"""Bytes of a tag: who committed, and which of its commits."""
 
 _ORDER_DIGITS = 12
 _NUMBER_DIGITS = 16
 
-NO_ENTRY = b"none"
-"""Stands for the last entry of an empty journal."""
-
-UNKNOWN_ENTRY = b"unknown"
-"""Stands for the last entry of a journal that has to be loaded again."""
-
 _DROPPED_AT_ONCE = 2
 """Copies that are dropped after a request: more than the one that it may have loaded."""
-
-
-class LoggedChange(Struct, array_like=True):
-    """The changes of one commit in a world, as other replicas repeat them.
-
-    Attributes:
-        rows: Collection, key and record; None for one that was removed.
-        settings: The settings after it; empty where they are as before.
-        at: The world's time of the request.
-        method: Of the request.
-        path: Of the request.
-        is_journalled: Whether the request is in the journal.
-    """
-
-    rows: list[tuple[str, str, bytes | None]]
-    settings: bytes
-    at: datetime
-    method: str
-    path: str
-    is_journalled: bool
-
-
-class WorldState(NamedTuple):
-    """The reply of the store on a world that is not as the replica believes (``lua/shared.lua``)."""
-
-    name: bytes
-    kind: bytes
-    id: bytes = b""
-    tag: bytes = b""
-    content: Sequence[bytes] = ()
-    whole: Sequence[Any] | None = None
-    windows: Sequence[bytes] | None = None
-    counted: int = -1
-    journal: Sequence[Any] | None = None
-
-
-@dataclass(slots=True)
-class WorldCopy:
-    """The knowledge that a replica has of a world beside its state.
-
-    Attributes:
-        id: Tells it from others that had its name; empty until it is loaded.
-        tag: Names the commit that it is up to date with.
-        windows: The rate-limit windows as the store has them.
-        counted: How often the store has counted requests; -1 where windows are missing here.
-        journal: The tag of the last entry of the journal.
-        idle: How long it lives without a request.
-        changed: How many changes there were when it was loaded, which its history lacks; 0: none.
-    """
-
-    id: bytes = b""
-    tag: bytes = b""
-    windows: dict[str, bytes] = field(default_factory=dict)
-    counted: int = -1
-    journal: bytes = NO_ENTRY
-    idle: timedelta | None = None
-    changed: int = 0
 
 
 class Copies:
@@ -173,9 +113,22 @@ class Copies:
         if state.journal is not None:
             self._take_journal(world, copy, state.journal)
 
-    def take_windows(self, name: str, others: Sequence[bytes]) -> None:
-        """Takes windows that another replica has counted in."""
-        copy, world = self.of(name), self._copied(name)
+    def take_different(self, states: Sequence[Any], windows: Sequence[Any]) -> None:
+        """Takes what the store says is different.
+
+        Args:
+            states: Those of worlds that have changed.
+            windows: Names of worlds, each with the windows there that others have counted in.
+        """
+        for state in states:
+            self.take(state)
+        for name, others in windows:
+            world = self._worlds.copied(name.decode())
+            if world is not None:
+                self._take_windows(world, others)
+
+    def _take_windows(self, world: World, others: Sequence[bytes]) -> None:
+        copy = self.of(world.name)
         for who, window in pairs(others):
             self.keep_window(copy, who.decode(), window)
             self.put_back_window(world, copy, who.decode())

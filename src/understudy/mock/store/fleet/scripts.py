@@ -30,6 +30,9 @@ JOIN = _script("join")
 COMMIT = _script("commit")
 """Commits a transaction, or says what is not as the replica believes."""
 
+PASS_TURN = _script("turn")
+"""Passes on the turn at a world that several replicas change at once."""
+
 HISTORY = _script("history")
 """Says how to undo the last changes of a world."""
 

@@ -25,17 +25,19 @@ from understudy.mock.engine.transactions import Superseded
 from understudy.mock.engine.world_names import DEFAULT, WorldSelection
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import Connection, send_once
+from understudy.mock.store.fleet.connection import Connection, send_once, subscription
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
 from understudy.mock.store.fleet.journal_rows import endpoint_name
+from understudy.mock.store.fleet.link import StoreLink
 from understudy.mock.store.fleet.locks import Locks
 from understudy.mock.store.fleet.membership import SCHEMA, reason_against_joining
 from understudy.mock.store.fleet.packing import packed
 from understudy.mock.store.fleet.refusals import StoreRefusal, as_problem, described
 from understudy.mock.store.fleet.scripts import COMMIT, HISTORY, JOIN
-from understudy.mock.store.fleet.store_clock import StoreClock
-from understudy.mock.store.fleet.transaction import HISTORIES, LIST, LISTING, ReplicaTransaction
+from understudy.mock.store.fleet.steering_paths import HISTORIES, LISTING
+from understudy.mock.store.fleet.transaction import LIST, ReplicaTransaction
+from understudy.mock.store.fleet.turns import CHANNEL
 from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
@@ -44,9 +46,6 @@ _log = logging.getLogger(__name__)
 _REPLICA_BYTES = 8
 
 SNAPSHOTS: Final = "understudy:snapshots"
-
-_OPENING = "/"
-"""Stands for the opening of a connection among the locks; no world has this name."""
 
 
 class SharedWorldStore:
@@ -65,7 +64,8 @@ class SharedWorldStore:
         copies: The copies of the worlds.
         capacity: Entries that a journal keeps.
         listed: The list of worlds and snapshots, as far as it is known here.
-        clock: Tells the store's time.
+        link: The connection to the store, and its clock.
+        turns: The turns at worlds that several replicas change at once.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class SharedWorldStore:
         self._endpoints: dict[str, Endpoint] = {}
         self.copies = Copies(worlds, self.rows, self._endpoints.get)
         self.listed = WorldList(worlds, self.copies, self._snapshot)
-        self.clock = StoreClock()
         self._fleet = b""
-        self._replica = urandom(_REPLICA_BYTES)
-        self._commits = count()
         self._used: Counter[str] = Counter()
+        self._replica = urandom(_REPLICA_BYTES)
+        self.link = StoreLink(address, self._replica.hex(), self._used.__contains__)
+        self.turns = self.link.turns
+        self._commits = count()
         self._locks = Locks()
-        self._connection: Connection | None = None
         self._failures = Episode()
         self._beginning = worlds.default.snapshot()
 
@@ -105,7 +105,10 @@ class SharedWorldStore:
         """
         try:
             reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
-            self.clock.measure(self.clock.begin(), send_once(self._address, ("TIME",)))
+            clock = self.link.clock
+            clock.measure(clock.begin(), send_once(self._address, ("TIME",)))
+            for command in subscription(CHANNEL):  # so that a missing right is said at the start
+                send_once(self._address, command)
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error
@@ -114,7 +117,7 @@ class SharedWorldStore:
             msg = f"--state: {reason}"
             raise StartupError(msg)
         worlds = self._worlds
-        worlds.default.clock = self.clock.of(worlds.default.clock.setting)
+        worlds.default.clock = clock.of(worlds.default.clock.setting)
         worlds.store = worlds.default.store = worlds.uses = ChangeGatherer(self.rows, self.refresh)
 
     def _join_message(self) -> bytes:
@@ -151,9 +154,7 @@ class SharedWorldStore:
 
     async def close(self) -> None:
         """Closes the connection to the store; the next request opens another one."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self.link.close()
 
     def next_tag(self) -> bytes:
         """Returns a name for a commit that no other one has, of this replica or another."""
@@ -175,7 +176,7 @@ class SharedWorldStore:
         """Loads how to undo the changes that were made before the world was loaded."""
         message = packed({"name": name, "id": self.copies.of(name).id})
         try:
-            reply = await (await self._connected()).run(HISTORY, message)
+            reply = await (await self.link.connected()).run(HISTORY, message)
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
         if reply[0] == b"history" and self.copies.of(name).changed:
@@ -214,9 +215,24 @@ class SharedWorldStore:
         except asyncio.CancelledError:
             self.ended(names)
             raise
+        if len(names) == 1:
+            await self._take_turn(next(iter(names)), locks)
         transaction = ReplicaTransaction(self, self._worlds, names, locks)
         CURRENT.set(transaction)
         return transaction
+
+    async def _take_turn(self, name: str, locks: Iterable[asyncio.Lock]) -> None:
+        """Waits for the turn at a world that several replicas change, and takes what changed."""
+        try:
+            news = await self.turns.wait(name, self.copies.of(name).tag)
+        except asyncio.CancelledError:
+            for lock in locks:
+                lock.release()
+            self.ended((name,))
+            raise
+        if news is not None:
+            _, states, windows, _ = news
+            self.copies.take_different(states, windows)
 
     async def refresh(self, world: World) -> None:
         """Brings the copy of a world up to date, with its journal, and the list of worlds.
@@ -237,8 +253,10 @@ class SharedWorldStore:
         """
         fleet = self._fleet
         try:
-            connection = await self._connected()
-            reply = await connection.run(COMMIT, packed({"fleet": fleet, **message}))
+            connection = await self.link.connected()
+            reply = await connection.run(
+                COMMIT, packed({"fleet": fleet, "replica": self.turns.replica, **message})
+            )
         except (OSError, StoreRefusal) as error:
             problem = as_problem(self._address, error)
             if self._failures.begins():
@@ -257,20 +275,10 @@ class SharedWorldStore:
             StoreUnavailable: The store does not respond.
         """
         try:
-            row = await (await self._connected()).call("HGET", SNAPSHOTS, name)
+            row = await (await self.link.connected()).call("HGET", SNAPSHOTS, name)
         except (OSError, StoreRefusal) as error:
             raise as_problem(self._address, error) from error
         return None if row is None else self.rows.decoded_snapshot(row)
-
-    async def _connected(self) -> Connection:
-        """Returns the connection, once it is known how far the machine's clock is from the store's."""
-        if self._connection is not None and self._connection.is_usable and not self.clock.is_due:
-            return self._connection
-        async with self._locks.of(_OPENING):
-            if self._connection is None or not self._connection.is_usable:
-                self._connection = await Connection.open(self._address)
-            self.clock.measure(self.clock.begin(), await self._connection.call("TIME"))
-        return self._connection
 
     async def _rejoin(self, connection: Connection) -> None:
         """Joins the fleet of a store that was emptied.

@@ -18,17 +18,12 @@ from understudy.mock.engine.transactions import Superseded
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.changes import WorldChanges
 from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.turns import Turns
 from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.state_rows import Rows
 
 LIST: Final = ""
 """Stands for the list of worlds and snapshots among the names that a transaction holds."""
-
-LISTING: Final = (f"{BASE_PATH}/worlds", f"{BASE_PATH}/snapshots", f"{BASE_PATH}/exercised")
-"""Beginnings of the paths whose handlers use the list of worlds or of snapshots."""
-
-HISTORIES: Final = f"{BASE_PATH}/changes"
-"""Beginning of the paths whose handlers use the whole history of a world."""
 
 _MOST_CHANGES = 256
 """Changes of a world that are logged for replicas which are not up to date."""
@@ -41,6 +36,7 @@ class Store(Protocol):
     copies: Copies
     capacity: int
     listed: WorldList
+    turns: Turns
 
     def next_tag(self) -> bytes:
         """Returns a name for a commit that no other one has."""
@@ -169,6 +165,7 @@ class ReplicaTransaction:
             Superseded: All of it was taken back, as a world was not what it was taken for.
         """
         tag = self._store.next_tag()
+        shared = self._shared
         rows, capacity = self._store.rows, self._store.capacity
         try:
             message = {
@@ -184,15 +181,23 @@ class ReplicaTransaction:
                 "list": self._list_tag,
                 "new_list": tag if self._changes_list else b"",
                 "snapshots": list(self.snapshots.items()),
+                "turn": "" if shared is None else shared.world.name,
             }
             reply = await self._store.run(message)
         except Problem as problem:
             raise Superseded(problem=problem) from None
+        if reply[0] == b"waiting":
+            assert shared is not None
+            self._take_back()
+            self._store.turns.expect(shared.world.name, shared.copy.tag)
+            raise Superseded
         if reply[0] == b"stale":
             self._take_back()
             await self._take(reply)
             raise Superseded
         self._accept(reply[1], tag)
+        if shared is not None and reply[2]:
+            self._store.turns.expect(shared.world.name, shared.copy.tag)
         self._finish()
         if self._store.copies.excess:
             self._store.drop_copies()
@@ -212,7 +217,7 @@ class ReplicaTransaction:
                 known.append({**about, "is_new": False, "total": 0, "forgotten": 0})
             else:
                 known.append(self.changes(world).known(is_steering=is_steering))
-        message = {"known": known, "changes": [], "snapshots": [], "new_list": b""}
+        message = {"known": known, "changes": [], "snapshots": [], "new_list": b"", "turn": ""}
         message["list"] = self._list_tag
         reply = await self._store.run(message)
         self._changes.clear()  # there is nothing to take back
@@ -225,6 +230,13 @@ class ReplicaTransaction:
             self._take_back()
             self._finish()
         self._store.ended(self.names)
+
+    @property
+    def _shared(self) -> WorldChanges | None:
+        """The only world of the transaction, where replicas may take turns at it."""
+        changes, *others = self._changes.values()
+        is_alone = not others and self.names == {changes.world.name}
+        return changes if is_alone and changes.is_written and not self._is_steering else None
 
     @property
     def _list_tag(self) -> bytes:
@@ -273,11 +285,7 @@ class ReplicaTransaction:
     async def _take(self, reply: Sequence[Any]) -> None:
         """Takes what the store says is different."""
         _, states, windows, listed = reply
-        for state in states:
-            self._store.copies.take(state)
-        for name, others in windows:
-            if self._worlds.copied(name.decode()) is not None:
-                self._store.copies.take_windows(name.decode(), others)
+        self._store.copies.take_different(states, windows)
         if listed:
             await self._store.listed.take(*listed)
 

@@ -1,6 +1,20 @@
 if call('HGET', FLEET, 'id') ~= request.fleet then return {'lost'} end
 
--- First everything is compared, and nothing written.
+-- First everything is compared, and nothing written. Only the turn at a world may be taken.
+local turn, waiting, holder
+if request.turn ~= '' then
+  turn, waiting = turn_keys(request.turn)
+  holder = call('GET', turn)
+end
+local function windows_used()
+  local names = {}
+  for _, window in ipairs(request.changes[1].windows) do table.insert(names, window[1]) end
+  return names
+end
+if holder and holder ~= request.replica then
+  wait_for_turn(request.known[1], windows_used())
+  return {'waiting'}
+end
 local stale, windows = {}, {}
 for _, known in ipairs(request.known) do
   local id, tag, counted, last =
@@ -32,7 +46,12 @@ if request.list ~= '' and (call('GET', LIST) or '') ~= request.list then
   list = {call('GET', LIST), call('ZRANGE', WORLDS, 0, -1, 'WITHSCORES'),
     call('HGETALL', SNAPSHOT_NUMBERS), call('HGETALL', EXERCISED)}
 end
-if #stale > 0 or #windows > 0 or list then return {'stale', stale, windows, list} end
+if #stale > 0 or #windows > 0 or list then
+  if turn and (not stale[1] or stale[1][2] ~= 'absent') then
+    call('SET', turn, request.replica, 'PX', TURN_LASTS)
+  end
+  return {'stale', stale, windows, list}
+end
 
 local function replace_journal(k, change)
   call('DEL', k.journal)
@@ -159,4 +178,14 @@ for _, snapshot in ipairs(request.snapshots) do
   end
 end
 if request.new_list ~= '' then call('SET', LIST, request.new_list) end
-return {'done', replies}
+local is_waiting = 0
+if holder then
+  if call('EXISTS', waiting) == 1 then
+    local known = request.known[1]
+    if request.changes[1].tag ~= '' then known.tag = request.changes[1].tag end
+    wait_for_turn(known, windows_used())
+    is_waiting = 1
+  end
+  pass_turn(request.turn)
+end
+return {'done', replies, is_waiting}

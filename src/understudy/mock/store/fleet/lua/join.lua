@@ -32,4 +32,5 @@ if call('EXISTS', keys('default').about) == 0 then
   call('RPUSH', k.changes, default.tag)
   call('SET', LIST, default.tag)
 end
+call('PUBLISH', CHANNEL, '') -- so that a missing right is said at the start
 return {'joined', known[1], tonumber(known[4])}

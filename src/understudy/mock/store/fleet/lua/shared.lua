@@ -10,6 +10,7 @@ local NUMBERS = 'understudy:numbers'
 local SNAPSHOTS = 'understudy:snapshots'
 local SNAPSHOT_NUMBERS = 'understudy:snapshot-numbers'
 local EXERCISED = 'understudy:exercised'
+local CHANNEL = 'understudy:replica:'
 local TAG = 16 -- bytes of a tag: who committed, and which of its commits
 
 local function keys(name)
@@ -73,12 +74,21 @@ local function state(known)
   return {known.name, 'whole', id, tag, records, whole, windows, tonumber(counted), journal}
 end
 
+-- The turns at a world that several replicas change at once: whose turn it is, and who waits for one.
+-- They are advice, and end by themselves: what decides about a commit is the comparison of tags.
+local TURN_LASTS, WAITING_LASTS = 50, 1000 -- milliseconds
+
+local function turn_keys(name)
+  return 'understudy:turn:' .. name, 'understudy:turns:' .. name
+end
+
 -- Deletes a world; what was exercised there still counts.
 local function remove(name)
   local k = keys(name)
   local exercised = call('HGETALL', k.exercised)
   for place = 1, #exercised, 2 do call('HINCRBY', EXERCISED, exercised[place], exercised[place + 1]) end
   for _, key in pairs(k) do call('DEL', key) end
+  call('DEL', turn_keys(name))
   call('ZREM', WORLDS, name)
 end
 
@@ -92,4 +102,48 @@ local function create(name, made)
     'history_bytes', 0)
   call('ZADD', WORLDS, number, name)
   return number
+end
+
+-- Writes a value as the store replies, for a message that a replica reads like a reply.
+local function written(value)
+  local kind = type(value)
+  if kind == 'string' then return '$' .. #value .. '\r\n' .. value .. '\r\n' end
+  if kind == 'number' then return string.format(':%d\r\n', value) end
+  if kind ~= 'table' then return '$-1\r\n' end
+  local parts = {'*' .. #value .. '\r\n'}
+  for _, item in ipairs(value) do table.insert(parts, written(item)) end
+  return table.concat(parts)
+end
+
+-- Lets a replica wait for its turn.
+--   known: what it knows of the world
+--   windows: the principals whose windows it uses
+local function wait_for_turn(known, windows)
+  local _, waiting = turn_keys(known.name)
+  call('RPUSH', waiting, cmsgpack.pack({request.replica, known, windows}))
+  call('PEXPIRE', waiting, WAITING_LASTS)
+end
+
+-- Gives the turn to the replica that has waited longest, and tells it what it does not know.
+local function pass_turn(name)
+  local turn, waiting = turn_keys(name)
+  while true do
+    local first = call('LPOP', waiting)
+    if not first then
+      call('DEL', turn)
+      return
+    end
+    local replica, known, windows = unpack(cmsgpack.unpack(first))
+    local k = keys(name)
+    local id, tag = unpack(call('HMGET', k.about, 'id', 'tag'))
+    local states, others = {}, {}
+    if id ~= known.id or tag ~= known.tag then table.insert(states, state(known)) end
+    for _, who in ipairs(windows) do
+      table.insert(others, who)
+      table.insert(others, call('HGET', k.windows, who) or '')
+    end
+    call('SET', turn, replica, 'PX', TURN_LASTS)
+    local news = {name, known.tag, {'stale', states, {{name, others}}, false}}
+    if call('PUBLISH', CHANNEL .. replica, written(news)) > 0 then return end
+  end
 end
