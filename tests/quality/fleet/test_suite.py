@@ -10,8 +10,9 @@ import pytest
 from tests.house.documentation import ROOT
 from tests.mock.admin.conftest import Driver, Time
 from tests.quality.fleet.exceptions import exceptions
-from tests.quality.fleet.mutants import fleet, share
+from tests.quality.fleet.mutants import fleet
 from tests.quality.fleet.replicated import ReplicatedMock
+from tests.quality.mutants.comparing import drawn
 from tests.quality.mutants.edge import MUTANTS
 from tests.quality.mutants.verifying import ALONE, verified
 
@@ -66,7 +67,7 @@ def test_a_test_reads_and_changes_the_world_that_the_replicas_serve(driver: Driv
 
 
 def test_verify_finds_of_a_mutant_that_is_a_fleet_what_it_finds_of_one_mock() -> None:
-    (name,) = share(1, seed=1)
+    (name,) = drawn(1, seed=1)
     mutant = next(it for it in MUTANTS if it.name == name)
     runs = [verified(mutant, mutant.rules, served=served) for served in (ALONE, fleet())]
     (alone, replicas) = (

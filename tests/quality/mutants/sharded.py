@@ -4,13 +4,11 @@ Each mutant of a random share is judged by one run, and then by shards, one afte
 deployment, whose outcomes are merged. The rules that are broken have to be the same.
 """
 
-import argparse
-import random  # noqa: TID251 - chooses mutants
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tests.quality.mutants.comparing import main
 from tests.quality.mutants.edge import MUTANTS, Mutant
-from tests.quality.mutants.runner import side_by_side
 from tests.quality.mutants.verifying import ALONE, PATIENT, deployed, failed, verified
 
 from understudy.api import in_process
@@ -76,22 +74,5 @@ def compared(name: str) -> ShardComparison:
     return ShardComparison(name, frozenset(failed(whole)), frozenset(failed(union)), union.stopped)
 
 
-def main() -> int:
-    """Compares; returns 1 where shards find something else than one run."""
-    parser = argparse.ArgumentParser(prog="python -m tests.quality.mutants.sharded")
-    parser.add_argument("--count", type=int, default=60, metavar="N", help="mutants")
-    parser.add_argument("--seed", type=int, default=2, metavar="N", help="draws them")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
-    options = parser.parse_args()
-    names = [mutant.name for mutant in MUTANTS]
-    drawn = random.Random(options.seed).sample(names, min(options.count, len(names)))
-    different = 0
-    for comparison in side_by_side(compared, ["", *drawn], options.jobs):
-        print(comparison, flush=True)  # noqa: T201 - the output of a program
-        different += not comparison.is_same
-    print(f"\n{len(drawn) + 1} deployments, found otherwise by shards: {different}")  # noqa: T201 - as above
-    return 1 if different else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(compared, "tests.quality.mutants.sharded", seed=2))
