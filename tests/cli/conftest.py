@@ -74,8 +74,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
             directory = tmp_path / f"run-{time.monotonic_ns()}"
             directory.mkdir()
             running = Running(directory, *options, **environment)
-            stack.callback(running.process.wait, PATIENCE)
-            stack.callback(running.process.send_signal, signal.SIGINT)
+            stack.callback(running.stop)
             return running
 
         yield start

@@ -2,10 +2,11 @@
 
 Each mutant of a random share stands before one mock, and then before three replicas on a store behind
 a proxy that sends each request to another one. Verify has to find the same with the same requests; on
-the unbroken fleet it has to find nothing. ``--count 581 --log FILE`` judges all, from where FILE ends.
+the unbroken fleet it has to find nothing. ``--count 581 --log FILE`` judges all, from where FILE ends;
+``--own`` by the rules alone that each breaks, within minutes.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from tests.quality.fleet.replicated import replicated
@@ -53,20 +54,21 @@ def fleet() -> Served:
     return Served.of(replicated(Settings(), Addresses(SITE, AUTHORIZATION)))
 
 
-def compared(name: str) -> FleetComparison:
-    """Judges the mutant of this name within an hour's budget; the unbroken mock without a bound."""
+def compared(name: str, *, is_own: bool = False) -> FleetComparison:
+    """Judges the mutant of this name within an hour's budget; the unbroken mock without a bound.
+
+    Args:
+        name: The mutant's; empty for the unbroken mock.
+        is_own: Whether to judge a mutant by the rules alone that it breaks, and without a bound.
+    """
     mutant = next((it for it in MUTANTS if it.name == name), None)
-    found = []
-    for served in (ALONE, fleet()):
-        outcome = verified(
-            mutant,
-            is_hour=mutant is not None,
-            is_whole=mutant is None,
-            is_mock=mutant is None,
-            served=served,
-        )
-        found.append(frozenset(map(_shown, outcome.findings)))
-    return FleetComparison(name, *found)
+    judge = partial(verified, mutant, is_whole=mutant is None, is_mock=mutant is None)
+    if mutant is not None:
+        judge = partial(verified, mutant, mutant.rules) if is_own else partial(judge, is_hour=True)
+    alone, replicas = (
+        frozenset(map(_shown, judge(served=served).findings)) for served in (ALONE, fleet())
+    )
+    return FleetComparison(name, alone, replicas)
 
 
 def _shown(finding: Finding) -> tuple[str, int, str]:

@@ -93,6 +93,11 @@ def _environment() -> _Environment:
     return _Environment()
 
 
+def shared_database() -> StoreAddress:
+    """Returns an empty database of the server of this process; its user is ``LOGIN``."""
+    return _environment().database()
+
+
 class ReplicatedMock:
     """Replicas of one mock, in place of it.
 
@@ -121,7 +126,7 @@ class ReplicatedMock:
         addresses: Addresses = HERE,
     ) -> None:
         environment = _environment()
-        self._address = environment.database()
+        self._address = shared_database()
         login = f"valkey://{LOGIN}@127.0.0.1:{self._address.port}/{self._address.database}"
         shared = replace(settings, state=login)
         self._thread = environment.replicas

@@ -23,6 +23,13 @@ class Comparison(Protocol):
         """True if the two agree."""
 
 
+class Judge(Protocol):
+    """Judges the mutant of a name in both ways; the unbroken mock where it is empty."""
+
+    def __call__(self, name: str, *, is_own: bool = False) -> Comparison:
+        """Judges it by the rules that it breaks alone where ``is_own``, which takes a tenth of the time."""
+
+
 class Comparing(NamedTuple):
     """What comes of one mutant.
 
@@ -58,11 +65,11 @@ def compare(
     return [judged[name] for name in names]
 
 
-def main(judge: Callable[[str], Comparison], program: str, seed: int) -> int:
+def main(judge: Judge, program: str, seed: int) -> int:
     """Judges the unbroken mock and a random share; returns 1 where the two ways differ.
 
     Args:
-        judge: Judges the mutant of a name in both ways; the unbroken mock where it is empty.
+        judge: Judges in both ways.
         program: The name of the module that is run.
         seed: Draws the mutants, unless another one is named.
     """
@@ -71,9 +78,10 @@ def main(judge: Callable[[str], Comparison], program: str, seed: int) -> int:
     parser.add_argument("--seed", type=int, default=seed, metavar="N", help="draws them")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
     parser.add_argument("--log", type=Path, default=Path("/dev/null"), metavar="FILE")
+    parser.add_argument("--own", action="store_true", help="by the rules alone that each breaks")
     options = parser.parse_args()
     names = ["", *drawn(options.count, options.seed)]
-    trials = compare(judge, options.log, names, options.jobs)
+    trials = compare(partial(judge, is_own=options.own), options.log, names, options.jobs)
     different = [trial.text for trial in trials if not trial.is_same]
     print(f"\n{len(names)} deployments of {len(MUTANTS) + 1}, differently judged: {len(different)}")  # noqa: T201 - as above
     print(*different, sep="\n")  # noqa: T201 - as above

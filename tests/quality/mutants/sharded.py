@@ -67,10 +67,16 @@ def by_shards(mutant: Mutant | None, rules: Sequence[str] = ()) -> Outcome:
     return merged(outcomes)
 
 
-def compared(name: str) -> ShardComparison:
-    """Judges the mutant of this name by one run and by shards; the unbroken mock for none."""
+def compared(name: str, *, is_own: bool = False) -> ShardComparison:
+    """Judges the mutant of this name by one run and by shards.
+
+    Args:
+        name: The mutant's; empty for the unbroken mock.
+        is_own: Whether to judge a mutant by the rules alone that it breaks.
+    """
     mutant = next((it for it in MUTANTS if it.name == name), None)
-    whole, union = verified(mutant), by_shards(mutant)
+    rules = mutant.rules if mutant is not None and is_own else ()
+    whole, union = verified(mutant, rules), by_shards(mutant, rules)
     return ShardComparison(name, frozenset(failed(whole)), frozenset(failed(union)), union.stopped)
 
 
