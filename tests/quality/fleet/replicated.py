@@ -22,6 +22,8 @@ from tests.house.documentation import ROOT
 from tests.quality.fleet.round_robin import LoopThread, RoundRobin
 from tests.store_server import store_server
 
+from understudy.cli.mock_edge_cases import MockEdgeCases
+from understudy.mock.admin.edge_cases import EdgeCaseSource
 from understudy.mock.app import Mock
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.journaling import RequestListener
@@ -142,6 +144,16 @@ class ReplicatedMock:
     def __getattr__(self, name: str) -> Any:
         """Returns what is the same of every replica, such as its document."""
         return getattr(self._observer, name)
+
+    @property
+    def edge_cases(self) -> EdgeCaseSource | None:
+        """Makes the edge cases that a replica offers, and sends them to this replica."""
+        return self.replicas[0].edge_cases
+
+    @edge_cases.setter
+    def edge_cases(self, source: MockEdgeCases | None) -> None:
+        for mock in self.replicas:
+            mock.edge_cases = source and MockEdgeCases(mock, source._document)
 
     async def close(self) -> None:
         """Lets go of the connections to the store."""

@@ -4,14 +4,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import pytest
+from tests import patient
 from tests.house.documentation import ROOT
 from tests.mock.admin.conftest import Driver, Time
 from tests.quality.fleet.exceptions import exceptions
 from tests.quality.fleet.mutants import fleet
 from tests.quality.fleet.replicated import ReplicatedMock
+from tests.quality.fleet.running_fleet import RunningFleet
 from tests.quality.mutants.comparing import drawn
 from tests.quality.mutants.edge import MUTANTS
 from tests.quality.mutants.verifying import ALONE, verified
@@ -21,6 +24,8 @@ from understudy.mock.engine.clock import Clock
 from understudy.mock.settings import Settings
 
 OWN = "/v3/me/profile"
+EDGE_CASES = "tests/cli/test_mock_edge_cases.py::test_every_case_is_sent_and_judged"
+"""A replica that sends a case to itself must not wait for itself."""
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +84,8 @@ def test_verify_finds_of_a_mutant_that_is_a_fleet_what_it_finds_of_one_mock() ->
 
 def test_the_suite_runs_the_tests_of_the_mock_on_replicas() -> None:
     words = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "tests.quality.fleet.suite")
-    tests = "tests/mock/admin/test_people.py"
-    command = [sys.executable, "-m", "pytest", *words, tests]
+    tests = ("tests/mock/admin/test_people.py", f"{EDGE_CASES}[getProfile]")
+    command = [sys.executable, "-m", "pytest", *words, *tests]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
     assert re.search(r"^held on three replicas: [1-9]\d* tests$", done.stdout, re.MULTILINE)
@@ -90,3 +95,19 @@ def test_every_exception_is_a_test() -> None:
     parts = (test.partition("::") for test in exceptions())
     names = ((path, name.partition("[")[0]) for path, _, name in parts)
     assert [it for it in names if f"def {it[1]}(" not in (ROOT / it[0]).read_text()] == []
+
+
+def test_each_request_reaches_another_process(tmp_path: Path) -> None:
+    running = RunningFleet(tmp_path, "--log", "off")
+    try:
+        token = {"Authorization": "Bearer ada-full"}
+        edit = {"location": "Quay"}
+        url = f"{running.base_url}/me/profile"
+        assert patient.patch(url, json=edit, headers=token).is_success
+        read = [patient.get(url, headers=token).json()["location"] for _ in range(5)]
+    finally:
+        assert running.stop() == 0
+    reached = running.requests.read_text().split()
+    assert read == ["Quay"] * 5
+    assert len(set(reached[:3])) == 3
+    assert reached[3:] == reached[:3]

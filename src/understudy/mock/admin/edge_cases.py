@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from understudy.errors import BadRequest, NotFound, StartupError
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.handlers import Handlers
+from understudy.mock.engine.world_selection import Worlds
 
 
 class ExportedCases(NamedTuple):
@@ -58,11 +59,18 @@ class EdgeCasesAdmin:
     Args:
         source: Returns what makes them; None: nothing does.
         base_path: The base path of the resource API.
+        worlds: All the worlds of the mock.
     """
 
-    def __init__(self, source: Callable[[], EdgeCaseSource | None], base_path: str) -> None:
+    def __init__(
+        self,
+        source: Callable[[], EdgeCaseSource | None],
+        base_path: str,
+        worlds: Worlds,
+    ) -> None:
         self._source = source
         self._base_path = base_path
+        self._worlds = worlds
 
     @property
     def handlers(self) -> Handlers:
@@ -99,10 +107,12 @@ class EdgeCasesAdmin:
         source = self._expected()
         total = call.world.journal.total
         site_url = call.site_url + self._base_path
+        await self._worlds.let_go()
         try:
             sent = await source.send(body, site_url, call.authorization_url)
         except StartupError as error:
             raise BadRequest(str(error)) from error
+        await self._worlds.refresh(call.world)
         after = call.world.journal.total
         return HandlerResponse({**sent, "request": after if after > total else None})
 

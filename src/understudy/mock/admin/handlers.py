@@ -74,7 +74,7 @@ def handlers(
         **RulesAdmin(rules, served).handlers,
         **CapsulesAdmin(apis[0].document.raw, served).handlers,
         **DocumentsAdmin(apis).handlers,
-        **EdgeCasesAdmin(edge_cases, apis[0].base_path).handlers,
+        **EdgeCasesAdmin(edge_cases, apis[0].base_path, worlds).handlers,
         **EventsAdmin(worlds, explainer.switches_at_work).handlers,
         **ExercisedAdmin(worlds, [_declared(endpoint) for endpoint in served]).handlers,
     }
