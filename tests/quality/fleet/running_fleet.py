@@ -62,9 +62,9 @@ class RunningFleet(Running):
     def __init__(self, directory: Path, *options: str, **environment: str) -> None:
         self.requests = directory / "proxy" / "requests.txt"
         self._stack = ExitStack()
+        self.replicas: tuple[Running, ...] = ()
         if self.command != Running.command or ONE_PROCESS & set(options):
             super().__init__(directory, *options, **environment)
-            self.replicas: tuple[Running, ...] = ()
             return
         ports = {"resource": _free_port(), "authorization": _free_port()}
         named = {*options, *environment}
