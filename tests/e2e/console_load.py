@@ -60,7 +60,11 @@ class Burst:
         good = answered = 0
         rest = b""
         while answered < count:
-            rest += self._socket.recv(1 << 16)
+            received = self._socket.recv(1 << 16)
+            if not received:
+                msg = f"the connection was closed after {answered} of {count} responses"
+                raise ConnectionError(msg)
+            rest += received
             *lines, rest = rest.split(b"\r\n")
             statuses = [line for line in lines if _STATUS in line]
             answered += len(statuses)

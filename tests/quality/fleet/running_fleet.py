@@ -25,7 +25,7 @@ daemon off; master_process off; pid {place}/pid; error_log {place}/errors.txt; e
 http {{
   log_format replica $upstream_addr; access_log {requests} replica;
   client_body_temp_path {place}/bodies; proxy_temp_path {place}/proxied;
-  client_max_body_size 0; large_client_header_buffers 8 128k; merge_slashes off;
+  keepalive_requests 1000000; client_max_body_size 0; large_client_header_buffers 8 128k; merge_slashes off;
   ignore_invalid_headers off; underscores_in_headers on;
   proxy_http_version 1.1; proxy_next_upstream off; proxy_read_timeout 300;
   proxy_buffering off; proxy_request_buffering off; proxy_redirect off;
