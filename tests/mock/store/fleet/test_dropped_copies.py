@@ -12,6 +12,7 @@ from understudy.limits import WORLD_COPIES
 from understudy.mock.app import Mock
 from understudy.mock.store.fleet import copies
 from understudy.mock.store.fleet.copies import Copies
+from understudy.mock.store.fleet.world_list import WorldList
 from understudy.mock.store.fleet.world_state import WorldState
 
 Replicas = tuple[Driver, Driver]
@@ -97,14 +98,31 @@ def test_worlds_that_were_dropped_are_listed_and_have_their_names(changed: Repli
     assert one.ask("POST", "/__admin/worlds", json={"name": "w1"}).status_code == 409
 
 
+def test_another_world_is_made_without_the_list_of_all_where_copies_were_dropped(
+    changed: Replicas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists, take = [], WorldList.take
+
+    async def noted(self: WorldList, *reply: Any) -> None:
+        lists.append(reply)
+        await take(self, *reply)
+
+    monkeypatch.setattr(WorldList, "take", noted)
+    for name in ("w8", "w9", "w10"):
+        changed[0].admin("POST", "/worlds", {"name": name})
+    assert not lists
+    assert changed[1].admin("POST", "/worlds")["name"] == "w11"
+    assert len(lists) == 1
+
+
 def test_the_world_that_a_request_uses_is_kept(
     changed: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept, drop = [], Copies.drop
 
-    def noted(self: Copies, names: Collection[str]) -> bool:
+    def noted(self: Copies, names: Collection[str], *, is_listed: bool) -> None:
         kept.append(set(names))
-        return drop(self, names)
+        drop(self, names, is_listed=is_listed)
 
     monkeypatch.setattr(Copies, "drop", noted)
     location(changed[0], "w1")

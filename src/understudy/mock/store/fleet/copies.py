@@ -60,22 +60,21 @@ class Copies:
         """The number of copies beyond WORLD_COPIES."""
         return max(0, len(self._copies) - WORLD_COPIES.most)
 
-    def drop(self, kept: Container[str]) -> bool:
+    def drop(self, kept: Container[str], *, is_listed: bool) -> None:
         """Drops copies beyond WORLD_COPIES, those that were used longest ago first.
 
         Few are dropped at a time, as a request that uses more worlds may be between two attempts.
 
         Args:
             kept: The names of worlds that requests use, or wait for.
-
-        Returns:
-            Whether any was dropped, so that the list of worlds here lacks it.
+            is_listed: Whether the list of worlds is known here; then their names stay in it.
         """
         idle = (name for name in self._copies if name not in kept and name != DEFAULT)
-        dropped = tuple(islice(idle, min(self.excess, _DROPPED_AT_ONCE)))
-        for name in dropped:
+        for name in tuple(islice(idle, min(self.excess, _DROPPED_AT_ONCE))):
+            number = self._worlds.number(name)
             self.forget(name)
-        return bool(dropped)
+            if is_listed and number is not None:
+                self._worlds.adopt(name, self._worlds.beginning(), number)
 
     def forget(self, name: str) -> None:
         """Forgets a world that has ended, or whose copy is dropped."""

@@ -204,8 +204,8 @@ class SharedWorldStore:
 
     def drop_copies(self) -> None:
         """Drops some of the copies beyond the limit, unless a request uses the list of worlds."""
-        if not self._locks.of(LIST).locked() and self.copies.drop(self._used):
-            self.listed.tag = b""  # the list here lacks worlds, and is loaded before it is used
+        if not self._locks.of(LIST).locked():
+            self.copies.drop(self._used, is_listed=bool(self.listed.tag))
 
     async def begin(self, names: frozenset[str]) -> ReplicaTransaction:
         """Begins a transaction on these worlds, once no other one uses them."""
