@@ -6,11 +6,13 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.mock.admin.conftest import Driver, Time
+from tests.mock.store.fleet.test_replicas import code_from, exchange
 from tests.store_server import StoreServer, store_server
 
 from understudy.mock.settings import Settings
 
 Replicas = tuple[Driver, Driver]
+ZIP = {"Content-Type": "application/zip"}
 
 
 @pytest.fixture
@@ -96,6 +98,37 @@ def test_a_full_store_refuses_and_undoes_the_change(
     assert "Its memory is used up" in refused.json()["error"]
     assert caplog.messages[-1].endswith("Until then requests get 507.")
     assert location(one) == location(other) == "Before"
+
+
+def test_a_full_store_takes_a_reset_and_refuses_what_makes_a_world_larger(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, other = replicas
+    patched(one, "Kept")
+    one.admin("POST", "/snapshots", {"name": "mine"})
+    capsule = one.get("/__admin/capsule").content
+    patched(one, "Now")
+    server.send("CONFIG", "SET", "maxmemory", "1")
+    restored = one.ask("POST", "/__admin/snapshots/mine/restore")
+    opened = one.ask("POST", "/__admin/capsule", content=capsule, headers=ZIP)
+    server.send("CONFIG", "SET", "maxmemory", "0")
+    assert (restored.status_code, opened.status_code) == (507, 507)
+    assert location(one) == location(other) == "Now"
+    server.send("CONFIG", "SET", "maxmemory", "1")
+    assert one.ask("POST", "/__admin/reset").status_code == 200
+    server.send("CONFIG", "SET", "maxmemory", "0")
+    assert location(one) == location(other) != "Now"
+
+
+def test_a_code_that_a_full_store_could_not_exchange_is_still_good(
+    server: StoreServer, replicas: Replicas
+) -> None:
+    one, other = replicas
+    code = code_from(one)
+    server.send("CONFIG", "SET", "maxmemory", "1")
+    assert exchange(one, code).status_code == 507
+    server.send("CONFIG", "SET", "maxmemory", "0")
+    assert exchange(other, code).status_code == 200
 
 
 def test_a_store_that_takes_no_writes_is_503(server: StoreServer, replicas: Replicas) -> None:

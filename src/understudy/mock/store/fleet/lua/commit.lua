@@ -136,6 +136,18 @@ local function put_records(k, change)
   end
 end
 
+-- A full store refuses a write only before the first deletion of a script. So what may make a world
+-- larger begins with another write, and a reset, or an end, with a deletion.
+local function replace_records(k, change)
+  if #change.rows > 0 or #change.entries > 0 then
+    call('HSET', k.about, 'baseline', change.baseline)
+  end
+  call('DEL', k.records)
+  call('DEL', k.windows)
+  call('DEL', k.changes)
+  call('HSET', k.about, 'baseline', change.baseline)
+end
+
 local replies = {}
 for _, change in ipairs(request.changes) do
   local k = keys(change.name)
@@ -145,12 +157,8 @@ for _, change in ipairs(request.changes) do
   else
     local number = 0
     if change.made then number = create(change.name, change.made) end
-    if change.is_replaced then
-      call('DEL', k.records)
-      call('DEL', k.windows)
-      call('DEL', k.changes)
-      call('HSET', k.about, 'baseline', change.baseline)
-    end
+    if change.is_replaced then replace_records(k, change) end
+    local before, total = log_requests(k, change)
     put_records(k, change)
     for _, window in ipairs(change.windows) do
       if window[3] == '' then call('HDEL', k.windows, window[1])
@@ -158,7 +166,6 @@ for _, change in ipairs(request.changes) do
     end
     local counted = tonumber(call('HGET', k.about, 'counted'))
     if #change.windows > 0 then counted = call('HINCRBY', k.about, 'counted', 1) end
-    local before, total = log_requests(k, change)
     if change.tag ~= '' then
       call('HSET', k.about, 'tag', change.tag, 'settings', change.settings)
     end
