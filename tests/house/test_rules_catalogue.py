@@ -48,6 +48,7 @@ SWITCHES = {
     "associated-email-scope": ("read", "any", "auth"),
     "avatar-list-scope": ("read", "any", "auth"),
     "own-profile-scope": ("read", "any", "auth"),
+    "scope-body-precedence": ("scope", "body"),
     "rate-limit-header-names": ("X-RateLimit", "RateLimit", "X-Rate-Limit"),
     "avatar-body-precedence": ("body", "avatar"),
     "avatar-email-precedence": ("avatar", "email"),

@@ -40,7 +40,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
     ),
     credentials.bearer_token: ("bearer-scheme-any-case",),
     security.expect_scopes: (
-        *("me-needs-oauth-token", "scope-per-operation"),
+        *("me-needs-oauth-token", "scope-per-operation", "scope-body-both-wrong"),
         *("scope-of-own-profile", "scope-of-avatar-list", "scope-of-associated-email"),
     ),
     rate_limit.enforce_quota: (
@@ -120,6 +120,10 @@ def _ignores_invalid_token(choices: Choices) -> bool:
     return choices.get("invalid-optional-token") == "anonymous"
 
 
+def _defers_missing_scope(choices: Choices) -> bool:
+    return choices.get("scope-body-precedence") == "body"
+
+
 def _drops_unknown_members(choices: Choices) -> bool:
     return choices.get("unknown-profile-members") == "ignore"
 
@@ -148,6 +152,7 @@ POLICIES: Final = Policies(
     limit_headers=_limit_headers,
     ignores_scopes=_ignores_scopes,
     ignores_invalid_token=_ignores_invalid_token,
+    defers_missing_scope=_defers_missing_scope,
     drops_unknown_members=_drops_unknown_members,
     defers_invalid_token=_defers_invalid_token,
     query_reading=_query_reading,

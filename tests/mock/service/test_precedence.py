@@ -36,6 +36,15 @@ def test_a_lookup_is_refused_for_its_token_or_for_the_identifier(ask, option, ex
     assert status(ask, "/v3/me/profile", switch, option, "no-such-token") == 401
 
 
+@pytest.mark.parametrize(("option", "expected"), [("scope", 403), ("body", 400)])
+def test_an_update_is_refused_for_its_scope_or_for_its_body(ask, option, expected):
+    path, switch = "/v3/me/profile", "scope-body-precedence"
+    for body, refusal in (({"job_title": 7}, expected), ({"job_title": "nowhere"}, 403)):
+        update = {"method": "PATCH", "json": body}
+        assert status(ask, path, switch, option, "ada-read-only", **update) == refusal
+    assert ask("GET", path, "ada-full").json()["job_title"] != "nowhere"
+
+
 @pytest.mark.parametrize(("option", "width"), [("first", 96), ("last", 120)])
 def test_of_two_sizes_the_chosen_one_is_drawn(ask, option, width):
     path = "/v3/qr-code/ada?size=96&size=120"

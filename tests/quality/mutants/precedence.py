@@ -38,6 +38,13 @@ def an_unknown_avatar_is_refused_before_the_rating(request, send):
     return answer(response, status=404) if is_update and is_wrong else response
 
 
+@mutant("scope-body-both-wrong")
+def an_invalid_update_is_refused_before_its_scope(request, send):
+    is_update = at(request, "PATCH", OWN)
+    is_invalid = any(not isinstance(value, str) for value in members_of(request).values())
+    return send(asking(request, token="ada-full")) if is_update and is_invalid else send(request)
+
+
 @mutant("invalid-token-unknown-profile")
 def an_unknown_identifier_is_refused_before_the_token(request, send):
     if not at(request, "GET", LOOKUP) or MADE_UP not in path_of(request):

@@ -1,5 +1,6 @@
 """Who calls the resource API, and what they may do (interface, Bearer tokens; RFC 6750)."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import NoReturn
 
@@ -45,12 +46,15 @@ def optional() -> Credential:
     return found
 
 
-def required(scope: Scope, switch: str = "") -> AccessToken:
+def required(
+    scope: Scope, switch: str = "", *, before: Callable[[], object] | None = None
+) -> AccessToken:
     """Admits a person's access token that has a scope, and ``auth`` beside it.
 
     Args:
         scope: The scope.
         switch: The switch by which the operator may let other scopes do.
+        before: Reads the body, where the operator looks at that before the scope.
 
     Raises:
         Refused: With 401 there is no such token, with 403 it lacks a scope.
@@ -62,6 +66,8 @@ def required(scope: Scope, switch: str = "") -> AccessToken:
     if isinstance(found, ApiKey):
         message = "An API key stands for no person; send an OAuth access token."
         _refuse_unauthorized(message, "invalid_token")
+    if before is not None and chose("scope-body-precedence", "body"):
+        before()
     is_managing = chose(switch, "any") and Scope.MANAGE in found.scopes
     if not (is_managing or chose(switch, "auth")):
         _check(found, scope)

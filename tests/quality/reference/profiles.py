@@ -56,13 +56,17 @@ def own() -> ResponseReturnValue:
 @profiles.patch("/me/profile")
 def edit() -> ResponseReturnValue:
     """Changes the fields that were sent; an empty string unsets one."""
-    token = bearer.required(Scope.MANAGE)
-    texts = bodies.strings(EDITABLE, is_open=chose("unknown-profile-members", "ignore"))
+    token = bearer.required(Scope.MANAGE, before=_texts)
+    texts = _texts()
     for name, text in texts.items():
         longest = number(f"{name.replace('_', '-')}-longest", len(text))
         if len(text) > longest:
             refuse(f"{name} has {len(text)} characters; {longest} are the most.")
     return dict(full(service().state.edit(token.user_id, texts, service().clock())))
+
+
+def _texts() -> dict[str, str]:
+    return bodies.strings(EDITABLE, is_open=chose("unknown-profile-members", "ignore"))
 
 
 @profiles.get("/me/associated-email")

@@ -78,6 +78,7 @@ class Policies:
         opens: Whether the scopes of a token open an operation, although they are not those it needs.
         ignores_invalid_token: Whether an invalid token on an operation with optional
             authentication is treated as no token, instead of 401.
+        defers_missing_scope: Whether a missing scope is refused only after the body was looked at.
         drops_unknown_members: Whether body members that the schema closes out are dropped, instead
             of 400.
         defers_invalid_token: Whether an invalid token on an operation with optional authentication
@@ -94,6 +95,7 @@ class Policies:
     ignores_scopes: Policy = never
     opens: ScopePolicy = opens_nothing
     ignores_invalid_token: Policy = never
+    defers_missing_scope: Policy = never
     drops_unknown_members: Policy = never
     defers_invalid_token: Policy = never
     query_reading: Callable[[Choices], QueryReading] = strict_query

@@ -18,7 +18,8 @@ def validate(context: RequestContext) -> None:
 
     Raises:
         Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
-            that the operation offers is acceptable to the client.
+            that the operation offers is acceptable to the client; or it was deferred until here that
+            the token lacks a scope.
     """
     endpoint = context.endpoint
     if endpoint is None or endpoint.is_page:
@@ -32,6 +33,8 @@ def validate(context: RequestContext) -> None:
         problem.violations = _violations(context, endpoint)
         _expect_what_precedes(context, endpoint)
         raise
+    if context.deferred is not None and endpoint.access.token == "required":
+        raise context.deferred
 
 
 def _read_again(context: RequestContext, endpoint: Endpoint) -> bool:

@@ -43,10 +43,28 @@ def authorize(context: RequestContext) -> None:
         refuse_token(context, endpoint, authorization)
         return
     if endpoint.access.scopes is not None:
-        is_granted = _counts_as_granted(context, endpoint, principal)
-        expect_scopes(principal, endpoint.access.scopes, is_granted=is_granted)
+        _expect_needed_scopes(context, endpoint, principal, endpoint.access.scopes)
     _expect_declared_scopes(context, endpoint, principal)
     context.principal = principal
+
+
+def _expect_needed_scopes(
+    context: RequestContext, endpoint: Endpoint, principal: Principal, scopes: frozenset[str]
+) -> None:
+    """Refuses a token that lacks a scope, at once or after the body was read, by the policies.
+
+    Raises:
+        Unauthorized: It is an API key, which speaks for no user.
+        Forbidden: It is refused at once.
+    """
+    try:
+        is_granted = _counts_as_granted(context, endpoint, principal)
+        expect_scopes(principal, scopes, is_granted=is_granted)
+    except Forbidden as refusal:
+        is_deferred = endpoint.api.policies.defers_missing_scope(context.choices)
+        if endpoint.body is None or not is_deferred:
+            raise
+        context.deferred = refusal
 
 
 def _counts_as_granted(context: RequestContext, endpoint: Endpoint, principal: Principal) -> bool:

@@ -35,6 +35,7 @@ from understudy.verify.rules.read_scopes import (
     read_profile,
     token_of,
 )
+from understudy.verify.rules.update_precedence import send_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,13 @@ def _updates_with_errors(client: ProbeClient) -> None:
         client.send("PATCH", f"/me/avatars/{image}", "owner", json={"rating": rating})
 
 
+def _profile_updates_with_errors(client: ProbeClient) -> None:
+    """Sends an update with a token that may only read, an invalid one, and an invalid one so."""
+    client.send("PATCH", "/me/profile", "reader", json={"job_title": "nowhere"})
+    send_number(client, "owner")
+    send_number(client, "reader")
+
+
 def _own_profile_without_read_scope(client: ProbeClient) -> None:
     """Reads the own profile with a token that can sign in alone, and with one that can manage alone."""
     _with_lesser_scopes(client, read_profile)
@@ -129,6 +137,13 @@ EXPERIMENTS: Final = (
         DELETED,
     ),
     Experiment("avatar-body-both-wrong", UPLOADING, _updates_with_errors, 5, DELETED),
+    Experiment(
+        "scope-body-both-wrong",
+        ("owner", "reader", "writes"),
+        _profile_updates_with_errors,
+        3,
+        "the profile is restored",
+    ),
     Experiment("scope-of-own-profile", GRANTED, _own_profile_without_read_scope, 8, _ISSUED),
     Experiment("scope-of-avatar-list", GRANTED, _avatars_without_read_scope, 8, _ISSUED),
     Experiment("scope-of-associated-email", GRANTED, _address_without_read_scope, 8, _ISSUED),

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from understudy.deployments.exchange import Exchange
-from understudy.interface.operations import LOOKUP, SET_AVATAR, UPDATE_AVATAR
+from understudy.interface.operations import LOOKUP, SET_AVATAR, UPDATE_AVATAR, UPDATE_PROFILE
 from understudy.verify.avatar_history import (
     is_sound_update,
     names_own_address,
@@ -21,9 +21,11 @@ from understudy.verify.conditions import (
     may_manage,
 )
 from understudy.verify.history import History
+from understudy.verify.profile_history import ABLE, has_texts_only, names_editable_only
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.avatar_deletion import does_not_exist
 from understudy.verify.rules.bearer import token_is_invalid
+from understudy.verify.rules.update_precedence import INVALID, NOT_PERMITTED
 
 Refusal = tuple[int, object]
 """Status and error code."""
@@ -105,6 +107,15 @@ QUESTIONS: Final = (
         {
             "avatar": (may_manage, does_not_exist, is_sound_update),
             "body": (may_manage, _is_own_avatar, names_unknown_rating),
+        },
+    ),
+    TwoErrors(
+        "scope-body-both-wrong",
+        UPDATE_PROFILE,
+        (*NOT_PERMITTED, *INVALID),
+        {
+            "scope": (*NOT_PERMITTED, names_editable_only, has_texts_only),
+            "body": (*ABLE, *INVALID),
         },
     ),
     TwoErrors(

@@ -9,6 +9,7 @@ from understudy.deployments.exchange import Exchange
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.history import History
 from understudy.verify.needed_scopes import ALONE, SCOPE_RULES, lacks_an_assumed_scope
+from understudy.verify.profile_history import has_texts_only, names_editable_only
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules.bearer import is_oauth
 from understudy.verify.rules.read_scopes import has_no_scope_but_to_manage
@@ -19,7 +20,9 @@ _SHOWING: Final = (*SCOPE_RULES, UPDATE_PROFILE)
 def _is_lacking(exchange: Exchange, history: History) -> bool:
     """Tells whether an OAuth token with known scopes was refused for want of one."""
     is_known = is_oauth(exchange, history) and exchange.identity.scopes is not None
-    return is_known and exchange.response.is_refusal and lacks_an_assumed_scope(exchange, history)
+    is_sound = names_editable_only(exchange, history) and has_texts_only(exchange, history)
+    is_refused = is_known and is_sound and exchange.response.is_refusal
+    return is_refused and lacks_an_assumed_scope(exchange, history)
 
 
 def scopes_are_checked(exchange: Exchange, history: History) -> bool:

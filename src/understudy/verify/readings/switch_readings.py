@@ -31,7 +31,12 @@ from understudy.verify.conditions import (
     succeeded,
 )
 from understudy.verify.history import History
-from understudy.verify.profile_history import ABLE, names_others
+from understudy.verify.profile_history import (
+    ABLE,
+    has_texts_only,
+    names_editable_only,
+    names_others,
+)
 from understudy.verify.qr_pictures import has_no_parameters
 from understudy.verify.rate_limit_history import (
     has_count_headers,
@@ -159,7 +164,7 @@ READINGS: Final[Sequence[SwitchReading]] = (
     SwitchReading(
         "scope-per-operation",
         (UPDATE_PROFILE,),
-        (is_oauth, scopes_are_known, lacks_scope_to_change),
+        (is_oauth, scopes_are_known, lacks_scope_to_change, names_editable_only, has_texts_only),
         _by_success("ignored", "enforced"),
     ),
     SwitchReading("token-credentials-in-form", (TOKEN,), (uses_basic_authentication,), _of_basic),

@@ -39,6 +39,7 @@ from understudy.verify.rules import (
     token_responses,
     unchanged,
     unchanged_avatars,
+    update_precedence,
     visibility,
 )
 
@@ -80,6 +81,7 @@ SECTIONS = (
     token_lifetimes,
     read_scopes,
     error_codes,
+    update_precedence,
     rate_limits,
     rate_limit_counts,
 )

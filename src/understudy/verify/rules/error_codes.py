@@ -35,7 +35,12 @@ from understudy.verify.history import History
 from understudy.verify.needed_scopes import lacks_a_scope
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import probe
-from understudy.verify.profile_history import ABLE, changes_in, names_editable_only
+from understudy.verify.profile_history import (
+    ABLE,
+    changes_in,
+    has_texts_only,
+    names_editable_only,
+)
 from understudy.verify.qr_pictures import has_one_parameter
 from understudy.verify.rules.avatar_deletion import does_not_exist
 from understudy.verify.rules.avatar_lists import names_foreign_address
@@ -116,7 +121,7 @@ _check_error(
     "error-missing-scope",
     "403 insufficient_scope",
     on=(*_PLAIN, UPDATE_PROFILE),
-    when=[has_profile, scopes_are_known, lacks_a_scope],
+    when=[has_profile, scopes_are_known, lacks_a_scope, names_editable_only, has_texts_only],
 )
 _check_error(
     "error-unknown-profile",
