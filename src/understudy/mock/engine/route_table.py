@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
-from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import path_texts, routed_path, routing_id
 
-_REMEMBERED = 1024
-_LONGEST_REMEMBERED = 200
-"""Characters of a path whose route is remembered: about a megabyte in all."""
+_GROUP_NAME = re.compile(r"\(\?P<\w+>")
+"""Matches the beginning of a named group; routes use the same names, and a pattern may not."""
 
 EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
 """Base path and the skeleton's operationId to the operation, or to several that a request's query
@@ -36,14 +34,10 @@ class MatchedRoute(NamedTuple):
 
 
 class _Row(NamedTuple):
-    rest: re.Pattern[str]
-    endpoints: Sequence[Endpoint]
+    """The operations of a route, and where the texts of its parameters are, by the skeleton's names."""
 
-
-class _Found(NamedTuple):
     endpoints: Sequence[Endpoint]
-    first: MatchedRoute
-    texts: Mapping[str, str]
+    places: Sequence[tuple[str, int]]
 
 
 class Distinguishing(NamedTuple):
@@ -117,6 +111,38 @@ def _only_value(parameter: Parameter) -> Any:
     return listed[0] if len(listed) == 1 else None
 
 
+class _Alternatives:
+    """The routes of one method under one base path, of which a path is matched with all at once.
+
+    Args:
+        routes: In the order in which they count.
+    """
+
+    def __init__(self, routes: Sequence[tuple[re.Pattern[str], Sequence[Endpoint]]]) -> None:
+        self._rows: dict[int | None, _Row] = {}
+        patterns = []
+        groups = 0
+        for route, endpoints in routes:
+            # an empty group at the end is the last that matches, and so tells which route it was
+            patterns.append(_GROUP_NAME.sub("(", route.pattern).removeprefix("^") + "()")
+            places = {name: groups + index for name, index in route.groupindex.items()}
+            groups += route.groups + 1
+            self._rows[groups] = _Row(endpoints, tuple(places.items()))
+        self._pattern = re.compile("|".join(patterns))
+
+    def find(
+        self, rest: str, query: bytes, headers: Mapping[bytes, bytes]
+    ) -> MatchedRoute | None:
+        """Returns where the rest of a path behind its base leads, or None."""
+        match = self._pattern.match(rest)
+        if match is None:
+            return None
+        endpoints, places = self._rows[match.lastindex]
+        endpoint = chosen(endpoints, query, headers)
+        texts = {name: match[place] for name, place in places}
+        return MatchedRoute(endpoint, path_texts(endpoint.operation, texts))
+
+
 class RouteTable:
     """The routes of an address.
 
@@ -126,10 +152,16 @@ class RouteTable:
     """
 
     def __init__(self, stack: RoutedStack, endpoints: EndpointsByRoute) -> None:
-        self._bases: dict[re.Pattern[str], dict[str, list[_Row]]] = {}
+        bases: dict[re.Pattern[str], dict[str, list[tuple[re.Pattern[str], Sequence[Endpoint]]]]]
+        bases = {}
         for route in registered_routes(stack):
-            self._add(route, endpoints[route.key])
-        self._remembered: Recent[tuple[str, str], _Found] = Recurring(_REMEMBERED)
+            rows = bases.setdefault(route.base, {})
+            for method in route.methods - {"HEAD"}:  # the router leaves out its body
+                rows.setdefault(method, []).append((route.rest, endpoints[route.key]))
+        self._bases = [
+            (base, {method: _Alternatives(routes) for method, routes in rows.items()})
+            for base, rows in bases.items()
+        ]
 
     def find(
         self,
@@ -139,36 +171,11 @@ class RouteTable:
         headers: Mapping[bytes, bytes] = NO_HEADERS,
     ) -> MatchedRoute | None:
         """Returns where a path leads with a method; None where only the router itself knows."""
-        key = method, path
-        found = self._remembered.get(key)
-        if found is None:
-            found = self._find(method, path)
-            if found is not None and len(path) <= _LONGEST_REMEMBERED:
-                self._remembered.put(key, found)
-        if found is None or len(found.endpoints) == 1:
-            return found and found.first
-        endpoint = chosen(found.endpoints, query, headers)
-        return MatchedRoute(endpoint, path_texts(endpoint.operation, found.texts))
-
-    def _add(self, route: RegisteredRoute, endpoints: Sequence[Endpoint]) -> None:
-        rows = self._bases.setdefault(route.base, {})
-        for method in route.methods - {"HEAD"}:  # the router leaves out its body
-            rows.setdefault(method, []).append(_Row(route.rest, endpoints))
-
-    def _find(self, method: str, path: str) -> _Found | None:
         if is_reserved(path):
             return None
-        for base, rows in self._bases.items():
+        for base, alternatives in self._bases:
             mounted = base.match(path)
-            if mounted is None:
-                continue
-            rest = f"/{mounted['path']}"
-            for row in rows.get(method, ()):
-                match = row.rest.match(rest)
-                if match is not None:
-                    texts = match.groupdict()
-                    first = row.endpoints[0]
-                    matched = MatchedRoute(first, path_texts(first.operation, texts))
-                    return _Found(row.endpoints, matched, texts)
-            return None
+            if mounted is not None:
+                routes = alternatives.get(method)
+                return routes and routes.find(f"/{mounted['path']}", query, headers)
         return None
