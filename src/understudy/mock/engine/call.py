@@ -81,14 +81,16 @@ class SharedBody:
 
     Attributes:
         valid_by: The validator that found it valid last.
-        sent: Status, media type and headers to the response that was made of them.
+        sent_as: Status, media type and headers of the response that was made of it last.
+        sent: That response.
     """
 
-    __slots__ = ("_content", "sent", "valid_by", "value")
+    __slots__ = ("_content", "sent", "sent_as", "valid_by", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.sent: dict[tuple[int, str, Headers], Any] = {}
+        self.sent_as: tuple[int, str, Headers] | None = None
+        self.sent: Any = None
         self.valid_by: object = None
         self._content: bytes | None = None
 

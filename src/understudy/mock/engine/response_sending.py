@@ -39,7 +39,7 @@ class WireResponse:
     def fields(self) -> bytes:
         """The header fields as HTTP/1.1 writes them, without the empty line behind them."""
         if self._fields is None:
-            self._fields = b"".join(b"%b: %b\r\n" % field for field in self.headers)
+            self._fields = b"".join([b"%b: %b\r\n" % field for field in self.headers])
         return self._fields
 
 
@@ -58,9 +58,9 @@ def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
     if not isinstance(body, SharedBody) or extra:
         return _encoded(response, extra)
     key = response.status, response.media_type, response.headers
-    if key not in body.sent:
-        body.sent[key] = _encoded(response, ())
-    shared: WireResponse = body.sent[key]
+    if body.sent_as != key:
+        body.sent_as, body.sent = key, _encoded(response, ())
+    shared: WireResponse = body.sent
     return shared
 
 

@@ -22,6 +22,8 @@ class ResponseValidator:
     def __init__(self, operation: Operation, schemas: Schemas) -> None:
         self._operation = operation
         self._schemas = schemas
+        self._validators: dict[tuple[int, str], Validator] = {}
+        """Status and media type to what validates JSON of them, where a schema is declared."""
         declared = [int(status) for status in operation.responses if status.isdecimal()]
         self._successes = [status for status in declared if _is_success(status)]
         for response in operation.responses.values():
@@ -47,6 +49,14 @@ class ResponseValidator:
 
     def fault(self, response: HandlerResponse) -> str | None:
         """Returns how a response breaks the document, or None."""
+        validator = self._validators.get((response.status, response.media_type))
+        if validator is None:
+            return self._fault_of_first(response)
+        body = response.body
+        return None if body is None or isinstance(body, bytes) else _fault(body, validator)
+
+    def _fault_of_first(self, response: HandlerResponse) -> str | None:
+        """Returns the same for the first response of its status and media type."""
         declared = self._operation.response(response.status)
         if declared is None:
             return f"status {response.status} is not in the document"
@@ -57,7 +67,9 @@ class ResponseValidator:
             return self._undeclared_type(declared, response.media_type)
         if isinstance(response.body, bytes) or media.schema is None:
             return None
-        return _fault(response.body, self._schemas.validator(media.schema))
+        validator = self._schemas.validator(media.schema)
+        self._validators[response.status, response.media_type] = validator
+        return _fault(response.body, validator)
 
     def completed(self, response: HandlerResponse, seed: int) -> HandlerResponse:
         """Returns a response with the required members that it lacks, generated."""

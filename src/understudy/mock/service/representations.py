@@ -109,9 +109,11 @@ def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dic
 
 def _alt_text(person: Person) -> str:
     selected = person.emails[0].avatar
-    if selected is None:
-        return ""
-    return next((a.alt_text for a in person.avatars if a.image_id == selected), "")
+    if selected is not None:
+        for avatar in person.avatars:
+            if avatar.image_id == selected:
+                return avatar.alt_text
+    return ""
 
 
 def _account(account: VerifiedAccount, site_url: str) -> dict[str, Any]:

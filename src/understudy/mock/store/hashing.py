@@ -11,7 +11,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)  # the same few people come again; what many others leave is dear to drop
 def email_hash(address: str) -> str:
     """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
     return email_digest(address).hex()

@@ -5,6 +5,7 @@ once while the file was loaded.
 """
 
 from collections.abc import ItemsView, Iterator, Mapping
+from typing import Any
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -28,6 +29,13 @@ def guessable_password(slug: str) -> str:
     return f"{slug}-password"
 
 
+def _decoded(slug: str, line: bytes) -> Person:
+    person = DECODER.decode(line)
+    if not person.password:
+        force_setattr(person, "password", guessable_password(slug))  # nobody else has it yet
+    return person
+
+
 class PeopleLines(Mapping[str, Person]):
     """Slug to person.
 
@@ -45,20 +53,25 @@ class PeopleLines(Mapping[str, Person]):
         Raises:
             KeyError: There is none of this slug.
         """
-        person = self._people[slug]
+        person: Person | None = self.get(slug)
+        if person is None:
+            raise KeyError(slug)
+        return person
+
+    def get(self, slug: str, default: Any = None) -> Any:
+        """Returns the same person, or the default."""
+        recent = self._recent.get(slug)
+        if recent is not None:
+            return recent
+        person = self._people.get(slug)
         if not isinstance(person, bytes):
-            return person
-        return self._recent.get(slug) or self._recent.put(slug, self.read(slug))
+            return default if person is None else person
+        return self._recent.put(slug, _decoded(slug, person))
 
     def read(self, slug: str) -> Person:
         """Returns a person who is not kept for the next request."""
         person = self._people[slug]
-        if not isinstance(person, bytes):
-            return person
-        decoded = DECODER.decode(person)
-        if not decoded.password:
-            force_setattr(decoded, "password", guessable_password(slug))  # nobody else has it yet
-        return decoded
+        return _decoded(slug, person) if isinstance(person, bytes) else person
 
     def __contains__(self, slug: object) -> bool:
         """Tells whether there is a person of this slug."""
