@@ -4,12 +4,12 @@ What is kept is how to undo a change, which costs what was changed. A state of e
 cost what the world holds, at every write.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from understudy.limits import HISTORY_BYTES
 from understudy.mock.engine.history_steps import (
@@ -259,7 +259,18 @@ def _parts(record: Any) -> int:
     if not isinstance(record, Struct):
         return 0
     longest = 0
-    for value in astuple(record):
-        if isinstance(value, tuple) and len(value) > longest:
-            longest = len(value)
+    for name in _lists(type(record)):
+        parts = getattr(record, name)
+        if parts and len(parts) > longest:
+            longest = len(parts)
     return longest
+
+
+@cache
+def _lists(record: type[Struct]) -> Sequence[str]:
+    """Returns the names of a record's members that may be lists."""
+    return [
+        name
+        for name, kind in get_type_hints(record).items()
+        if tuple in {get_origin(kind), *map(get_origin, get_args(kind))}
+    ]

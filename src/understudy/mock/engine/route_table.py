@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from understudy.mock.engine._connexion import RegisteredRoute, RoutedStack, registered_routes
+from understudy.mock.engine._connexion import RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
 from understudy.mock.engine.reserved_paths import is_reserved
@@ -130,9 +130,7 @@ class _Alternatives:
             self._rows[groups] = _Row(endpoints, tuple(places.items()))
         self._pattern = re.compile("|".join(patterns))
 
-    def find(
-        self, rest: str, query: bytes, headers: Mapping[bytes, bytes]
-    ) -> MatchedRoute | None:
+    def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute | None:
         """Returns where the rest of a path behind its base leads, or None."""
         match = self._pattern.match(rest)
         if match is None:
@@ -177,5 +175,6 @@ class RouteTable:
             mounted = base.match(path)
             if mounted is not None:
                 routes = alternatives.get(method)
-                return routes and routes.find(f"/{mounted['path']}", query, headers)
+                rest = f"/{mounted['path']}"
+                return None if routes is None else routes.find(rest, query, headers)
         return None

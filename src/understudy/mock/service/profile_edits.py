@@ -25,23 +25,26 @@ def edited(person: Person, changes: Mapping[str, Any]) -> Person:
     profile, contact = dict[str, Any](), dict[str, Any]()
     extra = dict(person.extra)
     for name, value in changes.items():
-        contact_name = _CONTACT_ALIASES.get(name, name)
         member = _stored(Profile, name, value)
         if member is not _NO_MEMBER:
             profile[name] = member
             continue
+        contact_name = _CONTACT_ALIASES.get(name, name)
         member = _stored(ContactInfo, contact_name, value)
         if member is not _NO_MEMBER:
             contact[contact_name] = member
         extra[name] = value
     if contact:
         profile["contact_info"] = replace(person.profile.contact_info or ContactInfo(), **contact)
-    kept = {name: value for name, value in extra.items() if value not in ("", None)}
-    return replace(person, profile=replace(person.profile, **profile), extra=kept)
+    if extra:
+        extra = {name: value for name, value in extra.items() if value not in ("", None)}
+    return replace(person, profile=replace(person.profile, **profile), extra=extra)
 
 
 def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
     """Returns a value as a record holds it; _NO_MEMBER if the record has no place for it."""
+    if value and type(value) is str and name in _texts(record):  # as most are
+        return value
     types = _types(record)
     if name not in types:
         return _NO_MEMBER
