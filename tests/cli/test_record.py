@@ -109,7 +109,7 @@ def test_traffic_passes_and_is_judged_until_a_signal_ends_the_proxy(target: Path
         assert len(listed.json()) == 2
         assert proxy.end(signal.SIGTERM) == 0, proxy.output
     assert "3 exchanges judged, 0 findings" in proxy.output
-    assert "1 responses of the mock, 0 where the deployment had none" in proxy.output
+    assert "1 response of the mock, 0 where the deployment had none" in proxy.output
 
 
 @pytest.mark.usefixtures("measured_children")

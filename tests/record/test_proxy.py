@@ -178,10 +178,31 @@ def test_a_compressed_response_passes_as_it_is_and_is_judged():
 def test_a_body_that_is_too_large_to_judge_passes_whole():
     large = b"[" + b" " * BODY_BYTES.most + b"]"
     with proxied(AnsweringDeployment(200, large, content_type="application/json")) as session:
+        lines = skipped_in(session)
         assert session.request("GET", f"{PROXY}/v3/me/avatars").content == large
         session.request("POST", f"{PROXY}/v3/me/avatars", content=large)
         assert len(sent(session).content) == len(large)
     assert session.recording.judge.counts.too_large == 2
+    assert lines == [
+        "GET /me/avatars: 200, not judged, as a body is too large",
+        "POST /me/avatars: 200, not judged, as a body is too large",
+    ]
+
+
+def test_a_body_of_an_unknown_encoding_passes_and_is_said_not_to_be_judged():
+    fields: dict[str, Any] = {"content_type": "application/json", "content_encoding": "compress"}
+    with proxied(AnsweringDeployment(200, b"{}", **fields)) as session:
+        lines = skipped_in(session)
+        session.request("GET", f"{PROXY}/v3/profiles/secret-name")
+    reason = "its content encoding cannot be decoded"
+    assert lines == [f"GET /profiles/{{}}: 200, not judged, as {reason}"]
+
+
+def skipped_in(session: Session) -> list[str]:
+    """Returns the lines of exchanges that are not judged, as they come."""
+    lines: list[str] = []
+    session.recording.judge.skip = lines.append
+    return lines
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
 from understudy.verify.findings import Finding
+from understudy.verify.reports.grouping import counted
 
 HOST: Final = "127.0.0.1"
 """The address that the proxy listens on: it passes on whatever a client sends."""
@@ -127,6 +128,7 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
             ),
             _announce if not options.is_quiet else _ignore,
         )
+        recording.judge.skip = None if options.is_quiet else click.echo
         try:
             _serve(recording, (resource, authorization), waited_for)
             return finished(recording, options.out)
@@ -194,11 +196,11 @@ def write(recorder: Recorder, out: Path) -> None:
     write_whole(files, out)
     has_people = "tokens.yaml" in files
     click.echo(
-        f"Wrote {len(recorder.entries)} exchanges to {out}; {recorder.dropped.total} parts were left out"
-        f" ({out / 'dropped.md'} counts them)."
+        f"Wrote {counted(len(recorder.entries), 'exchange')} to {out}; parts left out: "
+        f"{recorder.dropped.total} ({out / 'dropped.md'} counts them)."
     )
     if recorder.left_out:
-        click.echo(f"{recorder.left_out} exchanges were too many to keep.")
+        click.echo(f"Exchanges that were too many to keep: {recorder.left_out}.")
     quoted = shlex.quote(str(out))
     if has_people:
         facts = f" --facts {quoted}/facts.yaml" if "facts.yaml" in files else ""
@@ -263,23 +265,27 @@ def report(recording: Recording) -> ExitCode:
     findings = [each for each in judge.evaluator.findings if not each.is_note]
     notes = len(judge.evaluator.findings) - len(findings)
     for finding in findings:
-        click.secho(f"{line_of(finding)} ({finding.count} times)", fg="red")
+        click.secho(f"{line_of(finding)} ({counted(finding.count, 'time')})", fg="red")
     click.secho(
-        f"{counts.judged} exchanges judged, {len(findings)} findings, {notes} notes; "
+        f"{counted(counts.judged, 'exchange')} judged, {counted(len(findings), 'finding')}, "
+        f"{counted(notes, 'note')}; "
         f"{counts.lost} without a response, {counts.blocked} withheld, {counts.too_large} not judged",
         bold=True,
     )
     if recording.stand_in is not None:
         own = recording.stand_in.counts
         click.echo(
-            f"{own['mock']} responses of the mock, {own['fallback']} where the deployment had none"
+            f"{counted(own['mock'], 'response')} of the mock, "
+            f"{own['fallback']} where the deployment had none"
         )
     if judge.evaluator.internal_errors:
         number = len(judge.evaluator.internal_errors)
-        msg = f"{number} checks failed themselves; `verify --har` on the recording says which."
+        msg = f"{counted(number, 'check')} failed themselves; `verify --har` on the recording says which."
         click.secho(msg, fg="red", err=True)
     for place, times in judge.proxy_failures.items():
-        click.secho(f"The proxy itself failed: {place} ({times} times)", fg="red", err=True)
+        click.secho(
+            f"The proxy itself failed: {place} ({counted(times, 'time')})", fg="red", err=True
+        )
     if findings:
         return ExitCode.FINDINGS
     if judge.proxy_failures or judge.evaluator.internal_errors:

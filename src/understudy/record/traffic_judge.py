@@ -59,6 +59,7 @@ class TrafficJudge:
         evaluator: Judges the exchanges.
         counts: How many there were.
         proxy_failures: Place of an error of the proxy itself to the number of times.
+        skip: Called with a line for each exchange that is not judged, without a value of it.
 
     Raises:
         StartupError: The target accepts a rule that does not exist, or its facts cannot be read.
@@ -78,6 +79,7 @@ class TrafficJudge:
         self._routes = routes
         self._announce = announce
         self._record = record
+        self.skip: Callable[[str], object] | None = None
         self._thread = ThreadPoolExecutor(1, "understudy-judge")
         self._pending: set[asyncio.Future[str | None]] = set()
         self._pending_bytes = 0
@@ -156,6 +158,7 @@ class TrafficJudge:
         exchange = self._exchange(request, response, at)
         if exchange is None:
             self.counts.too_large += 1
+            self._say_skipped(request, response)
             return None
         self.counts.judged += 1
         self._judged_bytes += len(exchange.request.body) + len(exchange.response.body)
@@ -174,6 +177,15 @@ class TrafficJudge:
         rule, result = broken[0]
         self.counts.blocked += self.is_blocking
         return f"{rule}: expected {result.expected}; actual: {result.actual}"
+
+    def _say_skipped(self, request: ProxiedRequest, response: ProxiedResponse) -> None:
+        """Says which exchange is not judged, and why."""
+        if self.skip is None:
+            return
+        is_whole = request.captured.is_whole and response.captured.is_whole
+        reason = "its content encoding cannot be decoded" if is_whole else "a body is too large"
+        operation = self._routes.find(request.method, request.url).operation or request.method
+        self.skip(f"{operation}: {response.status}, not judged, as {reason}")
 
     def _keep(self, exchange: Exchange) -> None:
         """Hands an exchange to the recorder, whose errors end neither judging nor the recording."""
