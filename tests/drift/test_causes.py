@@ -1,7 +1,9 @@
 """A cause is named by the rules that an aspect decides, and never by the words of a message."""
 
+import pytest
 from tests.verify.exchanges import exchange_of
 
+from understudy.deployments.exchange import Response
 from understudy.drift.causes import DocumentEntry, causes
 from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, Judgements, RunJudgement
@@ -56,6 +58,17 @@ def test_what_nothing_explains_follows_from_the_rule_that_its_sender_saw_broken_
     first, second = causes([DIFFERENCE, *following], [], judgements)
     assert (first.rule, first.differences) == (STATED.id, (DIFFERENCE, following[0]))
     assert (second.fault, second.differences) == ("unexplained", (following[1],))
+
+
+@pytest.mark.parametrize(("status", "fault"), [(401, "unexplained"), (409, "silent")])
+def test_a_token_that_one_side_refuses_is_not_left_open(status, fault):
+    listed, refused = (
+        exchange_of("/me/avatars", operation="GET /me/avatars", response=Response(it))
+        for it in (200, status)
+    )
+    difference = Difference("status", str(status), "200", refused, listed)
+    none = Judgements(NO_JUDGEMENT, NO_JUDGEMENT, NO_JUDGEMENT)
+    assert [it.fault for it in causes([difference], [], none)] == [fault]
 
 
 def test_an_assumption_that_no_aspect_shows_names_what_each_side_does():

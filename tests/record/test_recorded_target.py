@@ -1,10 +1,11 @@
 """The target file of a recording names every role that was seen, so that all of it is compared."""
 
 import tomllib
+from typing import Any
 
 from understudy.record.recorded_target import target_file
 
-PERSONS = {
+PERSONS: dict[str, dict[str, Any]] = {
     "someone": {"emails": [{"email": "someone@example.com"}]},
     "own": {"emails": [{"email": "own@example.com"}, {"email": "own@example.org"}]},
     "other": {"emails": [{"email": "other@example.com"}]},

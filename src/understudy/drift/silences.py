@@ -11,6 +11,7 @@ from typing import Final
 from understudy.drift.differences import ABSENT, Difference
 from understudy.drift.relations import COUNTED_REQUESTS
 from understudy.interface.operations import AVATARS, OWN_PROFILE, QR_CODE, UPDATE_PROFILE
+from understudy.verify.rate_limit_history import UNAUTHORIZED
 
 Applies = Callable[[Difference], bool]
 
@@ -54,8 +55,12 @@ def _is_refusal_of_another_status(difference: Difference) -> bool:
 
 
 def _is_status_not_shown(difference: Difference) -> bool:
+    """Tells whether the status is open; not that a token works which the other one refuses."""
     operations = {*AVATARS, OWN_PROFILE, UPDATE_PROFILE}
-    return difference.aspect == "status" and difference.exchange.operation in operations
+    both = difference.exchange, difference.other
+    is_of_token = any(it.status == UNAUTHORIZED for it in both) and not _is_refused(difference)
+    is_open = difference.exchange.operation in operations and not is_of_token
+    return difference.aspect == "status" and is_open
 
 
 def _is_optional_member(difference: Difference) -> bool:

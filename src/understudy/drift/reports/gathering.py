@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
 
-from understudy.deployments.exchange import Exchange, masked
+from understudy.deployments.exchange import Exchange
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.drift.differences import Difference
@@ -20,12 +19,10 @@ from understudy.drift.reports.content import (
     ReportedDocuments,
     ReportedFact,
 )
-from understudy.verify.findings import ANSWERS, BODY_SHOWN, Finding, text_of
+from understudy.drift.reports.responses import shown_response
+from understudy.verify.findings import ANSWERS, Finding
 from understudy.verify.reports.grouping import counted
 from understudy.verify.reproducing import commands
-
-QUIET_HEADERS: Final = frozenset({"connection", "content-length", "date", "server"})
-"""Headers of responses that tell nothing of a difference."""
 
 
 def report_of_documents(pair: ComparedDocuments) -> DriftReport:
@@ -108,9 +105,9 @@ def _difference(
         other=first.theirs,
         seen=len(members),
         commands=_script((first.theirs, first.ours), drift.steps(first), secrets),
-        response=_response(first.exchange, secrets),
+        response=shown_response(first.exchange, secrets, first.other),
         other_commands=_script((first.theirs, first.ours), drift.steps_at_other(first), secrets),
-        other_response=_response(first.other, secrets),
+        other_response=shown_response(first.other, secrets, first.exchange),
         fingerprint=_fingerprint(first),
     )
 
@@ -125,7 +122,7 @@ def _fact(changed: ChangedFact, drift: Drift, secrets: Mapping[str, str]) -> Rep
         learnt=changed.fact.learnt,
         request=_place(last),
         commands=_script((changed.before, changed.now), steps, secrets),
-        response=_response(last, secrets),
+        response=shown_response(last, secrets),
         fingerprint=_hash("fact", changed.rule.id, changed.before, changed.now),
     )
 
@@ -134,24 +131,6 @@ def _script(values: tuple[str, str], steps: Sequence[Exchange], secrets: Mapping
     """Returns a script that shows the second of two values, in place of the first."""
     finding = Finding(ANSWERS, *values, tuple(steps))
     return "\n".join(commands(finding, secrets))
-
-
-def _response(exchange: Exchange, secrets: Mapping[str, str]) -> str:
-    """Returns a response as text: the status, headers, and the start of its body."""
-    response = exchange.response
-    lines = [f"HTTP {response.status}"]
-    lines += [
-        f"{name}: {masked(text, secrets)}"
-        for name, text in response.headers
-        if name not in QUIET_HEADERS
-    ]
-    text = text_of(response.body)
-    if text is None:
-        lines += ["", f"({len(response.body)} bytes)"]
-    elif text:
-        rest = "…" if len(text) > BODY_SHOWN else ""
-        lines += ["", masked(text[:BODY_SHOWN], secrets) + rest]
-    return "\n".join(lines)
 
 
 def place(difference: Difference) -> str:

@@ -36,6 +36,9 @@ WIDE: Final = 120
 LINES_SHOWN: Final = 12
 """Lines of a response that are printed without ``--verbose``."""
 
+CHARACTERS_SHOWN: Final = 320
+"""Characters of a line of a response that are printed without ``--verbose``: four lines of a terminal."""
+
 PLACES_SHOWN: Final = 3
 """Further places of one change that are printed without ``--verbose``."""
 
@@ -127,8 +130,13 @@ class _Page:
         more = [f"({len(lines) - len(shown)} more lines)"] if lines[len(shown) :] else []
         return [
             *(Text(line, "cyan") for line in commands.splitlines()),
-            *(Text(line) for line in (*shown, *more)),
+            *(Text(self._clipped(line)) for line in (*shown, *more)),
         ]
+
+    def _clipped(self, line: str) -> str:
+        """Returns the start of a line of a response, unless all of it is wanted."""
+        is_whole = self._is_verbose or len(line) <= CHARACTERS_SHOWN
+        return line if is_whole else f"{line[:CHARACTERS_SHOWN]}…"
 
     def print_documents(self, pair: ReportedDocuments) -> None:
         if not pair.changes:

@@ -1,0 +1,51 @@
+"""Of two responses a report shows what differs, so that nobody compares whole profiles by eye."""
+
+import orjson
+from tests.verify.exchanges import exchange_of
+
+from understudy.deployments.exchange import Response
+from understudy.drift.reports.responses import shown_response
+
+
+def responding(body):
+    """Returns an exchange whose response has a JSON body."""
+    headers = (("content-type", "application/json"), ("date", "today"))
+    return exchange_of("/me/profile", response=Response(200, headers, orjson.dumps(body)))
+
+
+def shown(body, other):
+    """Returns the lines of a body that are shown beside another one."""
+    lines = shown_response(responding(body), {}, responding(other)).splitlines()
+    assert lines[:3] == ["HTTP 200", "content-type: application/json", ""]
+    return lines[3:]
+
+
+def test_of_two_objects_the_members_that_differ_are_shown():
+    ours = {"hash": "a", "location": "Port", "company": ""}
+    theirs = {"hash": "a", "location": "Port Lindry", "company": "", "pronouns": "she"}
+    assert shown(ours, theirs) == [
+        '{"location":"Port"}',
+        "(2 more members are the same at both)",
+    ]
+    assert shown(theirs, ours) == [
+        '{"location":"Port Lindry","pronouns":"she"}',
+        "(2 more members are the same at both)",
+    ]
+
+
+def test_a_member_that_only_the_other_has_leaves_nothing_to_show_here():
+    assert shown({"hash": "a"}, {"hash": "a", "pronouns": "she"}) == [
+        "{}",
+        "(1 more member is the same at both)",
+    ]
+
+
+def test_bodies_that_are_alike_or_no_objects_are_shown_whole():
+    assert shown({"hash": "a"}, {"hash": "a"}) == ['{"hash":"a"}']
+    assert shown([{"hash": "a"}], [{"hash": "b"}]) == ['[{"hash":"a"}]']
+
+
+def test_secrets_are_masked_in_what_differs():
+    text = shown_response(responding({"token": "s3cret"}), {"s3cret": "TOKEN"}, responding({}))
+    assert "s3cret" not in text
+    assert "TOKEN" in text
