@@ -4,10 +4,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import kubernetes_validate
 import pytest
@@ -17,7 +18,7 @@ from tests.cli.conftest import Running
 from tests.e2e.test_container import KUBERNETES, STAGES
 from tests.e2e.test_proxies import free_port, site
 from tests.house.documentation import ROOT
-from tests.store_server import store_server
+from tests.store_server import StoreServer, store_server
 from tests.verify.packages import missing
 
 from understudy.cli.serve import serve
@@ -36,29 +37,50 @@ http {{
 """
 
 
+class Fleet(NamedTuple):
+    """The services of compose as processes of this machine.
+
+    Attributes:
+        url: The proxy's address of the resource API.
+        store: The store.
+        mocks: The mocks behind the proxy.
+    """
+
+    url: str
+    store: StoreServer
+    mocks: list[Running]
+
+
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Two mocks with the command line of compose, behind the proxy of its configuration."""
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Runs each service with the command line of compose, as often as it says."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         missing("nginx")
     with ExitStack() as stack:
-        store = stack.enter_context(store_server(tmp_path_factory.mktemp("store")))
+        _, *words = SERVICES["store"]["command"]
+        store = stack.enter_context(store_server(tmp_path_factory.mktemp("store"), *words))
         options = [word.replace("store:6379", f"127.0.0.1:{store.port}") for word in command()]
         mocks = []
-        for _ in range(2):
+        for _ in range(SERVICES["mock"]["deploy"]["replicas"]):
             mocks.append(Running(tmp_path_factory.mktemp("mock"), *options))
             stack.callback(mocks[-1].stop)
         place = tmp_path_factory.mktemp("proxy")
         port = free_port()
         (place / "fleet.nginx.conf").write_text(configuration(mocks, port))
         (place / "nginx.conf").write_text(NGINX.format(place=place))
-        words = [str(program), "-p", str(place), "-c", str(place / "nginx.conf")]
-        proxy = subprocess.Popen(words, text=True)
+        started = [str(program), "-p", str(place), "-c", str(place / "nginx.conf")]
+        proxy = subprocess.Popen(started, text=True)
         stack.callback(proxy.wait)
         stack.callback(proxy.terminate)
         mocks[0].wait_for((place / "pid").exists)
-        yield f"http://127.0.0.1:{port}"
+        yield Fleet(f"http://127.0.0.1:{port}", store, mocks)
+
+
+@pytest.fixture
+def fleet(services: Fleet) -> str:
+    """Returns the proxy's address of the resource API."""
+    return services.url
 
 
 def command() -> list[str]:
@@ -99,6 +121,32 @@ def test_every_mock_behind_the_proxy_reads_what_any_of_them_wrote(fleet):
 def test_links_lead_back_through_the_proxy(fleet):
     profile = patient.get(f"{fleet}/v3/profiles/ada").json()
     assert profile["avatar_url"].startswith(fleet)
+
+
+def test_the_health_check_of_compose_passes_at_each_mock(services: Fleet):
+    kind, program, *words = SERVICES["mock"]["healthcheck"]["test"]
+    assert (kind, program) == ("CMD", "python")
+    for mock in services.mocks:
+        here = [word.replace("http://127.0.0.1:8080", site(mock)) for word in words]
+        assert here != words
+        subprocess.run([sys.executable, *here], check=True)
+
+
+def test_what_was_answered_survives_the_end_of_the_store(services: Fleet):
+    token = {"Authorization": "Bearer ada-full"}
+    url = f"{services.url}/v3/me/profile"
+    edit = {"location": "Before the end"}
+    assert patient.patch(url, json=edit, headers=token).status_code == 200
+    services.store.stop()
+    assert patient.get(url, headers=token).status_code == 503
+    services.store.start_again()
+
+    def read() -> set[str]:
+        """Returns what the mocks respond, each in its turn."""
+        responses = [patient.get(url, headers=token) for _ in services.mocks]
+        return {it.json()["location"] if it.is_success else it.text for it in responses}
+
+    services.mocks[0].wait_for(lambda: read() == {edit["location"]})
 
 
 def test_the_image_of_the_example_has_the_client_of_the_store():
