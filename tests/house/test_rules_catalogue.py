@@ -99,6 +99,7 @@ ERRORS = {
     "picture-shape-error": "400 uncropped_image",
     "picture-type-error": "400 unsupported_image",
     "private-profile-error": "403 private_profile",
+    "rate-limit-error": "429 rate_limit_exceeded",
     "token-info-error": "400 invalid_request",
     "two-step-error": "400 needs_2fa",
     "unknown-address-error": "403 unknown_email",

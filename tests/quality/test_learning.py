@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import astuple
 from tests.quality import at_reference
@@ -24,6 +25,8 @@ FULL = {"most-avatars": "50"}
 
 CHOICES = {**at_random(4), **FULL}
 RATE_LIMITS = "rate-limits"
+AT_THE_LIMIT = {RATE_LIMITS, "rate-limit-error"}
+"""Switches that only a limit that is used up shows."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,7 @@ def broken(choices: Mapping[str, str], facts: str, *rules: str) -> set[str]:
 def test_every_switch_but_that_of_limits_is_settled_and_the_mock_follows() -> None:
     choices = {**at_random(8), **FULL}
     result = score(choices, learnt(choices))
-    assert (result.wrong, result.open, result.strays) == ({}, {RATE_LIMITS}, set())
+    assert (result.wrong, result.open, result.strays) == ({}, AT_THE_LIMIT, set())
     assert result.once == set()
 
 
@@ -50,7 +53,7 @@ def test_a_deployment_as_it_was_learnt_breaks_only_the_implied_rule_that_it_lift
     assert broken(CHOICES, facts) == set(lifted(CHOICES)) - {SWITCHES[RATE_LIMITS].rule}
 
 
-@pytest.mark.parametrize("switch", sorted(set(SWITCHES) - {RATE_LIMITS}))
+@pytest.mark.parametrize("switch", sorted(set(SWITCHES) - AT_THE_LIMIT))
 def test_a_deployment_that_changed_since_breaks_the_rule_of_the_fact(
     facts: str, switch: str
 ) -> None:
@@ -126,3 +129,13 @@ def test_a_second_run_shows_a_fact_by_the_same_commands() -> None:
 def test_only_the_questions_that_are_named_are_settled() -> None:
     facts = learnt(CHOICES, "avatar-delete-status", "qr-unknown-hash")
     assert [fact.rule for fact in facts.facts] == ["qr-unknown-hash", "avatar-delete-status"]
+
+
+def test_the_code_of_a_request_over_the_limit_is_learnt_where_the_limit_may_be_used_up() -> None:
+    deployment = reference({"rate-limit-error": "429 slow_down"})
+    permit = msgspec.structs.replace(deployment.target.permit, exhaust_rate_limit=True)
+    target = msgspec.structs.replace(deployment.target, permit=permit)
+    (fact,) = learn(
+        replace(deployment, target=target), RunOptions(rules=("error-rate-limit",))
+    ).facts.facts
+    assert (fact.reading, fact.sure) == ("429 slow_down", "seen once")

@@ -25,6 +25,7 @@ SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
     "uncropped_image": "picture-shape-error",
     "invalid_body": "invalid-member-error",
     "invalid_parameter": "invalid-parameter-error",
+    "rate_limit_exceeded": "rate-limit-error",
 }
 """The switch of each refusal, by the code that it has unless another is chosen."""
 

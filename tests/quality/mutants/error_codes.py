@@ -17,6 +17,7 @@ CODES = {
     "error-upload-size": "image_too_large",
     "error-invalid-member": "invalid_body",
     "error-invalid-parameter": "invalid_parameter",
+    "error-rate-limit": "rate_limit_exceeded",
 }
 
 

@@ -1,5 +1,6 @@
 """The two WSGI applications: the resource API with its pages, and the authorization server."""
 
+from http import HTTPStatus
 from pathlib import Path
 
 import yaml
@@ -117,7 +118,8 @@ def _begin() -> ResponseReturnValue | None:
     if not g.allowance.is_exceeded or chose(LIMITS, "warn"):
         return None
     message = f"More than {limit} requests in an hour; see Retry-After."
-    return {"error": message, "code": "rate_limit_exceeded"}, 429
+    too_many = HTTPStatus.TOO_MANY_REQUESTS
+    return as_error(Refused(too_many, "rate_limit_exceeded", message, switch="rate-limit-error"))
 
 
 def _finish(response: Response) -> Response:

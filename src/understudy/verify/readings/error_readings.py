@@ -6,9 +6,10 @@ stand there alone.
 
 from typing import Final
 
-from understudy.interface.operations import OWN_PROFILE
+from understudy.interface.operations import COUNTED, OWN_PROFILE
 from understudy.verify.checks import CHECKS
 from understudy.verify.conditions import was_refused
+from understudy.verify.rate_limit_history import is_too_many
 from understudy.verify.readings.switch_reading import SwitchReading
 from understudy.verify.rules import error_codes
 from understudy.verify.rules.own_profile import is_disabled
@@ -19,6 +20,9 @@ ERROR_READINGS: Final = (
         (OWN_PROFILE,),
         (is_disabled, was_refused),
         error_codes.error_form,
+    ),
+    SwitchReading(
+        "error-rate-limit", COUNTED, (is_too_many,), error_codes.error_form, is_of_limits=True
     ),
     *(
         SwitchReading(each.rules[0], tuple(each.operations), each.when, error_codes.error_form)

@@ -125,6 +125,12 @@ def refusal_has_error_body(exchange: Exchange, history: History) -> CheckResult:
     return result._replace(attempts=last.headers.limit)
 
 
+@check("error-rate-limit", on=COUNTED, when=[is_too_many], is_of_limits=True, is_shape=True)
+def refusal_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
+    """A 429 has the code rate_limit_exceeded."""
+    return expect_equal(exchange.json_object.get("code"), "rate_limit_exceeded", "the code")
+
+
 @check(
     "rate-limit-answer-429",
     on=[OWN_PROFILE],
@@ -168,7 +174,7 @@ def _use_up(client: ProbeClient, who: str) -> bool:
 
 
 @probe(
-    *("rate-limit-anonymous", "rate-limit-answer-429", "rate-limit-window"),
+    *("rate-limit-anonymous", "rate-limit-answer-429", "rate-limit-window", "error-rate-limit"),
     needs=("slug", "exhaust"),
 )
 def hour_without_token(client: ProbeClient) -> None:
