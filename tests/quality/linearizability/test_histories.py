@@ -92,7 +92,8 @@ class Recorder:
             await asyncio.sleep(0)
             self._server.send("CLIENT", "PAUSE", 5)
             await asyncio.sleep(0.005)
-            self._server.send("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            for kind in ("normal", "pubsub"):
+                self._server.send("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
 
     @property
     def is_linearizable(self) -> bool:

@@ -145,12 +145,16 @@ def test_a_store_that_takes_no_writes_is_503(server: StoreServer, replicas: Repl
     assert location(one) == "Before"
 
 
-def test_a_connection_that_is_cut_is_opened_again(server: StoreServer, replicas: Replicas) -> None:
+@pytest.mark.parametrize("kind", ["normal", "pubsub"])
+def test_a_connection_that_is_cut_is_opened_again(
+    server: StoreServer, replicas: Replicas, kind: str
+) -> None:
     one, _ = replicas
     patched(one, "Kept")
-    server.send("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    assert server.send("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes") > 0
     statuses = [one.get("/v3/me/profile", token="ada-full").status_code for _ in range(2)]
     assert statuses[-1] == 200
+    assert server.send("PUBSUB", "CHANNELS") != []
     assert location(one) == "Kept"
 
 

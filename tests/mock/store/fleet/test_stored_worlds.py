@@ -104,3 +104,9 @@ def test_a_store_that_is_not_there_is_said_in_one_line() -> None:
     result = CliRunner().invoke(main, ["worlds", "--store", "valkey://127.0.0.1:9/0"])
     assert result.exit_code == 2
     assert "--store: The store at valkey://127.0.0.1:9/0 does not respond" in result.output
+
+
+def test_a_url_that_is_none_is_refused_under_the_option_that_has_it() -> None:
+    result = CliRunner().invoke(main, ["worlds", "--store", "valkey://127.0.0.1:6379/first"])
+    assert result.exit_code == 2
+    assert "--store: the URL of a store is written as valkey://host:6379/0" in result.output

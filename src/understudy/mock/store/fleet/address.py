@@ -49,8 +49,12 @@ class StoreAddress:
         return f"{self.scheme}://{user}{host}:{self.port}/{self.database}"
 
 
-def store_address(text: str) -> StoreAddress:
+def store_address(text: str, option: str = "--state") -> StoreAddress:
     """Reads the URL of a store; the password may be in the environment instead.
+
+    Args:
+        text: The URL.
+        option: Where it was given, for the error.
 
     Raises:
         StartupError: It is not as it must be; the text shows no password.
@@ -62,7 +66,7 @@ def store_address(text: str) -> StoreAddress:
         host, port = None, 0
     database = parts.path.strip("/") if host else ""
     if host is None or parts.query or parts.fragment or not (database or "0").isdecimal():
-        msg = "--state: the URL of a store is written as valkey://host:6379/0, with a database number."
+        msg = f"{option}: the URL of a store is written as valkey://host:6379/0, with a database number."
         raise StartupError(msg)
     return StoreAddress(
         parts.scheme.lower(),

@@ -1,6 +1,6 @@
 """Talks to a store over one connection, on which calls do not wait for one another.
 
-Every call is written at once and responded to in order (RESP3), so that a hundred worlds need one
+Every call is written at once and responded to in order (RESP2), so that a hundred worlds need one
 connection and no pool. The clients for Python take ten times the processor time of a call: 47 to 64
 microseconds, where this takes 5.
 """
@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
         self._calls: deque[asyncio.Future[Any]] = deque()
         self._transport: asyncio.Transport | None = None
         self._unsent: list[bytes] = []
-        self._notify: Callable[[bytes], object] = bytes
+        self._notify: Callable[[bytes], object] | None = None
         self._loop = asyncio.get_running_loop()
 
     @classmethod
@@ -106,7 +106,7 @@ class Connection(asyncio.Protocol):
         return await self.call("EVAL", script.text, 0, message)
 
     async def subscribe(self, channel: str, notify: Callable[[bytes], object]) -> None:
-        """Subscribes to a channel; calls can be made as before.
+        """Subscribes to a channel; the connection takes no other calls from then on.
 
         Args:
             channel: The name of the channel.
@@ -117,8 +117,7 @@ class Connection(asyncio.Protocol):
             StoreRefusal: As ``call``.
         """
         self._notify = notify
-        for command in subscription(channel):
-            await self.call(*command)
+        await self.call("SUBSCRIBE", channel)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # TCP has it
         """Takes the transport."""
@@ -129,7 +128,7 @@ class Connection(asyncio.Protocol):
         self._reader.feed(data)
         try:
             while (reply := self._reader.gets()) is not False:
-                if isinstance(reply, hiredis.PushNotification) and reply[0] == b"message":
+                if self._notify is not None and not self._calls:
                     self._notify(reply[2])
                     continue
                 waiting = self._calls.popleft()
@@ -163,11 +162,6 @@ class Connection(asyncio.Protocol):
             waiting = self._calls.popleft()
             if not waiting.done():
                 waiting.set_exception(error)
-
-
-def subscription(channel: str) -> tuple[tuple[Argument, ...], ...]:
-    """Returns the commands with which a connection subscribes to a channel, and still takes calls."""
-    return ("HELLO", 3), ("SUBSCRIBE", channel)
 
 
 def send_once(address: StoreAddress, command: Sequence[Argument]) -> Any:

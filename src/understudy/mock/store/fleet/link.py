@@ -1,7 +1,12 @@
-"""Links a replica to its store: by one connection, on which the store notifies it of turns, too."""
+"""Links a replica to its store: by one connection for calls, and one on which it is notified of turns.
+
+The store gives up a connection with a subscription when too much waits on it, and a whole world may be
+more than that.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeGuard
 
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import Connection
@@ -14,7 +19,7 @@ from understudy.mock.store.fleet.turns import Turns
 
 
 class StoreLink:
-    """The connection of a replica to its store, which is opened when it is needed.
+    """The connections of a replica to its store, which are opened when they are needed.
 
     Args:
         address: The server.
@@ -33,6 +38,7 @@ class StoreLink:
         self.turns = Turns(replica, is_wanted=is_wanted, pass_on=self._pass_turn)
         self._address = address
         self._connection: Connection | None = None
+        self._notices: Connection | None = None
         self._opening = Locks()
 
     async def connected(self) -> Connection:
@@ -42,25 +48,32 @@ class StoreLink:
             OSError: The store does not respond.
             StoreRefusal: It does not let this process in, or not do what it has to.
         """
-        if self._connection is not None and self._connection.is_usable and not self.clock.is_due:
+        if _is_usable(self._connection) and _is_usable(self._notices) and not self.clock.is_due:
             return self._connection
         async with self._opening.of(""):
-            if self._connection is None or not self._connection.is_usable:
+            if not _is_usable(self._notices):
                 self.turns.forget_all()
+                self._notices = await Connection.open(self._address)
+                await self._notices.subscribe(self.turns.channel, self.turns.notify)
+            if not _is_usable(self._connection):
                 self._connection = await Connection.open(self._address)
-                await self._connection.subscribe(self.turns.channel, self.turns.notify)
             self.clock.measure(self.clock.begin(), await self._connection.call("TIME"))
         return self._connection
 
     def close(self) -> None:
-        """Closes the connection; the next call opens another one."""
+        """Closes the connections; the next call opens others."""
         self.turns.forget_all()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        for connection in (self._connection, self._notices):
+            if connection is not None:
+                connection.close()
+        self._connection = self._notices = None
 
     async def _pass_turn(self, name: str) -> None:
         """Gives the turn at a world to the next replica, as this one has no use for it."""
         message = packed({"name": name, "replica": self.turns.replica})
         with suppress(OSError, StoreRefusal):  # turns end by themselves
             await (await self.connected()).run(PASS_TURN, message)
+
+
+def _is_usable(connection: Connection | None) -> TypeGuard[Connection]:
+    return connection is not None and connection.is_usable

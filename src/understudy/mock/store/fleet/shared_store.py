@@ -25,7 +25,7 @@ from understudy.mock.engine.transactions import Superseded
 from understudy.mock.engine.world_names import DEFAULT, WorldSelection
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.fleet.address import StoreAddress
-from understudy.mock.store.fleet.connection import Connection, send_once, subscription
+from understudy.mock.store.fleet.connection import Connection, send_once
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.gathering import CURRENT, ChangeGatherer
 from understudy.mock.store.fleet.journal_rows import endpoint_name
@@ -107,8 +107,7 @@ class SharedWorldStore:
             reply = send_once(self._address, ("EVAL", JOIN.text, 0, self._join_message()))
             clock = self.link.clock
             clock.measure(clock.begin(), send_once(self._address, ("TIME",)))
-            for command in subscription(CHANNEL):  # so that a missing right is said at the start
-                send_once(self._address, command)
+            send_once(self._address, ("SUBSCRIBE", CHANNEL))  # a missing right is said at the start
         except (OSError, StoreRefusal) as error:
             msg = f"--state: {described(self._address, error)}"
             raise StartupError(msg) from error

@@ -71,7 +71,7 @@ def end_stored_world(url: str, name: str) -> None:
 
 
 def _reply(url: str, ended: bytes, tag: bytes) -> Any:
-    address = store_address(url)
+    address = store_address(url, "--store")
     message = packed({"schema": SCHEMA, "ended": ended, "tag": tag})
     try:
         reply = send_once(address, ("EVAL", STORED.text, 0, message))
