@@ -26,6 +26,11 @@ from understudy.mock.settings import Settings
 OWN = "/v3/me/profile"
 EDGE_CASES = "tests/cli/test_mock_edge_cases.py::test_every_case_is_sent_and_judged"
 """A replica that sends a case to itself must not wait for itself."""
+CAPSULE = (
+    "tests/mock/admin/test_capsules.py"
+    "::test_an_opened_capsule_has_state_journal_and_time_of_its_moment"
+)
+"""What a replica forgets when it opens a capsule, every other one has to forget."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,7 @@ def test_verify_finds_of_a_mutant_that_is_a_fleet_what_it_finds_of_one_mock() ->
 
 def test_the_suite_runs_the_tests_of_the_mock_on_replicas() -> None:
     words = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "tests.quality.fleet.suite")
-    tests = ("tests/mock/admin/test_people.py", f"{EDGE_CASES}[getProfile]")
+    tests = ("tests/mock/admin/test_people.py", f"{EDGE_CASES}[getProfile]", CAPSULE)
     command = [sys.executable, "-m", "pytest", *words, *tests]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]

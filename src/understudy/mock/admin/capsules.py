@@ -134,7 +134,7 @@ class CapsulesAdmin:
         world.journal.resume(max(capsule.total - len(contexts), 0))
         for context in contexts:
             world.journal.add(context)
-        world.history.forget(world.journal.total)
+        world.history.lose()
         about = {"world": world.name, "request": capsule.request, "requests": len(contexts)}
         return HandlerResponse({**about, "now": written(world.clock.now())})
 

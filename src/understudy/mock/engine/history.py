@@ -143,6 +143,10 @@ class WorldHistory:
         self._weight = RECORD_BYTES
         self._has_settings = self._is_lost = False
 
+    def lose(self) -> None:
+        """Has what is pending be lost, so that every replica forgets it and all that was before."""
+        self._is_lost = True
+
     def forget(self, number: int) -> None:
         """Forgets every change, up to and with the request of this number."""
         self._entries.clear()
