@@ -8,18 +8,21 @@ from click.testing import CliRunner
 
 from understudy.cli import main
 
+WIDTH = 78
+"""Columns that click uses in a terminal of 80."""
+
 
 def test_no_sentence_of_the_overview_is_cut():
-    shown = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=WIDTH).output
     assert not [line for line in shown.splitlines()[1:] if line.endswith("...")]
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(len, shown.splitlines())) <= WIDTH
 
 
 @pytest.mark.parametrize("name", main.commands)
 def test_the_help_of_each_command_fits_a_terminal(name: str):
-    shown = CliRunner().invoke(main, [name, "--help"], terminal_width=80)
+    shown = CliRunner().invoke(main, [name, "--help"], terminal_width=WIDTH)
     assert shown.exit_code == 0
-    assert max(map(len, shown.output.splitlines())) <= 80
+    assert max(map(len, shown.output.splitlines())) <= WIDTH
 
 
 def test_the_overview_imports_nothing_heavy():

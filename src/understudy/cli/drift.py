@@ -102,12 +102,12 @@ def _formats() -> Collection[str]:
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 @click.option("--verbose", is_flag=True, help="Print both sides of every difference.")
 def drift(**options: Any) -> None:
-    """Show where a deployment and the mock part, and whose fault it is.
+    """Show where a deployment and the mock differ, and why.
 
-    The probes of the rules are sent to the deployment, there again, and to the mock. What differs
-    between the first two is noise. Compared are statuses, error codes, members and their types,
-    headers and pictures; never identifiers, dates or texts. The document that the deployment
-    publishes is compared with ours, and with the last one seen.
+    Sends the probes of the rules twice to the deployment and once to the mock; what differs between
+    the first two is noise. Compares statuses, error codes, members and their types, headers and
+    pictures, but never identifiers, dates or texts. Compares the document that the deployment
+    publishes with ours, and with the last one seen.
     """
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli.drifting import drifted, typed

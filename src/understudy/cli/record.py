@@ -27,7 +27,7 @@ from understudy.cli.option_types import PORT, rule_ids
     help="Port for the authorization server; 0 for a free one.",
 )
 @click.option(
-    "--single-port", is_flag=True, help="Stand for both servers at --port; open no second port."
+    "--single-port", is_flag=True, help="Serve both addresses at --port, and open no second port."
 )
 @click.option(
     "--out",
@@ -63,7 +63,7 @@ from understudy.cli.option_types import PORT, rule_ids
 )
 @click.option("--quiet", is_flag=True, help="Print findings at the end only.")
 def record(**options: Any) -> None:
-    """Judge and record an app's traffic with a deployment as it passes.
+    """Judge and record the traffic between an app and a deployment.
 
     Point the app at the proxy instead of the deployment. Every exchange is judged by the document
     and every rule, as by `verify --har`; a finding is one line. Ctrl-C ends it.

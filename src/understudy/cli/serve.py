@@ -161,8 +161,8 @@ def _lower_case(
     envvar="UNDERSTUDY_FACTS",
     show_envvar=True,
     metavar="FACTS.yaml",
-    help="Behave as the deployment that `understudy learn` wrote these facts of; --choose goes"
-    " before. Repeatable.",
+    help="Behave as the deployment whose facts `understudy learn` wrote; --choose takes"
+    " precedence. Repeatable.",
 )
 @click.option(
     "--user-info",
