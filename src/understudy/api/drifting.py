@@ -47,7 +47,7 @@ def mock_beside(deployment: Deployment, facts: Sequence[Facts] = ()) -> Deployme
     target = deployment.target
     accounts = _accounts(deployment)
     if not accounts:
-        # As another's deployment: an assumption that the two read otherwise is nobody's fault.
+        # As another's deployment: neither is wrong where the two read an assumption otherwise.
         own = msgspec.structs.replace(
             TARGET,
             is_mock=False,

@@ -66,7 +66,7 @@ def mirrored_target(target: Target, accounts: Sequence[AccountSeen], base_url: s
         base_url=base_url,
         auth_url=target.auth_url and AUTHORIZATION,
         mode=target.writes,
-        is_mock=False,  # an assumption that the two read otherwise is nobody's fault
+        is_mock=False,  # neither is wrong where the two read an assumption otherwise
         facts=None,
         ledger=None,
         application=_signed_in(target.application, own.slug if own else "own"),

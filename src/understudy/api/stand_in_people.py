@@ -205,7 +205,7 @@ class StandInPeople:
         return person
 
     def _admit(self, token: str, seen: SeenToken, slug: str | None) -> None:
-        """Puts a token into the mock: of an account, or of nobody in particular for lookups."""
+        """Puts a token into the mock: of an account, or an API key where the account is not known."""
         person = self._slug_in_world(seen.account, slug)
         if person is None:
             person = next(iter(self._world.keys(PEOPLE)))

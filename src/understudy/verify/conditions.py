@@ -11,7 +11,7 @@ from understudy.verify.checks import Condition, named
 from understudy.verify.history import History, avatars_in, profile_in
 
 TOKENS = frozenset({"oauth", "api_key"})
-"""Kinds of credentials that a deployment takes for good."""
+"""Kinds of credentials that a deployment accepts."""
 
 UNSURE = frozenset({"invalid", "unknown"})
 """Kinds of credentials that a deployment may refuse for any request."""

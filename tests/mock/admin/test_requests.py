@@ -185,7 +185,7 @@ def test_a_fault_that_struck_is_in_the_explanation(driver: Driver) -> None:
     ("method", "path", "body", "reason"),
     [
         ("GET", "/requests?operation=getProfle", None, "did you mean 'getProfile'?"),
-        ("GET", "/requests?since=today", None, "no instant"),
+        ("GET", "/requests?since=today", None, "not a date and time"),
         ("GET", "/requests?since=2026-06-01T09:00:00", None, "end it with Z"),
         ("POST", "/requests/find", {"urlPattern": "("}, "no regular expression"),
         ("POST", "/requests/count", {"operation": "nothing"}, "there is no 'nothing'"),

@@ -1,10 +1,11 @@
 """Shows, sets, freezes and advances the time of a world (``openapi/admin.yaml``)."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest
+from understudy.mock.admin.instants import instant_of
 from understudy.mock.engine.call import Call, HandlerResponse
 from understudy.mock.engine.clock import Clock, written
 from understudy.mock.engine.handlers import Handlers
@@ -27,7 +28,7 @@ def put_clock(call: Call, *, body: Mapping[str, Any]) -> HandlerResponse:
             msg = "rate: a frozen clock has none; leave out one of the two."
             raise BadRequest(msg)
         rate = 0.0 if body["frozen"] else 1.0
-    instant = _instant(body["now"]) if "now" in body else None
+    instant = instant_of(body["now"], "now") if "now" in body else None
     try:
         call.world.clock.put(instant, rate)
     except OverflowError as error:
@@ -65,18 +66,6 @@ def _as_json(clock: Clock) -> HandlerResponse:
     return HandlerResponse(
         {"now": written(clock.now()), "frozen": clock.rate == 0, "rate": clock.rate}
     )
-
-
-def _instant(text: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError as error:
-        msg = f"now: {text!r} is no instant; write it as 2026-03-01T12:00:00Z."
-        raise BadRequest(msg) from error
-    if instant.tzinfo is None:
-        msg = f"now: {text!r} leaves its offset open; end it with Z for UTC."
-        raise BadRequest(msg)
-    return instant
 
 
 HANDLERS: Handlers = {

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Final, TypeVar
 
@@ -11,6 +10,7 @@ import orjson
 
 from understudy.errors import BadRequest, NotFound, nearest
 from understudy.mock.admin.explaining import Explainer
+from understudy.mock.admin.instants import instant_of
 from understudy.mock.admin.journal_archive import archive
 from understudy.mock.admin.journal_entries import logged, request
 from understudy.mock.admin.request_patterns import Pattern, matches, search
@@ -95,7 +95,7 @@ class RequestsAdmin:
         self._expect_operation(pattern)
         matching = [context for context in call.world.journal if matches(context, pattern)]
         if since is not None:
-            start = _instant(since)
+            start = instant_of(since, "since")
             matching = [context for context in matching if context.started >= start]
         newest = matching[::-1][:limit]
         listed = await asyncio.to_thread(_logged, newest)
@@ -240,15 +240,3 @@ async def _events(call: Call, refresh: Callable[[World], Awaitable[None]]) -> As
 
 def _unmatched(call: Call) -> Sequence[RequestContext]:
     return [context for context in call.world.journal if not context.is_matched]
-
-
-def _instant(text: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError as error:
-        msg = f"since: {text!r} is no instant; write it as 2026-03-01T12:00:00Z."
-        raise BadRequest(msg) from error
-    if instant.tzinfo is None:
-        msg = f"since: {text!r} leaves its offset open; end it with Z for UTC."
-        raise BadRequest(msg)
-    return instant

@@ -1,7 +1,7 @@
 """Bounds the bytes and the time of one HTTP connection, as uvicorn reads it.
 
 uvicorn waits for ever for the end of a header and takes one of any length, so a few idle sockets or
-one request could use up descriptors and memory before the application hears of them.
+one request could use up descriptors and memory before the application sees them.
 """
 
 import asyncio

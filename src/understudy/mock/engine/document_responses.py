@@ -237,7 +237,7 @@ def _sampled(schemas: Schemas, schema: Node, seed: int, most: int) -> Any:
 
 
 def _text_of_nothing(media_type: str) -> Any:
-    """Returns the content of a type that the document says no more of."""
+    """Returns the content of a media type without a schema."""
     return "understudy" if is_text(media_type) else {}
 
 

@@ -31,7 +31,7 @@ class SlugsByDigest(Mapping[str, str]):
         """Returns the slug.
 
         Raises:
-            KeyError: The digest belongs to nobody, or is not written as it must be.
+            KeyError: No slug has this digest, or it is not written as it must be.
         """
         slug: str | None = self.get(digits)
         if slug is None:

@@ -215,7 +215,7 @@ def uploads_with_every_choice(client: ProbeClient) -> Parts:
     needs=("owner", "writes", "uploads", "hashes"),
 )
 def assignments_of_avatar(client: ProbeClient) -> Parts:
-    """Sets an avatar for an address twice, lists, and tries none, a strange one and another's."""
+    """Sets an avatar for an address twice, lists, and tries others that are refused."""
     path = f"/me/avatars/{an_avatar(client)}/email"
     last = client.known.own_hashes[-1]
     client.send("POST", path, "owner", json={"email_hash": last})

@@ -164,7 +164,7 @@ def code_of_other_client_is_refused(exchange: Exchange, history: History) -> Che
     is_choice=True,
 )
 def attempt_of_other_client_spends_nothing(exchange: Exchange, history: History) -> CheckResult:
-    """A code that another client tried is still good for its own."""
+    """A code that another client tried still gives a token to its own client."""
     before = proven(attempt_of_other(exchange, history))
     return expect_token(exchange, "still good for its own", before)
 
