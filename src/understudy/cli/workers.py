@@ -163,10 +163,12 @@ def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, st
     if not hasattr(os, "fork") or not server.CAN_SHARE_PORTS:
         msg = "--workers is for Linux and other systems that share a port among processes."
         raise StartupError(msg)
-    reserved = [server.reserve(settings.host, settings.port, "--port")]
+    reserved = [server.bind(settings.host, settings.port, "--port", is_shared=True)]
     settings = replace(settings, port=reserved[0].getsockname()[1])
     if not settings.single_port:
-        reserved.append(server.reserve(settings.host, settings.auth_port, "--auth-port"))
+        reserved.append(
+            server.bind(settings.host, settings.auth_port, "--auth-port", is_shared=True)
+        )
         settings = replace(settings, auth_port=reserved[1].getsockname()[1])
     Supervisor(settings, serve).run(ready)
     for each in reserved:

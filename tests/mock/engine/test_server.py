@@ -12,7 +12,7 @@ import pytest
 
 from understudy.errors import StartupError
 from understudy.limits import Limit
-from understudy.mock.engine.server import bind, serve, url_of
+from understudy.mock.engine.server import CAN_SHARE_PORTS, bind, serve, url_of
 
 
 @pytest.fixture
@@ -49,6 +49,15 @@ def test_an_address_that_is_not_ours_is_refused(host: str, port: int, message: s
 def test_a_socket_on_every_address_is_reached_on_this_machine() -> None:
     with bind("0.0.0.0", 0, "--port") as bound:
         assert url_of(bound).startswith("http://127.0.0.1:")
+
+
+@pytest.mark.skipif(not CAN_SHARE_PORTS, reason="the platform shares no ports")
+def test_a_process_that_does_not_serve_yet_gets_no_connections_to_a_shared_port() -> None:
+    with bind("127.0.0.1", 0, "--port", is_shared=True) as bound:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(bound.getsockname())
+        bound.listen()
+        socket.create_connection(bound.getsockname()).close()
 
 
 def test_an_address_of_version_6_stands_in_brackets() -> None:

@@ -28,7 +28,9 @@ CAN_SHARE_PORTS = hasattr(socket, "SO_REUSEPORT") and sys.platform != "win32"
 
 
 def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socket.socket:
-    """Binds a listening socket.
+    """Binds a socket, which listens; one whose port is shared does so once it is served.
+
+    Until then other processes get the connections, as this one could not respond to them yet.
 
     Args:
         host: Address or name.
@@ -39,19 +41,6 @@ def bind(host: str, port: int, option: str, *, is_shared: bool = False) -> socke
     Raises:
         StartupError: The port is in use, or the address is not this machine's.
     """
-    return _bound(host, port, option, is_shared=is_shared, listens=True)
-
-
-def reserve(host: str, port: int, option: str) -> socket.socket:
-    """Binds a socket that gets no connections, so that processes of this mock can share its port.
-
-    Raises:
-        StartupError: The port is in use, or the address is not this machine's.
-    """
-    return _bound(host, port, option, is_shared=True, listens=False)
-
-
-def _bound(host: str, port: int, option: str, *, is_shared: bool, listens: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -62,7 +51,7 @@ def _bound(host: str, port: int, option: str, *, is_shared: bool, listens: bool)
         if is_shared:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind((host, port))
-        if listens:
+        if not is_shared:
             listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
