@@ -26,7 +26,7 @@ OWN_STYLE: Final = """
 .sides h4{margin:.5rem 0 0;font-weight:600;color:var(--muted)}
 .sides pre{max-height:24rem;overflow:auto}
 .silent,.unsteady,.harmless{border-left-color:var(--note)}
-td,code,h1,h2{overflow-wrap:anywhere}
+td,code,h1,h2,h3,b{overflow-wrap:anywhere}
 .breaking{color:var(--bad)}
 """
 
@@ -42,7 +42,10 @@ def html(report: DriftReport) -> str:
         f"<h1>{escape(_title(report))}</h1>",
         f"<p>{escape(total(report))}</p>",
         *(f"<p class=failed>{escape(line)}</p>" for line in _alarms(report)),
-        *(f"<p class=not_checked>{escape(line)}</p>" for line in report.not_checked),
+        *(
+            f"<p class=not_checked>{escape(line)}</p>"
+            for line in (*report.not_compared, *report.not_checked)
+        ),
         *_facts(report),
         *(_section(title, causes) for title, causes in sections(report)),
         *(_documents(pair) for pair in report.documents if pair.changes),
@@ -60,7 +63,6 @@ def _title(report: DriftReport) -> str:
 def _alarms(report: DriftReport) -> Iterator[str]:
     yield from report.stopped
     yield from (f"Not restored: {line}" for line in report.not_restored)
-    yield from report.not_compared
 
 
 def _section(title: str, causes: list[ReportedCause]) -> str:

@@ -18,9 +18,9 @@ from understudy.verify.reports.markdown import folded, plain
 def markdown(report: DriftReport) -> str:
     """Returns the report as a page in Markdown."""
     lines = ["## understudy drift", "", f"{plain(total(report))}.", ""]
-    lines += [f"**{plain(line)}**\n" for line in (*report.stopped, *report.not_compared)]
-    lines += [f"- {plain(line)}" for line in report.not_checked] + [""]
+    lines += [f"**{plain(line)}**\n" for line in report.stopped]
     lines += [f"- not restored: {plain(line)}" for line in report.not_restored]
+    lines += [f"- {plain(line)}" for line in (*report.not_compared, *report.not_checked)] + [""]
     lines += _facts(report)
     for title, causes in sections(report):
         lines += [f"### {title}", ""]
