@@ -49,7 +49,7 @@ learning: install  ## learn from thirty deployments that choose at random, and c
 	$(BIN)/python -m tests.quality.learning
 
 .PHONY: drift
-drift: install  ## compare fifty sound deployments and every mutant with the mock (an hour on a quiet machine)
+drift: install  ## compare fifty sound deployments and every mutant with the mock (half an hour on a quiet machine)
 	$(BIN)/python -m tests.quality.drifting
 
 .PHONY: check
