@@ -108,7 +108,7 @@ class RunningFleet(Running):
         sites = [
             SITE.format(
                 name=name,
-                servers=" ".join(f"server {_address(url)};" for url in urls[name]),
+                servers=" ".join(f"server {_address(url)} max_fails=0;" for url in urls[name]),
                 port=port,
                 tls=f" ssl; ssl_certificate {tls}/cert.pem; ssl_certificate_key {tls}/key.pem"
                 if tls
