@@ -60,6 +60,14 @@ def test_a_request_that_differs_in_target_and_body_is_recognized(
     assert found.body == b"BODY"
 
 
+def test_another_body_for_the_same_target_has_the_same_head(requests: RecentRequests) -> None:
+    first, second = (requests.get(bytes_of(b"/v3/x?a=b", body)) for body in (b"BODY", b"ydob"))
+    assert first is not None
+    assert second is not None
+    assert first.head is second.head
+    assert (first.body, second.body) == (b"BODY", b"ydob")
+
+
 @pytest.mark.parametrize(("length", "is_bounded"), [(100, True), (101, False)])
 def test_what_was_found_within_the_limits_is_so_with_another_target(
     monkeypatch: pytest.MonkeyPatch, length: int, is_bounded: bool

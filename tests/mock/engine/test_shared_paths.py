@@ -34,3 +34,10 @@ def test_a_header_or_a_query_tells_operations_of_one_path_apart(
 ) -> None:
     service = serve(SHARED, api={"handlers": {}})
     assert service.post(target, headers=headers).status_code == status
+
+
+def test_they_are_told_apart_however_often_the_path_comes(serve) -> None:
+    service = serve(SHARED, api={"handlers": {}})
+    for _ in range(3):
+        for target, status in (("Shop.Create", 201), ("Shop.Delete", 204)):
+            assert service.post("/", headers={"X-Target": target}).status_code == status

@@ -37,10 +37,12 @@ class _KnownHead(NamedTuple):
 
     Attributes:
         head: The head.
+        target: Its target.
         body_length: Bytes of the body that it announces.
     """
 
     head: RequestHead
+    target: bytes
     body_length: int
 
 
@@ -82,7 +84,7 @@ class RecentRequests:
         split = _split(data)
         # what is no body as it was sent, is the framing of chunks
         if split is not None and split.target == target and data[split.end :] == parsed.body:
-            self._heads.put(split.frame, _KnownHead(parsed.head, len(parsed.body)))
+            self._heads.put(split.frame, _KnownHead(parsed.head, target, len(parsed.body)))
 
     def _like_another(self, data: bytes) -> ParsedRequest | None:
         """Returns a request whose head differs from a known one in the target alone, or None."""
@@ -90,9 +92,12 @@ class RecentRequests:
         known = None if split is None else self._heads.get(split.frame)
         if split is None or known is None or len(data) - split.end != known.body_length:
             return None
-        if _PLAIN_TARGET.fullmatch(split.target) is None:
-            return None
-        parsed = ParsedRequest(known.head.with_target(split.target), data[split.end :])
+        head = known.head
+        if split.target != known.target:
+            if _PLAIN_TARGET.fullmatch(split.target) is None:
+                return None
+            head = head.with_target(split.target)
+        parsed = ParsedRequest(head, data[split.end :])
         if len(data) <= _LONGEST:
             self._whole.put(data, parsed)
         return parsed

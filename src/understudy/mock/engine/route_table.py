@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 from understudy.mock.engine._connexion import RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
+from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
 from understudy.openapi.skeleton import path_texts, routed_path, routing_id
+
+_REMEMBERED = 256
+_LONGEST_REMEMBERED = 200
+"""Characters of a path whose route is remembered."""
 
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 """Matches the beginning of a named group; routes use the same names, and a pattern may not."""
@@ -129,16 +134,24 @@ class _Alternatives:
             groups += route.groups + 1
             self._rows[groups] = _Row(endpoints, tuple(places.items()))
         self._pattern = re.compile("|".join(patterns))
+        self._remembered: Recent[str, MatchedRoute] = Recurring(_REMEMBERED)
+        """Paths that recur, where they lead whatever else a request says."""
 
     def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute | None:
         """Returns where the rest of a path behind its base leads, or None."""
+        matched = self._remembered.get(rest)
+        if matched is not None:
+            return matched
         match = self._pattern.match(rest)
         if match is None:
             return None
         endpoints, places = self._rows[match.lastindex]
         endpoint = chosen(endpoints, query, headers)
         texts = {name: match[place] for name, place in places}
-        return MatchedRoute(endpoint, path_texts(endpoint.operation, texts))
+        matched = MatchedRoute(endpoint, path_texts(endpoint.operation, texts))
+        if len(endpoints) == 1 and len(rest) <= _LONGEST_REMEMBERED:
+            self._remembered.put(rest, matched)
+        return matched
 
 
 class RouteTable:
