@@ -137,8 +137,9 @@ local function pass_turn(name)
     local k = keys(name)
     local id, tag = unpack(call('HMGET', k.about, 'id', 'tag'))
     local states, others = {}, {}
-    if id == known.id and tag ~= known.tag and changes_since(k, known.tag) then
-      table.insert(states, state(known)) -- a whole world is too large for a notification
+    if id == known.id and tag ~= known.tag then
+      local newer = state(known)
+      if newer[2] == 'changed' then table.insert(states, newer) end -- a whole world is too large
     end
     for _, who in ipairs(windows) do
       table.insert(others, who)
