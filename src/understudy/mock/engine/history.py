@@ -144,7 +144,7 @@ class WorldHistory:
         self._has_settings = self._is_lost = False
 
     def lose(self) -> None:
-        """Has what is pending be lost, so that every replica forgets it and all that was before."""
+        """Marks what is pending as lost, so that every replica forgets it and all that was before."""
         self._is_lost = True
 
     def forget(self, number: int) -> None:
