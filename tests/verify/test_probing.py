@@ -2,11 +2,17 @@
 
 from collections import Counter
 
+import pytest
+
 from understudy.deployments.exchange import Exchange
+from understudy.verify import rules
 from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.probing import Probe
 from understudy.verify.schedule import Part
+
+LOADED = rules.SECTIONS
+"""Named, so that importing this registers every check."""
 
 
 def a_probe(name, *parts, needs=()):
@@ -55,6 +61,13 @@ def test_what_few_parts_settle_comes_before_what_many_settle():
     common = [a_probe(f"common {number}", Part(("a",), 1)) for number in range(3)]
     rare = a_probe("rare", Part(("b",), 1))
     assert names([*common, rare])[0] == "rare"
+
+
+@pytest.mark.parametrize("noted", ["error_codes.error_no_token", "authorize.refusal_is_a_page"])
+def test_a_check_that_can_make_a_finding_comes_before_one_that_can_only_note(noted):
+    noting = a_probe("noting", Part((noted,), 1))
+    finding = a_probe("finding", Part(("qr_codes.code_is_png",), 1))
+    assert names([noting, finding]) == ["finding", "noting"]
 
 
 def test_a_probe_that_turns_out_to_be_over_has_no_further_turn():

@@ -1,12 +1,15 @@
 """Orders the parts of the probes, so that parts that settle much are sent before those that repeat it.
 
-The order follows from the measured schedule alone: what each part settles, and what it costs.
+The order follows from the measured schedule, what each part settles and what it costs, and from
+the catalogue: which checks can make a finding at any deployment.
 """
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
+from understudy.verify.catalogue import catalogue
+from understudy.verify.checks import CHECKS
 from understudy.verify.probing import Probe
 from understudy.verify.schedule import Part
 
@@ -18,6 +21,9 @@ OTHERWISE = 0.1
 
 RARITY = 0.2
 """The exponent by which a check loses worth with the number of parts that settle it."""
+
+NOTED = 0.35
+"""The worth of a check that can only note, as a share of one that can make a finding."""
 
 Settled = Counter[str | tuple[str, str]]
 """The number of times that checks were settled, in all and with the credential of a part."""
@@ -73,9 +79,22 @@ def in_order(probes: Sequence[Probe]) -> list[Probe]:
 
 
 def _weights(probes: Sequence[Probe]) -> Weights:
-    """Returns what each check is worth: a little more where few parts settle it."""
+    """Returns what each check is worth: more where few parts settle it and where it binds."""
     parts = Counter(check for probe in probes for part in probe.parts for check in part.checks)
-    return {check: count**-RARITY for check, count in parts.items()}
+    noted = _checks_that_only_note()
+    return {
+        check: count**-RARITY * (NOTED if check in noted else 1) for check, count in parts.items()
+    }
+
+
+def _checks_that_only_note() -> set[str]:
+    """Returns the names of the checks of what we chose, which binds no other deployment."""
+    rules = catalogue()
+    return {
+        check.name
+        for check in CHECKS
+        if check.is_choice or all(rules[rule].status == "assumed" for rule in check.rules)
+    }
 
 
 def _worth(probe: Probe, done: int, settled_before: Settled, weights: Weights) -> float:
