@@ -192,6 +192,8 @@ def views_of_avatar_changes(client: ProbeClient) -> Parts:
     client.send("PATCH", f"/me/avatars/{image}", "owner", json={"alt_text": EDGES})
     yield lists()
     for assignments in (((image, last),), ((other, first),), ((image, last), (image, first))):
+        for hash_ in (first, last):  # again, if another probe has written since
+            client.recall("/me/avatars", "owner", {"selected_email_hash": hash_})
         for assigned, hash_ in assignments:
             path = f"/me/avatars/{assigned}/email"
             client.send("POST", path, "owner", json={"email_hash": hash_})
