@@ -15,7 +15,7 @@ from understudy.openapi.loader import document_of, load
 from understudy.verify.run import RunOptions
 
 CHOICES = {"avatar-delete-status": "200", "private-profile-lookup": "404"}
-RULES = ("profile-private", "avatar-delete-status")
+RULES = ("avatar-delete-status", "profile-private")
 CHANGED = "qr-unknown-hash"
 LEARNT = Facts(
     "https://staging.example/v3",
