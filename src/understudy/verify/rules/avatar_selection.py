@@ -108,7 +108,9 @@ def selection_was_seen(exchange: Exchange, history: History) -> bool:
 def follows_upload(exchange: Exchange, history: History) -> bool:
     """Tells whether an avatar was uploaded for the same address, is listed, and nothing changed."""
     before = last_upload(exchange, history)
-    if before is None or not history.still_since(before):
+    if before is None or not states_whether_selected(before, history):
+        return False
+    if not history.still_since(before):
         return False
     is_listed = bool(avatar_in(exchange, str(before.json_object.get("image_id"))))
     return is_listed and address_of(before) == address_of(exchange)

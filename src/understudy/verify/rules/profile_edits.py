@@ -124,7 +124,8 @@ def update_is_carried_out(exchange: Exchange, history: History) -> CheckResult:
     values = as_pairs(wrong, "should be")
     actual = f"status {exchange.status}; {values}" if values else f"status {exchange.status}"
     before = update_before(exchange, history, wanted)
-    return expect(is_right, f"{as_json(list(wanted))} changed", actual, before)
+    set_before = before and update_before(before, history, wrong)  # what the newest one unset
+    return expect(is_right, f"{as_json(list(wanted))} changed", actual, before, set_before)
 
 
 @check(

@@ -126,9 +126,13 @@ def refusal_has_error_body(exchange: Exchange, history: History) -> CheckResult:
 
 
 @check("error-rate-limit", on=COUNTED, when=[is_too_many], is_of_limits=True, is_shape=True)
-def refusal_has_its_code(exchange: Exchange, _history: History) -> CheckResult:
+def refusal_has_its_code(exchange: Exchange, history: History) -> CheckResult:
     """A 429 has the code rate_limit_exceeded."""
-    return expect_equal(exchange.json_object.get("code"), "rate_limit_exceeded", "the code")
+    code, last = exchange.json_object.get("code"), previous(exchange, history)
+    if last is None:
+        return expect_equal(code, "rate_limit_exceeded", "the code")
+    result = expect_equal(code, "rate_limit_exceeded", "the code", last.exchange)
+    return result._replace(attempts=last.headers.limit)
 
 
 @check(
