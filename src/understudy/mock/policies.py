@@ -125,8 +125,9 @@ def _defers_missing_scope(choices: Choices) -> bool:
     return choices.get("scope-body-precedence") == "body"
 
 
-def _drops_unknown_members(choices: Choices) -> bool:
-    return choices.get("unknown-profile-members") == "ignore"
+def _drops_unknown_members(choices: Choices, handler: object) -> bool:
+    is_chosen = choices.get("unknown-profile-members") == "ignore"
+    return is_chosen and handler is own_profile.update_own_profile
 
 
 def _defers_invalid_token(choices: Choices) -> bool:

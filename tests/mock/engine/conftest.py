@@ -6,7 +6,7 @@ The document is written once, in 3.0 (``notes.yaml``); its 3.1 twin says ``nulla
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,10 @@ class Time:
 
     def advance(self, span: timedelta) -> None:
         self.now += span
+
+
+def drops_unknown_members(choices: Mapping[str, str], _handler: object) -> bool:
+    return choices.get("unknown-profile-members") == "ignore"
 
 
 def authenticate(_world: World, token: str, now: datetime) -> Principal | None:
@@ -172,7 +176,7 @@ class Service:
             "authenticate": authenticate,
             "scopes": {("GET", "/shelf/own"): frozenset({"auth", "read"})},
             "limited": frozenset({("GET", "/shelf")}),
-            "policies": POLICIES,
+            "policies": replace(POLICIES, drops_unknown_members=drops_unknown_members),
             "quota": lambda principal: QUOTA + 1 if principal else QUOTA,
             **self.api,
         }

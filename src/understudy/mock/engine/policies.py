@@ -16,6 +16,9 @@ Choices = Mapping[str, str]
 Policy = Callable[[Choices], bool]
 
 
+OperationPolicy = Callable[[Choices, object], bool]
+"""A policy for some operations, which are named by their handlers."""
+
 ScopePolicy = Callable[[Choices, object, frozenset[str]], bool]
 """Tells whether scopes open an operation, which is named by its handler."""
 
@@ -45,6 +48,11 @@ def strict_query(_choices: Choices) -> QueryReading:
 
 def opens_nothing(_choices: Choices, _handler: object, _granted: frozenset[str]) -> bool:
     """Returns False whatever is chosen."""
+    return False
+
+
+def nowhere(_choices: Choices, _handler: object) -> bool:
+    """Returns False whatever is chosen, for every operation."""
     return False
 
 
@@ -96,7 +104,7 @@ class Policies:
     opens: ScopePolicy = opens_nothing
     ignores_invalid_token: Policy = never
     defers_missing_scope: Policy = never
-    drops_unknown_members: Policy = never
+    drops_unknown_members: OperationPolicy = nowhere
     defers_invalid_token: Policy = never
     query_reading: Callable[[Choices], QueryReading] = strict_query
     refusal: RefusalPolicy = as_raised

@@ -153,10 +153,11 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
     if context.headers.get(b"content-encoding", b"identity") != b"identity":
         msg = "A compressed body is not taken here; send it without Content-Encoding."
         raise UnsupportedMediaType(msg, code="unsupported_encoding")
+    drops = endpoint.api.policies.drops_unknown_members
     return reader.read(
         context.body,
         context.headers.get(b"content-type", b""),
-        drop_unknown=endpoint.api.policies.drops_unknown_members(context.choices),
+        drop_unknown=drops(context.choices, endpoint.binding.handler),
     )
 
 
