@@ -62,12 +62,12 @@ def test_facts_that_hold_leave_nothing_to_report():
 def test_what_a_fact_tells_and_the_mock_cannot_do_is_as_learnt():
     def refusing(request, send):
         response = send(request)
-        response.status_code = 422 if response.status_code == 400 else response.status_code
+        response.status_code = 410 if response.status_code == 404 else response.status_code
         return response
 
-    rule = "avatar-patch-members"
+    rule = "avatar-unknown-404"
     ours = deployment(refusing)
-    known = facts((rule, OTHERWISE, "status 422"))
+    known = facts((rule, OTHERWISE, "status 410"))
     options = RunOptions(rules=(rule,))
     result = drift(ours, mock_beside(ours), options, facts=[known], is_minimised=False)
     assert result.changed_facts == ()

@@ -104,6 +104,7 @@ ERRORS = {
     "two-step-error": "400 needs_2fa",
     "unknown-address-error": "403 unknown_email",
     "unknown-avatar-error": "404 avatar_not_found",
+    "unknown-member-error": "400 invalid_body",
     "unknown-profile-error": "404 profile_not_found",
     "upload-size-error": "413 image_too_large",
 }

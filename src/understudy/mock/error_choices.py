@@ -31,6 +31,7 @@ SWITCHES_OF_CODES: Final[Mapping[str, str]] = {
 
 NO_TOKEN: Final = "missing-token-error"
 TOO_LARGE: Final = "upload-size-error"
+UNKNOWN_MEMBER: Final = "unknown-member-error"
 
 
 def chosen_refusal(choices: Choices, problem: Problem) -> Problem:
@@ -65,4 +66,6 @@ def _switch_of(problem: Problem) -> str:
         return TOO_LARGE
     if isinstance(problem, Unauthorized) and problem.code is None:
         return NO_TOKEN
+    if problem.breach and problem.breach.document.endswith("/additionalProperties"):
+        return UNKNOWN_MEMBER
     return SWITCHES_OF_CODES.get(problem.code or "", "")

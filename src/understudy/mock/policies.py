@@ -62,7 +62,7 @@ RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {
         *("error-unknown-profile", "error-private-profile", "error-unknown-avatar"),
         *("error-unknown-address", "error-picture-type", "error-picture-shape"),
         *("error-upload-size", "error-invalid-member", "error-invalid-parameter"),
-        "error-rate-limit",
+        *("error-unknown-member", "error-rate-limit"),
     ),
 }
 """Each function of the engine, and the rules of ``rules.yaml`` that it holds for this service."""

@@ -42,3 +42,16 @@ def test_an_error_that_the_switch_does_not_take_is_refused_with_those_that_it_ta
     refusal = ask("DELETE", UNKNOWN, "ada-full", headers=chosen(error))
     assert refusal.status_code == 400
     assert "404 or 400 or 403 or 410 or 422, and after a space the error code" in refusal.text
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"), [({"title": "none"}, "422 no_such"), ({"rating": 1}, "409 wrong")]
+)
+def test_a_member_that_does_not_exist_and_a_wrong_value_are_refused_each_in_its_way(
+    ask, body, expected
+):
+    own = ask("GET", "/v3/me/avatars", "ada-full").json()[0]["image_id"]
+    switches = "unknown-member-error=422 no_such, invalid-member-error=409 wrong"
+    headers = {"X-Mock-Choose": f"{switches}, unknown-profile-members=ignore"}
+    refusal = ask("PATCH", f"/v3/me/avatars/{own}", "ada-full", json=body, headers=headers)
+    assert f"{refusal.status_code} {refusal.json()['code']}" == expected

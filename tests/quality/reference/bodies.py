@@ -27,7 +27,8 @@ def strings(allowed: Iterable[str], *, is_open: bool = False) -> dict[str, str]:
         body = {name: value for name, value in body.items() if name in names}
     for name, value in body.items():
         if name not in names:
-            refuse(f"{name} cannot be set here; what can: {', '.join(names)}.")
+            message = f"{name} cannot be set here; what can: {', '.join(names)}."
+            refuse(message, switch="unknown-member-error")
         if not isinstance(value, str):
             refuse(f"{name} must be a string.", switch="invalid-member-error")
     return body

@@ -10,7 +10,7 @@ from understudy.verify.avatar_history import (
     last_mention,
 )
 from understudy.verify.causes import update_before
-from understudy.verify.checks import CheckResult, check, expect, expect_status, proven
+from understudy.verify.checks import CheckResult, check, expect, expect_refused, proven
 from understudy.verify.conditions import document_allows, may_manage
 from understudy.verify.history import History
 from understudy.verify.pictures import an_avatar, avatars
@@ -126,12 +126,12 @@ def _expect_kept(exchange: Exchange, history: History) -> CheckResult:
 @check("avatar-patch-members", on=[UPDATE_AVATAR], when=[has_unknown_member, may_manage, is_live])
 def unknown_member_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """An update of anything but rating and text alternative is refused."""
-    return expect_status(exchange, 400)
+    return expect_refused(exchange)
 
 
 @probe(
     *("avatar-patch-rating-and-alt-text", "avatar-patch-partial", "avatar-patch-members"),
-    *("avatar-members", "rating-values", "updated-date-utc"),
+    *("avatar-members", "rating-values", "updated-date-utc", "error-unknown-member"),
     needs=("owner", "writes", "uploads"),
 )
 def updates_of_avatar(client: ProbeClient) -> Parts:

@@ -15,6 +15,7 @@ from understudy.interface.operations import (
     OWN_PROFILE,
     QR_CODE,
     SET_AVATAR,
+    UPDATE_AVATAR,
     UPDATE_PROFILE,
     UPLOAD_AVATAR,
 )
@@ -40,9 +41,11 @@ from understudy.verify.profile_history import (
     changes_in,
     has_texts_only,
     names_editable_only,
+    names_others,
 )
 from understudy.verify.qr_pictures import has_one_parameter
 from understudy.verify.rules.avatar_deletion import does_not_exist
+from understudy.verify.rules.avatar_edits import has_unknown_member
 from understudy.verify.rules.avatar_lists import names_foreign_address
 from understudy.verify.rules.avatar_uploads import (
     SURELY_TAKEN,
@@ -177,6 +180,19 @@ _check_error(
     "400 invalid_body",
     on=[UPDATE_PROFILE],
     when=[*ABLE, names_editable_only, is_one_number, document_allows_no_such],
+)
+_check_error(
+    "error-unknown-member",
+    "400 invalid_body",
+    on=[UPDATE_PROFILE],
+    when=[*ABLE, names_others],
+)
+_check_error(
+    "error-unknown-member",
+    "400 invalid_body",
+    on=[UPDATE_AVATAR],
+    when=[has_unknown_member, may_manage, is_live],
+    name="error_unknown_member_of_avatar",
 )
 _check_error(
     "error-invalid-parameter",

@@ -7,7 +7,6 @@ from understudy.verify.checks import (
     check,
     expect,
     expect_refused,
-    expect_status,
     proven,
 )
 from understudy.verify.conditions import (
@@ -79,7 +78,7 @@ def update_of_other_members_changes_nothing(exchange: Exchange, history: History
 @check("profile-patch-unknown-members", on=[UPDATE_PROFILE], when=[*ABLE, names_others])
 def update_of_other_members_is_refused(exchange: Exchange, _history: History) -> CheckResult:
     """An update that names another member than the seven is refused."""
-    return expect_status(exchange, 400)
+    return expect_refused(exchange)
 
 
 @check(
@@ -132,7 +131,10 @@ def edits_without_an_object(client: ProbeClient) -> Parts:
     yield client.send("PATCH", "/me/profile", "owner", json=["location"])
 
 
-@probe("profile-patch-unknown-members", "profile-patch-seven-fields", needs=("owner", "writes"))
+@probe(
+    *("profile-patch-unknown-members", "profile-patch-seven-fields", "error-unknown-member"),
+    needs=("owner", "writes"),
+)
 def edits_of_other_members(client: ProbeClient) -> Parts:
     """Tries to change what is not among the seven members, alone and beside one that is."""
     changes: list[dict[str, object]] = [
