@@ -205,8 +205,8 @@ def other_members_of_an_avatar_are_dropped(request, send):
 @mutant("error-unknown-member")
 def other_members_are_refused_as_a_conflict(request, send):
     response = send(request)
-    body = json_of(request) if is_avatar(request, "PATCH") else {}
-    is_meant = response.status_code == 400 and not set(body or {}) <= {"rating", "alt_text"}
+    members = set(members_of(request)) if is_avatar(request, "PATCH") else set()
+    is_meant = response.status_code == 400 and not members <= {"rating", "alt_text"}
     return (
         httpx.Response(409, headers=response.headers, content=response.content)
         if is_meant
