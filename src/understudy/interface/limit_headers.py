@@ -21,3 +21,14 @@ def limit_headers_in(header: Callable[[str], str]) -> tuple[str, tuple[str, str,
         if limit and remaining and reset:
             return beginning, (limit, remaining, reset)
     return None
+
+
+def limit_header(header: Callable[[str], str], part: str) -> str:
+    """Returns the value of one of the three headers, whatever its name begins with; empty without it.
+
+    Args:
+        header: As above.
+        part: One of ``PARTS``.
+    """
+    values = (header(f"{beginning.lower()}-{part}") for beginning in LIMIT_HEADERS)
+    return next(filter(None, values), "")

@@ -8,7 +8,7 @@ from understudy.deployments.exchange import Exchange, Identity, Request
 from understudy.deployments.ledger import ANONYMOUS, RequestLedger, bucket_of
 from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Budget
-from understudy.interface.limit_headers import limit_headers_in
+from understudy.interface.limit_headers import limit_header
 from understudy.interface.operations import COUNTED, QR_CODE, Place
 
 TOO_MANY = 429
@@ -93,8 +93,9 @@ class RequestBudget:
             return
         is_anonymous = exchange.operation == QR_CODE or exchange.identity.kind in OPEN_KINDS
         bucket = ANONYMOUS if is_anonymous else bucket_of(exchange.request.token)
-        headers = limit_headers_in(exchange.response.header)
-        _, remaining, reset = headers[1] if headers else ("", "", "")
+        remaining, reset = (
+            limit_header(exchange.response.header, part) for part in ("remaining", "reset")
+        )
         ends = exchange.at + timedelta(hours=1)
         if reset.isdecimal() and len(reset) < 11:  # noqa: PLR2004 - digits of Unix seconds
             ends = min(ends, datetime.fromtimestamp(int(reset), exchange.at.tzinfo))
