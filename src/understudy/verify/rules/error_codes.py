@@ -69,9 +69,14 @@ _NO_SIZE: Final = "understudy"
 _ONE_FILE: Final = (may_manage, query_is_in_order, sends_one_file)
 
 
-def error_form(exchange: Exchange) -> str:
-    """Returns the status and the error code of a response, as a switch takes them."""
-    code = exchange.json_object.get("code")
+def error_form(exchange: Exchange, member: str = "code") -> str:
+    """Returns the status and the error code of a response, as a switch takes them.
+
+    Args:
+        exchange: The exchange.
+        member: The member of the body that is the code.
+    """
+    code = exchange.json_object.get(member)
     return f"{exchange.status} {code}" if isinstance(code, str) and code else str(exchange.status)
 
 
