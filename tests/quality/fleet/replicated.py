@@ -139,7 +139,7 @@ class ReplicatedMock:
         self.authorization = RoundRobin(self._thread, lambda: next(turns).authorization)
         self.world = ObservedWorld(self, self._observer.world)
         everyone = (*self.replicas, self._observer)
-        weakref.finalize(self, _close, self._thread, everyone)
+        weakref.finalize(self, abandon, self._thread, everyone)
 
     def __getattr__(self, name: str) -> Any:
         """Returns what is the same of every replica, such as its document."""
@@ -219,6 +219,13 @@ class ReplicatedMock:
 def replicated(settings: Settings, addresses: Addresses = HERE) -> Mock:
     """Returns replicas, for what takes a mock."""
     return cast("Mock", ReplicatedMock(settings, addresses=addresses))
+
+
+def abandon(thread: LoopThread, mocks: Sequence[Mock]) -> None:
+    """Closes mocks without waiting for it, as garbage is collected in the thread that closes them, too."""
+    for mock in mocks:
+        if thread.loop.is_running():
+            thread.begin(mock.close())
 
 
 def _close(thread: LoopThread, mocks: Sequence[Mock]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,7 +24,11 @@ class LoopThread:
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Returns what comes of a coroutine."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+        return self.begin(work).result()
+
+    def begin(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Begins a coroutine; also in the thread itself, which could not wait for its own work."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def close(self) -> None:
         """Ends the thread and the loop."""
