@@ -8,7 +8,7 @@ export default defineConfig({
   testDir: "tests",
   fullyParallel: true,
   reporter: "list",
-  timeout: 120_000, // a busy machine is no failure
+  timeout: 120_000, // a busy machine is not a failure
   expect: { timeout: 60_000 },
   webServer: { command: `vite --host 127.0.0.1 --port ${PORT} --strictPort`, url, timeout: 120_000 },
   use: {

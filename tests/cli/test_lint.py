@@ -57,7 +57,7 @@ def test_a_line_names_file_line_severity_pointer_and_rule(document: Path) -> Non
     first, total = lint(str(document)).output.splitlines()
     assert first == (
         f"{document.with_name('a.yaml')}:4: error: #/item/get/responses/OK: "
-        "'OK' is no status code, class (2XX) or default; it is left out. [invalid-status]"
+        "'OK' is not a status code, class (2XX) or default; it is left out. [invalid-status]"
     )
     assert total == "1 error, 0 warnings."
 

@@ -10,7 +10,7 @@ from understudy.verify.run import RunOptions
 
 
 def facts(*entries: tuple[str, str, str]) -> Facts:
-    """Returns facts: the rule, its reading, and the behaviour where that is no option."""
+    """Returns facts: the rule, its reading, and the behaviour where that is not an option."""
     learnt = (Fact(rule, reading, (), 2, "2026-10-01", actual) for rule, reading, actual in entries)
     return Facts("https://staging.example/v3", "2026-10-01", 2, tuple(learnt), ())
 

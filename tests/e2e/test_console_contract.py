@@ -151,7 +151,7 @@ def test_drift_and_facts_are_shown_with_their_age_and_lead_to_the_sentence(
 def test_a_file_that_is_no_report_is_refused_by_its_name(console: Console, tmp_path: Path) -> None:
     console.open("#/contract")
     drop(console, tmp_path / "other.json", {"openapi": "3.0.3"})
-    expect(console.page.locator("#notices .bad")).to_contain_text("other.json is no report")
+    expect(console.page.locator("#notices .bad")).to_contain_text("other.json is not a report")
 
 
 def test_an_operation_is_tried_from_its_example(console: Console) -> None:

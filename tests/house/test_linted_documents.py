@@ -1,4 +1,4 @@
-"""Spectral and Redocly, the linters that most teams run, find no error in the documents."""
+"""Spectral and Redocly, the linters that most teams run, find no error in the documents.
 
 import subprocess
 from pathlib import Path

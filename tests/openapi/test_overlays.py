@@ -86,8 +86,8 @@ def test_a_target_that_matches_nothing_is_a_loss_of_the_document(tmp_path: Path)
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
-        ({"target": "$["}, r"target '\$\[' is no JSONPath"),
-        ({"update": {}}, "target None is no JSONPath"),
+        ({"target": "$["}, r"target '\$\[' is not a JSONPath"),
+        ({"update": {}}, "target None is not a JSONPath"),
         ({"target": "$.info"}, "has neither update nor remove"),
         ({"target": "$", "remove": True}, "would remove the whole document"),
         ({"target": "$.info", "update": 1}, "is an object, and update is not"),

@@ -176,7 +176,7 @@ def test_a_pattern_in_words_of_javascript_is_judged(read) -> None:
 @pytest.mark.parametrize("schema", ["{type: text}", "{pattern: '['}", "{required: a}"])
 def test_what_is_no_schema_is_refused_by_file_and_pointer(read, version: str, schema: str) -> None:
     compiler, node = schemas(read, schema, version)
-    with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is no schema: "):
+    with pytest.raises(StartupError, match=r"api\.yaml: #/x-schema is not a schema: "):
         compiler.validator(node)
 
 

@@ -164,7 +164,7 @@ def test_a_tag_of_the_core_schema_names_the_type(tmp_path: Path, text: str, valu
         ("a: !!binary aGVsbG8=", "1:4 .*tag:yaml.org,2002:binary' is not of YAML's core schema"),
         ("a: !thing [1]", "1:4 .*'!thing' is not of YAML's core schema"),
         ("a: !!seq {}", "1:4 .*2002:seq' is not of YAML's core schema"),
-        ("a: !!int many", "1:4 .*'many' is no int"),
+        ("a: !!int many", "1:4 .*'many' is not of type int"),
         ("a: *b", "1:4 .*the alias 'b' has no anchor before it"),
         ("a: 1\n--- \nb: 2", "2:1 .*a second document"),
         ("a: &a [*a, *a]", "beyond the limit yaml-values"),

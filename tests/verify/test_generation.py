@@ -31,7 +31,7 @@ OWNERS_TOKEN = TARGET.credentials.access_token
         ("negative_data_rejection: … parameter `sha256_hash` in path - violates `anyOf`", True),
         ("negative_data_rejection: … parameter `size` in query - violates `type`", False),
         ("negative_data_rejection: … `email_hash` … parameter `size` in query", False),
-        ("negative_data_rejection: the body is no object", False),
+        ("negative_data_rejection: the body is not an object", False),
         ("positive_data_acceptance: … parameter `sha256_hash` in path", False),
     ],
 )

@@ -1,4 +1,4 @@
-"""Preflight: a mistake of the target file is said as such, and is no finding."""
+"""Preflight: a mistake of the target file is said as such, and is not a finding."""
 
 from collections.abc import Callable
 from typing import Any

@@ -97,7 +97,7 @@ def test_sarif_keeps_to_its_schema(outcome):
     path = package("@microsoft/jest-sarif") / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
     schema = orjson.loads(path.read_bytes())
     for name in ("run", "toolComponent"):
-        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is no regex
+        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is not a regex
     log = orjson.loads(reports.FORMATS["sarif"](outcome, SECRETS))
     jsonschema_rs.validator_for(schema, validate_formats=True).validate(log)
 

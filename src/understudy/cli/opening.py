@@ -35,7 +35,7 @@ def read_capsule(path: Path) -> CapsuleFile:
     """Reads the file of a capsule.
 
     Raises:
-        StartupError: It cannot be read, or is no capsule.
+        StartupError: It cannot be read, or is not a capsule.
     """
     try:
         content = path.read_bytes()

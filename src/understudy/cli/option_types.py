@@ -66,7 +66,9 @@ class StatePlace(click.ParamType):  # type: ignore[type-arg]  # as above
         scheme = text.partition("://")[0].lower()
         if scheme not in STORE_SCHEMES:
             known = ", ".join(f"{name}://" for name in STORE_SCHEMES)
-            self.fail(f"{scheme}:// is no store; give a directory, or one of {known}.", param, ctx)
+            self.fail(
+                f"{scheme}:// is not a store; give a directory, or one of {known}.", param, ctx
+            )
         return text
 
 

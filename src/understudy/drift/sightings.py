@@ -54,7 +54,9 @@ def read_sightings(path: Path) -> Sightings:
         msg = f"{path} cannot be read: {error.strerror}."
         raise StartupError(msg) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        msg = f"{path} is no history of understudy drift: {error}. Name another file by --history."
+        msg = (
+            f"{path} is not a history of understudy drift: {error}. Name another file by --history."
+        )
         raise StartupError(msg) from error
 
 

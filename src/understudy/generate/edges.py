@@ -126,7 +126,7 @@ def _texts(keywords: dict[str, Any]) -> _Candidates:
         yield f"{texts_[0]}\n", "a line end behind what matches", "pattern", "pattern"
     form = keywords.get("format", "")
     for text in _BAD_FORMATS.get(form, ()):
-        yield text, f"{text}, which is no {form}", "format", "format"
+        yield text, f"{text}, which is not of format {form}", "format", "format"
     if form in PLAIN_FORMATS:
         yield PLAIN_FORMATS[form], f"{PLAIN_FORMATS[form]}, a plain {form}", "format", "format"
     for what, text in texts.UNICODE.items():

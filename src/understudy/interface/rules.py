@@ -204,7 +204,7 @@ def _choice(switches: Mapping[str, Switch], text: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in text.partition("="))
     switch = switches.get(name)
     if switch is None:
-        fault = f"{name!r} is no switch"
+        fault = f"{name!r} is not a switch"
         msg = _with_offers(fault, nearest(name, list(switches)), switches)
         raise StartupError(msg)
     if value not in switch:

@@ -32,11 +32,13 @@ LOSSES: Final[Mapping[str, LintRule]] = {
     ),
     "wrong-type": LintRule("error", "A value has a type that OpenAPI does not have there."),
     "invalid-keyword": LintRule("error", "A keyword of a schema cannot have this value."),
-    "invalid-pattern": LintRule("error", "A pattern is no regular expression of ECMA-262."),
+    "invalid-pattern": LintRule("error", "A pattern is not a regular expression of ECMA-262."),
     "invalid-parameter": LintRule("error", "A parameter lacks its name or place, or has no place."),
     "invalid-path": LintRule("error", "A path does not begin with a slash."),
-    "invalid-status": LintRule("error", "The key of a response is no status code."),
-    "invalid-security": LintRule("error", "A security requirement is no object of scheme names."),
+    "invalid-status": LintRule("error", "The key of a response is not a status code."),
+    "invalid-security": LintRule(
+        "error", "A security requirement is not an object of scheme names."
+    ),
     "converted-value": LintRule(
         "warning", "A value has another type than OpenAPI has there, and can be read as that type."
     ),

@@ -110,7 +110,7 @@ class _Walk:
         fitting = [it for it in place.value if _fits(it, kind)]
         if len(fitting) < len(place.value):
             wrong = next(it for it in place.value if not _fits(it, kind))
-            message = f"{shown(wrong)} is no {kind}; it is left out."
+            message = f"{shown(wrong)} is not of kind {kind}; it is left out."
             self._losses.note("wrong-type", place, message)
             place.value[:] = fitting
         yield from (place.below(number, kind) for number in range(len(place.value)))
@@ -236,7 +236,7 @@ class _Walk:
             self._give_up(place, str(error))
             return
         if target.pointer in self._containers:
-            self._give_up(place, f"$ref {reference!r} leads to what is no {place.kind}")
+            self._give_up(place, f"$ref {reference!r} leads to what is not of kind {place.kind}")
             return
         if target.is_relative:
             message = f"$ref {reference!r} is not in the document; read as {target.pointer!r}."

@@ -88,7 +88,7 @@ def _mend_paths(losses: Losses, place: Position) -> None:
 def _mend_responses(losses: Losses, place: Position) -> None:
     for status in list(place.value) if isinstance(place.value, dict) else ():
         if not (_STATUS.fullmatch(status) or status.startswith("x-") or status == "$ref"):
-            message = f"{status!r} is no status code, class (2XX) or default"
+            message = f"{status!r} is not a status code, class (2XX) or default"
             losses.drop("invalid-status", place.below(status, "any"), message)
 
 
@@ -100,9 +100,11 @@ def _mend_security(losses: Losses, place: Position) -> None:
         return
     if None in alternatives:
         wrong = next(it for it, read in zip(listed, alternatives, strict=True) if read is None)
-        losses.drop("invalid-security", place, f"{shown(wrong)} is no security requirement")
+        losses.drop("invalid-security", place, f"{shown(wrong)} is not a security requirement")
         return
-    message = f"{shown(place.value)} is no list of security requirements; read as {alternatives}."
+    message = (
+        f"{shown(place.value)} is not a list of security requirements; read as {alternatives}."
+    )
     losses.note("invalid-security", place, message)
     place.replace(alternatives)
 

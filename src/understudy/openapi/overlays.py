@@ -24,7 +24,7 @@ def apply_overlays(root: dict[str, Any], overlays: Sequence[Path]) -> list[Diagn
         A loss for each action that changes nothing, as its target matches nothing.
 
     Raises:
-        StartupError: A file is no overlay; the text names file and action.
+        StartupError: A file is not an overlay; the text names file and action.
     """
     return [unmatched for path in overlays for unmatched in _applied(root, path)]
 
@@ -71,7 +71,7 @@ def _find(target: Any, root: dict[str, Any], place: str) -> list[Any]:
         expression = jsonpath.JSONPathEnvironment(strict=True).compile(target)
         return list(expression.finditer(root))
     except (jsonpath.JSONPathError, TypeError, AttributeError) as error:
-        msg = f"{place}: target {target!r} is no JSONPath (RFC 9535): {error}."
+        msg = f"{place}: target {target!r} is not a JSONPath (RFC 9535): {error}."
         raise StartupError(msg) from error
 
 

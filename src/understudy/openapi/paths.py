@@ -161,7 +161,7 @@ def takes_slash(name: str) -> bool:
 def path_pattern(template: str) -> re.Pattern[str]:
     """Compiles a path template; each parameter is a group, and takes no slash unless it says so.
 
-    Match with ``fullmatch``, so that a line end is no end of the path.
+    Match with ``fullmatch``, so that a line end is not an end of the path.
     """
     parts = PATH_PARAMETER.split(template)
     patterns = ("(.+)" if takes_slash(name) else "([^/]+)" for name in parts[1::2])

@@ -67,7 +67,7 @@ def portable(pattern: str) -> Pattern:
     """Returns a pattern as every engine here reads it.
 
     Raises:
-        ValueError: It is no regular expression.
+        ValueError: It is not a regular expression.
     """
     if _compiles(pattern) and not _needs_rewriting(pattern):
         return Pattern(pattern, is_foreign=False)
@@ -77,7 +77,7 @@ def portable(pattern: str) -> Pattern:
     if "i" in flags:
         text = f"(?i:{text})"
     if not _compiles(text):
-        msg = f"{pattern!r} is no regular expression of ECMA-262"
+        msg = f"{pattern!r} is not a regular expression of ECMA-262"
         raise ValueError(msg)
     return Pattern(text, is_foreign=inner != pattern or rewriter.is_foreign)
 
@@ -198,7 +198,7 @@ class _Rewriter:
         return f"\\{match[0]}"
 
     def _dash(self, match: re.Match[str]) -> str:
-        r"""Escapes a dash beside a class such as ``\d``, where it is no range."""
+        r"""Escapes a dash beside a class such as ``\d``, where it is not a range."""
         before, after = match.string[: match.start()][-2:], match.string[match.end() :][:2]
         is_beside = _CLASS_ESCAPE.fullmatch(before) or _CLASS_ESCAPE.fullmatch(after)
         return "\\-" if self._is_in_class and is_beside else "-"

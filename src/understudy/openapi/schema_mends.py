@@ -66,7 +66,7 @@ def _mend_type(losses: Losses, at: Position) -> None:
         at.replace("string")
         losses.note("other-dialect", at, "file is Swagger 2.0; read as a string in format binary.")
         return
-    message = f"{shown(at.value)} is no type; use one of {', '.join(TYPES)}"
+    message = f"{shown(at.value)} is not a type; use one of {', '.join(TYPES)}"
     losses.drop("invalid-keyword", at, message)
 
 
@@ -74,7 +74,7 @@ def _mend_tuple(losses: Losses, at: Position) -> None:
     schema, items = at.holder, at.value
     if losses.is_30:
         at.replace({"anyOf": items} if items else {})
-        message = "a list of items is no OpenAPI 3.0; each item may be any of them."
+        message = "a list of items is not OpenAPI 3.0; each item may be any of them."
     else:
         del schema["items"]
         if items:

@@ -112,7 +112,7 @@ class Schemas:
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             reason = getattr(error, "message", error)
-            msg = f"{self._document.path}: {schema.pointer} is no schema: {reason}."
+            msg = f"{self._document.path}: {schema.pointer} is not a schema: {reason}."
             raise StartupError(msg) from error
 
     def types(self, schema: Node | None) -> frozenset[str]:

@@ -115,5 +115,5 @@ def _parse_json(content: bytes, repeated: list[str] | None) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    msg = f"{name} is no JSON (RFC 8259, 6)"
+    msg = f"{name} is not JSON (RFC 8259, 6)"
     raise ValueError(msg)

@@ -153,7 +153,7 @@ class YamlValues:
 
     def _key(self, event: Any, key: Any, mapping: dict[Any, Any]) -> Any:
         if isinstance(key, list | dict):
-            _refuse(event, "a list or a mapping is no key")
+            _refuse(event, "a list or a mapping is not a key")
         if key in mapping:
             self._note_repeated(event, key)
         return intern(key) if type(key) is str else key  # documents repeat few names
@@ -193,7 +193,7 @@ def _tagged(event: Any) -> Any:
     if name == "float" and type(value) is int:
         return float(value)
     if _TYPES.get(type(value)) != name:
-        _refuse(event, f"{event.value!r} is no {name}, which its tag says")
+        _refuse(event, f"{event.value!r} is not of type {name}, which its tag says")
     return value
 
 

@@ -26,7 +26,7 @@ def load_key(path: Path) -> tuple[bytes, bool]:
         The key, and whether it is new.
 
     Raises:
-        StartupError: The file cannot be read or written, is no key, or others can read it.
+        StartupError: The file cannot be read or written, is not a key, or others can read it.
     """
     try:
         return _made(path), True
@@ -41,7 +41,7 @@ def load_key(path: Path) -> tuple[bytes, bool]:
         msg = f"--key: {path} cannot be read ({error}); name the key of the project."
         raise StartupError(msg) from error
     if not _KEY.fullmatch(text):
-        msg = f"--key: {path} is no key of `understudy record`, which has 64 hexadecimal digits."
+        msg = f"--key: {path} is not a key of `understudy record`, which has 64 hexadecimal digits."
         raise StartupError(msg)
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         msg = f"--key: others can read {path}, and with it undo pseudonyms; run: chmod 600 {path}"

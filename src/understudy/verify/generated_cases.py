@@ -145,7 +145,7 @@ class _Generation:
                 "headers": {"User-Agent": "understudy-verify", **headers},
                 "workers": options.workers,
                 "cache": {"enabled": False},
-                "suppress-health-check": ["too_slow"],  # a slow machine is no fault of a rule
+                "suppress-health-check": ["too_slow"],  # a slow machine is not a fault of a rule
                 "generation": {"database": "none", "max-examples": self._cases},
                 "phases": {"coverage": {"unexpected-methods": []} if is_reading else {}},
                 "checks": {

@@ -188,7 +188,7 @@ class ItemUndo:
 
 
 def _is_sent(item: Any, pending: PendingItem) -> bool:
-    """Tells whether an item has every text that was sent, and one of them is no usual word."""
+    """Tells whether an item has every text that was sent, and one of them is not a usual word."""
     if not isinstance(item, Mapping) or item.get(pending.identifier) is None:
         return False
     texts = {name: text for name, text in pending.texts.items() if name in item}

@@ -49,7 +49,7 @@ def test_sarif_keeps_to_its_schema_and_suppresses_what_is_accepted(report, tmp_p
     path = package("@microsoft/jest-sarif") / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
     schema = orjson.loads(path.read_bytes())
     for name in ("run", "toolComponent"):
-        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is no regex
+        del schema["definitions"][name]["properties"]["language"]["pattern"]  # it is not a regex
     write_baseline(report, tmp_path / "baseline.toml", TODAY)
     accepted = with_accepted(report, load_baseline(tmp_path / "baseline.toml"), TODAY)
     log = orjson.loads(FORMATS["sarif"](accepted))
@@ -133,7 +133,7 @@ def test_a_baseline_accepts_findings_for_thirty_days(report, tmp_path):
 def test_a_file_that_is_no_history_is_refused(tmp_path, content):
     path = tmp_path / "history.json"
     path.write_bytes(content)
-    with pytest.raises(StartupError, match=r"is no history of understudy drift.*--history"):
+    with pytest.raises(StartupError, match=r"is not a history of understudy drift.*--history"):
         read_sightings(path)
 
 

@@ -144,7 +144,7 @@ def test_har_is_har():
         (
             "http",
             odd(query=(("a", "%zz"),)),
-            "editors refuse an address that is no percent-encoded UTF-8",
+            "editors refuse an address that is not percent-encoded UTF-8",
         ),
         ("k6", odd(body=b"~~TOKEN~~\x00"), "a secret in a body that is not plain text"),
         ("curl", odd(body=b"~~TOKEN~~\xff"), "a secret in a body that is not plain text"),

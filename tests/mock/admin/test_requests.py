@@ -187,7 +187,7 @@ def test_a_fault_that_struck_is_in_the_explanation(driver: Driver) -> None:
         ("GET", "/requests?operation=getProfle", None, "did you mean 'getProfile'?"),
         ("GET", "/requests?since=today", None, "not a date and time"),
         ("GET", "/requests?since=2026-06-01T09:00:00", None, "end it with Z"),
-        ("POST", "/requests/find", {"urlPattern": "("}, "no regular expression"),
+        ("POST", "/requests/find", {"urlPattern": "("}, "not a regular expression"),
         ("POST", "/requests/count", {"operation": "nothing"}, "there is no 'nothing'"),
         ("POST", "/requests/count", {"opration": "x"}, "Did you mean 'operation'?"),
     ],
@@ -216,7 +216,7 @@ def test_long_paths_that_match_nothing_are_compared_with_nothing(driver: Driver)
     ("pattern", "reason"),
     [
         ({"urlPattern": "x{0,1000}" * 110}, "pattern too large"),
-        ({"urlPathPattern": "(a{1000}){1000}"}, "no regular expression"),
+        ({"urlPathPattern": "(a{1000}){1000}"}, "not a regular expression"),
         ({"urlPattern": "a" * 1001}, PATTERN_CHARACTERS.name),
         ({"bodyPatterns": [{"matches": "(a|a)*$"}] * 51}, PATTERNS.name),
         ({"headers": {f"x-{n}": {"absent": True} for n in range(51)}}, PATTERNS.name),

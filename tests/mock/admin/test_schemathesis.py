@@ -1,4 +1,4 @@
-"""Schemathesis over the admin API's document: it documents itself, and so it tests itself."""
+"""Schemathesis over the admin API's document: it documents itself, and so it tests itself.
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Schemathesis over the authorization server's document: every phase, every check, no failure."""
+"""Schemathesis over the authorization server's document: every phase, every check, no failure.
 
 from dataclasses import dataclass, field
 from datetime import timedelta

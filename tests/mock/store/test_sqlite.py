@@ -95,7 +95,7 @@ def test_two_mocks_cannot_keep_their_worlds_in_one_place(started, tmp_path: Path
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("a letter to a friend " * 100)
-    with pytest.raises(StartupError, match="is no database"):
+    with pytest.raises(StartupError, match="is not a database"):
         SqliteStore(tmp_path, (), {})
 
 
@@ -173,7 +173,9 @@ def test_a_file_that_is_no_database_is_set_aside_by_a_repair(tmp_path: Path) -> 
 
 def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     written(tmp_path, "CREATE TABLE worlds (size INTEGER)")
-    with pytest.raises(StartupError, match="no database of understudy: it has the tables worlds"):
+    with pytest.raises(
+        StartupError, match="not a database of understudy: it has the tables worlds"
+    ):
         SqliteStore(tmp_path, (), {})
 
 

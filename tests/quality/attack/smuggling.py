@@ -87,7 +87,7 @@ REFUSED: dict[str, bytes] = {
     "a tab after the method": b"GET\t/v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
     "a space before the method": b" GET /v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
     "a method in lower case": b"get /v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
-    "a method that is no token": b"G@T /v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a method that is not a token": b"G@T /v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
     "a method of 9,000 letters": b"A" * 9000 + b" /v3/openapi HTTP/1.1\r\n" + HOST + b"\r\n",
     "HTTP/1.2": b"GET /v3/openapi HTTP/1.2\r\n" + HOST + b"\r\n",
     "http/1.1": b"GET /v3/openapi http/1.1\r\n" + HOST + b"\r\n",

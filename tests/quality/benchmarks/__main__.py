@@ -93,7 +93,7 @@ def _prepared(chosen: list[Peer], cache: Path) -> dict[str, str]:
 
 
 def _measure_parts(results: Results, options: argparse.Namespace) -> None:
-    """Measures what is no load of a peer; what fails is noted, and the rest goes on."""
+    """Measures what is not a load of a peer; what fails is noted, and the rest goes on."""
     wanted = [part for part in PARTS if _is_wanted(part, options.only)]
     for part in wanted:
         console.print(part)

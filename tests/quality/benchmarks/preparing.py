@@ -39,7 +39,7 @@ def install(peer: Peer, cache: Path) -> str | None:
         return None
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "package.json").write_text('{"private": true}')
-    # Scripts of packages are not run: what they would download is no part of the package.
+    # Scripts of packages are not run: what they would download is not part of the package.
     command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     npm = subprocess.run(
         [*command, *peer.packages], cwd=directory, capture_output=True, text=True, check=False

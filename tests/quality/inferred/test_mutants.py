@@ -71,7 +71,7 @@ def test_verbose_output_has_the_commands_that_show_a_note():
 def test_a_collection_that_no_request_can_be_made_for_keeps_no_other_from_being_judged(monkeypatch):
     def judge(state, collection):
         if collection.path == "/harbours":
-            msg = "#/paths is no schema"
+            msg = "#/paths is not a schema"
             raise StartupError(msg)
         judge_collection(state, collection)
 

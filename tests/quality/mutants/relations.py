@@ -218,7 +218,7 @@ def deleted_avatars_can_be_rated():
 
 
 def _without_object(name, status, body):
-    """Registers what becomes of an update whose body is no JSON object."""
+    """Registers what becomes of an update whose body is not a JSON object."""
 
     def change(request, send):
         response = send(request)

@@ -170,7 +170,7 @@ def _media_type(content: bytes) -> str:
             _check_shape(image)
             return formats[str(image.format)]
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        message = f"data is no picture of these kinds: {', '.join(formats)}."
+        message = f"data is not a picture of these kinds: {', '.join(formats)}."
         refuse(message, switch="picture-type-error")
 
 

@@ -14,7 +14,7 @@ def strings(allowed: Iterable[str], *, is_open: bool = False) -> dict[str, str]:
         is_open: Whether other members are dropped and not refused.
 
     Raises:
-        Refused: The body is no object, or has a member that is not allowed or no string.
+        Refused: The body is not an object, or has a member that is not allowed or no string.
     """
     try:
         body = request.get_json()

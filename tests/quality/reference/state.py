@@ -57,7 +57,7 @@ class State:
             return Shown(account, None if image_id is None else self._avatars[image_id])
 
     def edit(self, user_id: str, texts: Mapping[str, str], now: datetime) -> Shown:
-        """Changes the fields given and leaves the others; giving none is no edit."""
+        """Changes the fields given and leaves the others; giving none is not an edit."""
         with self._lock:
             account = self._accounts[user_id]
             if texts:

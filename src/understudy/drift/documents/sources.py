@@ -61,7 +61,7 @@ def compare_files(old: Path, new: Path) -> ComparedDocuments:
     """Compares two files.
 
     Raises:
-        StartupError: One cannot be read, or is no OpenAPI document.
+        StartupError: One cannot be read, or is not an OpenAPI document.
     """
     return ComparedDocuments(str(old), str(new), document_changes(load(old), load(new)))
 
@@ -77,7 +77,7 @@ def documents_of_run(
         last_seen: File of the document that the deployment published last; need not exist.
 
     Raises:
-        StartupError: The file of the last document is no OpenAPI document.
+        StartupError: The file of the last document is not an OpenAPI document.
     """
     try:
         published = _published_by(deployment)

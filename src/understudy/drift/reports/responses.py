@@ -49,7 +49,7 @@ def shown_response(
 def _differing(body: Any, other: Any) -> tuple[dict[str, Any] | None, int]:
     """Returns the members of an object that another has not alike, and the number of the rest.
 
-    None stands for the whole body, where nothing differs or one of both is no object.
+    None stands for the whole body, where nothing differs or one of both is not an object.
     """
     if not (isinstance(body, dict) and isinstance(other, dict)):
         return None, 0

@@ -194,7 +194,7 @@ def _inline(content: bytes) -> str | None:
 
 
 def _body_file(request: CaseRequest) -> Iterator[str]:
-    """Yields the lines that write a body that is no argument into a file; zeros are counted."""
+    """Yields the lines that write a body that is not an argument into a file; zeros are counted."""
     if request.body is None or _inline(request.body) is not None:
         return
     yield ': > "$body"'

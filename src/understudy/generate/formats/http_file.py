@@ -146,7 +146,7 @@ def _reason(case: Case) -> str:
     if any(not is_writable(text) for _, text in request.headers):
         return "a header that is empty, or that an editor reads as a variable"
     if not is_percent_encoded(request.target):
-        return "editors refuse an address that is no percent-encoded UTF-8"
+        return "editors refuse an address that is not percent-encoded UTF-8"
     if hides_secret(case):
         return HIDDEN
     if request.body_variables and _SPECIAL.search(plain_text(request.body) or ""):

@@ -291,7 +291,7 @@ def _drawn(
     what = str(value) if isinstance(value, int) else texts.spelled(value)
     edge = EdgeValue(value, what, "type" if is_valid else "range", category, is_valid)
     mutation = _with_value(context, parameter, schema, edge)
-    assert mutation is not None  # a drawn text is no path of its own
+    assert mutation is not None  # a drawn text is not a path of its own
     return mutation
 
 

@@ -69,7 +69,7 @@ def _unknown(data: TestData) -> dict[str, str]:
         "the hash with 0x before it": f"0x{own_hash}",
         "the hash without its last digit": own_hash[:-1],
         "the hash with a digit too many": f"{own_hash}0",
-        "the hash with a letter that is no digit": f"{own_hash[:-1]}g",
+        "the hash with a letter that is not a digit": f"{own_hash[:-1]}g",
         "the MD5 of the e-mail": _md5(email.lower()),
         "the hash of the e-mail before trimming": digest(f" {email.lower()} "),
         "the hash of the e-mail in capitals": digest(email.upper()),

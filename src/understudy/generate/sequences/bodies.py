@@ -43,7 +43,7 @@ class StepBody:
     def linked(self, request: CaseRequest) -> CaseRequest:
         """Returns a request whose body names the items that exist.
 
-        A body that is no JSON, or is written in an unusual way, stays as it is.
+        A body that is not JSON, or is written in an unusual way, stays as it is.
         """
         body = parsed(request)
         item = self.item(body)

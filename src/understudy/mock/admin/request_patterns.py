@@ -140,5 +140,5 @@ def _is_like(expression: str, text: str) -> bool:
         return re2.fullmatch(expression, text, options=_OPTIONS) is not None
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
-        msg = f"{expression[:100]!r} is no regular expression in RE2's syntax: {reason}."
+        msg = f"{expression[:100]!r} is not a regular expression in RE2's syntax: {reason}."
         raise BadRequest(msg) from error

@@ -116,7 +116,7 @@ def update(bound: BoundCall) -> HandlerResponse | None:
     if bound.call.media_type == JSON_PATCH and isinstance(bound.body, list):
         result = patched(item.body, bound.body)
         if not isinstance(result, dict):
-            msg = "The patch replaces the item by a value that is no object."
+            msg = "The patch replaces the item by a value that is not an object."
             raise BadRequest(msg, code="invalid_patch")
         fixed = {name: value for name, value in item.body.items() if not _is_writable(bound, name)}
         changed = {**result, **fixed}

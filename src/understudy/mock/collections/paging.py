@@ -231,7 +231,9 @@ def _offset_of(bound: BoundCall, cursor: str, items: Sequence[Item]) -> int:
     places = (number for number, item in enumerate(items, start=1) if item.identifier == cursor)
     place = next(places, None)
     if place is None:
-        bound.call.notes.append(f"{cursor!r:.80} is no cursor of this list; it begins at its start")
+        bound.call.notes.append(
+            f"{cursor!r:.80} is not a cursor of this list; it begins at its start"
+        )
     return place or 0
 
 

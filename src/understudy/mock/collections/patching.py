@@ -81,7 +81,7 @@ Change = Callable[[Any, str], Any]
 def _steps(pointer: Any) -> tuple[str, ...]:
     """Returns the steps of a JSON pointer (RFC 6901)."""
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        msg = f"{pointer!r:.80} is no JSON pointer; it begins with a slash"
+        msg = f"{pointer!r:.80} is not a JSON pointer; it begins with a slash"
         raise ValueError(msg)
     return tuple(it.replace("~1", "/").replace("~0", "~") for it in pointer.split("/")[1:])
 
@@ -134,7 +134,7 @@ def _put(value: Any, *, is_new: bool) -> Change:
 def _index(step: str, last: int) -> int:
     """Returns the index that a step names; without signs and leading zeros (RFC 6901, 4)."""
     if not (step.isascii() and step.isdecimal()) or (step[0] == "0" and step != "0"):
-        msg = f"{step!r:.40} is no index"
+        msg = f"{step!r:.40} is not an index"
         raise ValueError(msg)
     if int(step[:10]) > last:
         raise IndexError(step)

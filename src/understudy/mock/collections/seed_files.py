@@ -93,7 +93,7 @@ def _checked(where: str, item: Any, shape: ItemShape, parents: set[str]) -> Mapp
     """Returns an item with its members as the schema types them.
 
     Raises:
-        StartupError: It is no object, or a member breaks its schema.
+        StartupError: It is not an object, or a member breaks its schema.
     """
     if not isinstance(item, dict):
         msg = f"{where} must be an object, and is {item!r:.80}."

@@ -81,13 +81,13 @@ def forwarded_address(sent_headers: Sequence[tuple[bytes, bytes]]) -> ForwardedA
     """Returns what the Forwarded headers say of the address that the client used.
 
     Raises:
-        BadRequest: They cannot be read, or what they name is no host.
+        BadRequest: They cannot be read, or what they name is not a host.
     """
     lines = [value.decode("latin-1") for name, value in sent_headers if name == b"forwarded"]
     pairs = _pairs(", ".join(lines))
     host = next((text for name, text in pairs if name == "host"), "")
     if host and not is_host(host):
-        msg = f'The Forwarded header names {host[:100]!r}, which is no host; send host="name:port".'
+        msg = f'The Forwarded header names {host[:100]!r}, which is not a host; send host="name:port".'
         raise BadRequest(msg, code="invalid_host")
     scheme = next((text for name, text in pairs if name == "proto"), "")
     return ForwardedAddress(host, scheme.lower())

@@ -34,7 +34,7 @@ def host_name(text: str) -> str:
 
 
 def origin_host(origin: str) -> str | None:
-    """Returns the host and port of an Origin header; None where it is no origin (RFC 6454, 7)."""
+    """Returns the host and port of an Origin header; None where it is not an origin (RFC 6454, 7)."""
     try:
         return urlsplit(origin).netloc or None
     except ValueError:
@@ -65,7 +65,7 @@ def expect_host(
     """Refuses a request that does not say once, and plainly, which host it means (RFC 9112, 3.2).
 
     Raises:
-        BadRequest: There is no Host header in HTTP/1.1, or more than one, or it is no host; or the
+        BadRequest: There is no Host header in HTTP/1.1, or more than one, or it is not a host; or the
             version is neither 1.1 nor 1.0.
     """
     if http_version not in _VERSIONS:
@@ -83,5 +83,7 @@ def expect_host(
     for name in (b"host", b"x-forwarded-host"):
         text = headers.get(name, host).decode("latin-1")
         if not is_host(text):
-            msg = f"The {name.decode().title()} header {text[:100]!r} is no host; send name:port."
+            msg = (
+                f"The {name.decode().title()} header {text[:100]!r} is not a host; send name:port."
+            )
             raise BadRequest(msg, code="invalid_host")

@@ -28,7 +28,7 @@ _AUTHORIZATION = "/oauth2/"
 def secret_names(context: RequestContext) -> AbstractSet[str]:
     """Returns the names whose values are secret in an exchange.
 
-    Codes are issued and exchanged by the authorization server alone. What is no operation may have
+    Codes are issued and exchanged by the authorization server alone. What is not an operation may have
     been meant for it.
     """
     is_resource = context.endpoint is not None and not context.path.startswith(_AUTHORIZATION)

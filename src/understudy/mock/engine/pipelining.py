@@ -68,7 +68,7 @@ class PipelinedProtocol(HttpToolsProtocol):
         return True
 
     def send_400_response(self, msg: str) -> None:
-        """Responds to what is no request, after the responses to the requests before it."""
+        """Responds to what is not a request, after the responses to the requests before it."""
         if _UNPARSABLE.begins():
             client = self.client[0] if self.client else "A client"
             _log.warning(

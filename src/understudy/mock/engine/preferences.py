@@ -97,7 +97,7 @@ def _read(texts: Mapping[str, str]) -> RequestPreferences:
     values: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in NAMES:
-            msg = f"{name!r} is no preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
+            msg = f"{name!r} is not a preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
             raise MockRefusal(400, TITLE, msg)
         values |= _READERS[name](text)
     applied = ", ".join(f"{name}={text}" for name, text in texts.items())
@@ -106,7 +106,7 @@ def _read(texts: Mapping[str, str]) -> RequestPreferences:
 
 def _code(text: str) -> dict[str, Any]:
     if not _STATUS.fullmatch(text):
-        msg = f"code={text:.40} is no status; use one from 200 to 599."
+        msg = f"code={text:.40} is not a status; use one from 200 to 599."
         raise MockRefusal(400, TITLE, msg)
     return {"code": int(text)}
 
@@ -124,7 +124,7 @@ def _dynamic(text: str) -> dict[str, Any]:
 
 def _seed(text: str) -> dict[str, Any]:
     if not _SEED.fullmatch(text):
-        msg = f"seed={text:.40} is no whole number of at most 18 digits."
+        msg = f"seed={text:.40} is not a whole number of at most 18 digits."
         raise MockRefusal(400, TITLE, msg)
     return {"seed": int(text)}
 
@@ -135,7 +135,7 @@ def _delay(text: str) -> dict[str, Any]:
     except ValueError:
         seconds = -1
     if not 0 <= seconds <= _LONGEST:
-        msg = f"delay={text:.40} is no number of seconds from 0 to {_LONGEST:g}."
+        msg = f"delay={text:.40} is not a number of seconds from 0 to {_LONGEST:g}."
         raise MockRefusal(400, TITLE, msg)
     return {"delay": seconds}
 
@@ -144,7 +144,7 @@ def _fault(text: str) -> dict[str, Any]:
     effect, _, field = text.partition(":")
     if effect not in EFFECTS:
         hint = nearest(effect, list(EFFECTS)) or "."
-        msg = f"fault={effect:.40} is no fault{hint} There are {_all(EFFECTS)}."
+        msg = f"fault={effect:.40} is not a fault{hint} There are {_all(EFFECTS)}."
         raise MockRefusal(400, TITLE, msg)
     if EFFECTS[effect].needs_field and not field:
         msg = f"fault={effect} changes a field; name it, as in fault={effect}:display_name."

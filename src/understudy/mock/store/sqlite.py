@@ -85,7 +85,7 @@ class SqliteStore:
             self.close()
             raise
         for world in worlds:
-            world.history = WorldHistory()  # what was restored is no change of the next request
+            world.history = WorldHistory()  # what was restored is not a change of the next request
             world.history.begin(world.identifiers.count, world.settings)
             world.store = self
         worlds.store = self

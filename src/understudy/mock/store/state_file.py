@@ -74,7 +74,7 @@ def open_database(directory: Path, *, is_repair: bool) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         if not is_repair:
             msg = (
-                f"--state {directory}: {path} is no database of understudy: {error}. "
+                f"--state {directory}: {path} is not a database of understudy: {error}. "
                 "serve --state-repair sets it aside."
             )
             raise StartupError(msg) from error

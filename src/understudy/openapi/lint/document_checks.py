@@ -36,7 +36,7 @@ def _check_security(document: Document, declared: tuple[Operation, ...]) -> Iter
         names = {name for alternative in operation.security for name in alternative}
         used |= names
         for name in sorted(names - set(listed.value)):
-            message = f"{name!r} is no security scheme of the document."
+            message = f"{name!r} is not a security scheme of the document."
             yield contradiction("undeclared-security-scheme", operation.pointer, message)
     for name in listed.value:
         if name not in used:

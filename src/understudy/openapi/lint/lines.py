@@ -21,7 +21,9 @@ class Lines:
     def __init__(self, path: Path) -> None:
         self._root: yaml.Node | None = None
         if path.is_file() and path.stat().st_size <= _LARGEST:
-            with suppress(yaml.YAMLError, UnicodeDecodeError):  # JSON that is no YAML, as with tabs
+            with suppress(
+                yaml.YAMLError, UnicodeDecodeError
+            ):  # JSON that is not YAML, as with tabs
                 self._root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
 
     def of(self, pointer: str) -> int | None:

@@ -57,7 +57,7 @@ def with_singletons(
             hint = (
                 nearest(path, list(by_path)) or "; it needs GET, and PUT or PATCH, of one object."
             )
-            msg = f"singletons: {path!r} is no single resource of the document{hint}"
+            msg = f"singletons: {path!r} is not a single resource of the document{hint}"
             raise StartupError(msg)
         confidence = 0.0 if entry.stateless else 1.0
         by_path[path] = replace(by_path[path], confidence=confidence, reasons=(STATED,))

@@ -139,7 +139,7 @@ VERIFIERS = [
     _pkce("S256: the verifier is required", "RFC 9700, 2.1.1", "S256", None),
     _pkce("S256: an empty verifier is none", _VERIFIER, "S256", ""),
     _pkce("S256: another verifier is refused", _VERIFIER, "S256", "x" * 43),
-    _pkce("S256: the challenge is no verifier", "RFC 9700, 4.8.2", "S256", CHALLENGE),
+    _pkce("S256: the challenge is not a verifier", "RFC 9700, 4.8.2", "S256", CHALLENGE),
     _pkce("S256: a verifier is not cut", _VERIFIER, "S256", VERIFIER[:-1]),
     _pkce("S256: a verifier is not trimmed", _VERIFIER, "S256", f"{VERIFIER} "),
     _pkce("S256: a verifier is compared by case", _VERIFIER, "S256", VERIFIER.upper()),
@@ -147,7 +147,7 @@ VERIFIERS = [
     _pkce("plain: the verifier is required", "RFC 9700, 2.1.1", "plain", None),
     _pkce("plain: another verifier is refused", _VERIFIER, "plain", "x" * 43),
     _pkce("plain: a verifier is compared by case", _VERIFIER, "plain", VERIFIER.lower()),
-    _pkce("plain: a digest is no verifier", _VERIFIER, "plain", CHALLENGE),
+    _pkce("plain: a digest is not a verifier", _VERIFIER, "plain", CHALLENGE),
     _pkce("no method is plain: another verifier is refused", "RFC 7636, 4.3", None, CHALLENGE),
 ]
 

@@ -27,7 +27,7 @@ UNREGISTRABLE = {
     "letters beyond ASCII": "https://b\u00fccher.example/",
     "no host": "https:///callback",
     "a port out of range": "https://app.example:99999/",
-    "a port that is no number": "https://app.example:http/",
+    "a port that is not a number": "https://app.example:http/",
     "a wildcard host": "https://*.app.example/",
     "a quote in the host": "https://a'b.example/",
     "a semicolon in the host": "https://a;b.example/",

@@ -138,7 +138,7 @@ LIFE = [
     _revokes("revoked grants end at once", "DELETE", "/applications/server-app/grants"),
     _revokes("a deleted application's tokens end at once", "DELETE", "/applications/server-app"),
     OAuthCheck("one person's grants are revoked alone", "RFC 7009, 2.1", _revoking_for_one_person),
-    OAuthCheck("revoking twice is no error", "RFC 7009, 2.2", _revoking_twice),
+    OAuthCheck("revoking twice is not an error", "RFC 7009, 2.2", _revoking_twice),
     OAuthCheck("a rotated API key ends at once", "RFC 7009, 2.1", _rotated_key),
     OAuthCheck("the journal shows no token and no secret", "RFC 9700, 4.3.2", _journal_masks),
 ]

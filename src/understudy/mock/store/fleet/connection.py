@@ -203,7 +203,7 @@ def _secured(plain: socket.socket, context: ssl.SSLContext, address: StoreAddres
         return context.wrap_socket(plain, server_hostname=address.host)
     except ssl.SSLCertVerificationError:
         raise
-    except OSError as error:  # Valkey and Redis wait for the end of what is no command to them
+    except OSError as error:  # Valkey and Redis wait for the end of what is not a command to them
         msg = "it does not begin TLS, as a port without it does not"
         advice = "Begin the URL with valkey:// or redis:// for none, or mend the port."
         raise OtherProtocol(msg, advice) from error

@@ -76,7 +76,7 @@ function read(text, name, written) {
   if (Array.isArray(content?.rules)) return { kind: "verify", at: content.started ?? written, content };
   if (Array.isArray(content?.causes)) return { kind: "drift", at: written, content };
   if (Array.isArray(content?.facts)) return { kind: "facts", at: content.learnt, content };
-  throw new Error(`${name} is no report of understudy verify, drift or learn. Write one as JSON, and drop that.`);
+  throw new Error(`${name} is not a report of understudy verify, drift or learn. Write one as JSON, and drop that.`);
 }
 
 function parsed(text) {
