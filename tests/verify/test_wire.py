@@ -3,7 +3,6 @@
 import threading
 from datetime import timedelta
 
-import httpx
 import pytest
 from msgspec.structs import replace
 from tests.quality.reference import broken
@@ -52,8 +51,7 @@ def test_one_that_breaks_by_itself_is_not_called_slow():
 
 def test_a_response_that_was_read_is_watched_no_longer():
     with broken.html() as addresses, DeploymentTransport() as wire:
-        with httpx.Client(transport=wire) as client:
-            assert client.get(f"{addresses.site}/v3").status_code == 200
+        assert received(wire, Request("GET", f"{addresses.site}/v3")).status == 200
         assert wire._watchdog._watches == set()
 
 

@@ -82,7 +82,11 @@ class Request:
 
     def header(self, name: str) -> str:
         """Returns a header's value, or an empty string."""
-        return _header(self.headers, name)
+        return self._header_texts.get(name, "")
+
+    @cached_property
+    def _header_texts(self) -> dict[str, str]:
+        return dict(reversed(self.headers))  # the first of a repeated one
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -129,7 +133,11 @@ class Response:
 
     def header(self, name: str) -> str:
         """Returns a header's value, or an empty string."""
-        return _header(self.headers, name)
+        return self._header_texts.get(name, "")
+
+    @cached_property
+    def _header_texts(self) -> dict[str, str]:
+        return dict(reversed(self.headers))  # the first of a repeated one
 
     @property
     def media_type(self) -> str:

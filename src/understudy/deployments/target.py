@@ -259,6 +259,7 @@ def _identities(credentials: Credentials) -> Mapping[str, tuple[Identity, str]]:
     )
 
 
+@lru_cache(maxsize=256)
 def email_hash(address: str) -> str:
     """Returns the SHA-256 hash of an e-mail address (interface, Profile)."""
     return sha256(address.strip().lower().encode()).hexdigest()

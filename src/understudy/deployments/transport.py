@@ -1,61 +1,124 @@
 """The HTTP transport to a deployment, with a total timeout for a whole response.
 
-httpx's timeouts are for single reads, so a response that arrives byte by byte would take for ever.
-When the total timeout ends, the connection is shut down, which ends the read that waits for it.
+httpcore keeps the connections, and writes and reads every message. Its timeouts are for single reads,
+so a response that arrives byte by byte would take for ever. When the total timeout ends, the
+connection is shut down, which ends the read that waits for it.
 """
 
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
 
+import httpcore
 import httpx
 
-from understudy.deployments.watchdog import Watch, Watchdog
+from understudy.deployments.exchange import Headers, Request, Response
+from understudy.deployments.receiving import ValueTransport, bounded
+from understudy.deployments.watchdog import Watchdog
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""
 
+WITH_BODY: Final = frozenset({"PATCH", "POST", "PUT"})
+"""Methods whose request says that its body is empty (RFC 9110, 8.6)."""
 
-class DeploymentTransport(httpx.HTTPTransport):
-    """Sends requests over sockets.
+ENCODINGS: Final = ("ascii", "utf-8")
+"""Encodings of headers: the first that all of them fit, and otherwise ISO 8859-1."""
+
+_TIMEOUT: Final = httpx.Timeout(30.0).as_dict()
+"""Seconds until a connection is made, and of each read and write."""
+
+_POOL: Final[dict[str, Any]] = {"max_connections": None, "keepalive_expiry": 5.0}
+"""Threads that send at once get a connection each; many servers close one that is idle for longer."""
+
+_URLS: Final = 1024
+"""URLs that are kept parsed; those of one run that are requested again are among them."""
+
+
+class RequestAddress(NamedTuple):
+    """A URL as a request needs it: in the parts that httpcore takes, and the ``Host`` header."""
+
+    url: httpcore.URL
+    authority: bytes
+
+
+@lru_cache(maxsize=_URLS)
+def address_of(url: str) -> RequestAddress:
+    """Returns the address of a URL, whose target is percent-encoded where it has to be.
+
+    Raises:
+        httpx.InvalidURL: It is not a URL.
+        httpx.UnsupportedProtocol: It is not one of HTTP.
+    """
+    parsed = httpx.URL(url)
+    if parsed.scheme not in {"http", "https"}:
+        msg = f"the URL {url!r} begins with neither http:// nor https://"
+        raise httpx.UnsupportedProtocol(msg)
+    parts = httpcore.URL(
+        scheme=parsed.raw_scheme,
+        host=parsed.raw_host,
+        port=parsed.port,
+        target=parsed.raw_path,
+    )
+    return RequestAddress(parts, parsed.netloc)
+
+
+class DeploymentTransport(ValueTransport):
+    """Sends requests over sockets; it follows no redirect, keeps no cookie and uses no proxy.
 
     Args:
         timeout: The total timeout of one response.
     """
 
     def __init__(self, timeout: timedelta = TOTAL_TIMEOUT) -> None:
-        super().__init__()
-        self._streams: list[Any] = []
+        self._plain = httpcore.ConnectionPool(**_POOL)
+        self._streams: list[httpcore.NetworkStream] = []
         self._watchdog = Watchdog(timeout.total_seconds(), self._cut)
+        self._extensions = {"timeout": _TIMEOUT, "trace": self._trace}
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request, and returns a response whose body is cut when the timeout ends.
+    @cached_property
+    def _secured(self) -> httpcore.ConnectionPool:
+        """The connections over TLS; reading the trusted authorities takes 20 ms."""
+        return httpcore.ConnectionPool(httpx.create_ssl_context(), **_POOL)
+
+    def respond(self, request: Request) -> Response:
+        """Sends a request, and returns its response, which is cut when the timeout ends.
 
         Raises:
-            httpx.HTTPError: No response was received, or not in time.
+            httpx.InvalidURL: The request has no URL.
+            httpx.HTTPError: The request cannot be sent; or no response was received, not in time, or
+                one that is too large.
+            UnicodeEncodeError: A header is not ASCII.
         """
-        watch = self._watchdog.begin()
-        request.extensions["trace"] = self._trace
-        try:
-            response = super().handle_request(request)
-        except httpx.HTTPError as error:
-            self._watchdog.end(watch)
-            raise watch.reason(error) from error
-        return httpx.Response(
-            response.status_code,
-            headers=response.headers,
-            stream=WatchedStream(response, self._watchdog, watch),
+        address = address_of(request.url)
+        pool = self._secured if address.url.scheme == b"https" else self._plain
+        sending = httpcore.Request(
+            request.method.upper(),
+            address.url,
+            headers=_sent_headers(request, address.authority),
+            content=request.body,
+            extensions=self._extensions,
         )
-
-    def __exit__(self, *_exception: object) -> None:
-        """Closes; the inherited way would close the connections alone."""
-        self.close()
+        watch = self._watchdog.begin()
+        try:
+            with _errors_of_httpx():
+                response = _exchanged(pool, sending)
+        except httpx.HTTPError as error:
+            raise watch.reason(error) from error
+        finally:
+            self._watchdog.end(watch)
+        if watch.is_cut:  # a body that ends with its connection looks whole
+            raise watch.slowness
+        return response
 
     def close(self) -> None:
         """Closes every connection, and ends the thread that watches them."""
-        super().close()
+        self._plain.close()
+        if "_secured" in vars(self):
+            self._secured.close()
         self._watchdog.close()
 
     def _trace(self, name: str, info: dict[str, Any]) -> None:
@@ -64,38 +127,71 @@ class DeploymentTransport(httpx.HTTPTransport):
             self._streams.append(info["return_value"])
 
     def _cut(self) -> None:
-        """Shuts down every connection; a run awaits one response at a time."""
+        """Shuts down every connection; whoever waits for one gets an error."""
         for stream in self._streams:
             with suppress(OSError):
                 stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
-class WatchedStream(httpx.SyncByteStream):
-    """A response body whose connection is watched until its end."""
+def _exchanged(pool: httpcore.ConnectionPool, sending: httpcore.Request) -> Response:
+    with closing(pool.handle_request(sending)) as response:
+        headers = _texts(response.headers)
+        chunks: Iterator[bytes] = response.iter_stream()
+        if any(name == "content-encoding" for name, _ in headers):
+            whole = httpx.Response(response.status, headers=headers, content=chunks)
+            chunks = whole.iter_bytes()
+        return Response(response.status, headers, bounded(chunks))
 
-    def __init__(self, response: httpx.Response, watchdog: Watchdog, watch: Watch) -> None:
-        self._response = response
-        self._watchdog = watchdog
-        self._watch = watch
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Yields the body as it is received.
+@contextmanager
+def _errors_of_httpx() -> Iterator[None]:
+    """Raises what httpx, which has the same names, raises for an error of httpcore."""
+    try:
+        yield
+    except (
+        httpcore.NetworkError,
+        httpcore.ProtocolError,
+        httpcore.TimeoutException,
+    ) as error:
+        raise getattr(httpx, type(error).__name__)(str(error)) from error
 
-        Raises:
-            httpx.HTTPError: It ended too early, or did not end in time.
-        """
+
+def _sent_headers(request: Request, authority: bytes) -> list[tuple[bytes, bytes]]:
+    """Returns the headers of a request with those that it lacks (RFC 9112, 3.2 and 6.3).
+
+    Raises:
+        httpx.LocalProtocolError: Its body has another length than it says.
+        UnicodeEncodeError: A header is not ASCII.
+    """
+    names = {name for name, _ in request.headers}
+    headers = [(name.encode("ascii"), text.encode("ascii")) for name, text in request.headers]
+    length = str(len(request.body))
+    if any(name == "content-length" and text != length for name, text in request.headers):
+        msg = f"the body has {length} bytes, and Content-Length says otherwise"
+        raise httpx.LocalProtocolError(msg)
+    if names.isdisjoint({"content-length", "transfer-encoding"}):
+        if request.body:
+            headers.append((b"Content-Length", length.encode()))
+        elif request.method.upper() in WITH_BODY:
+            headers.insert(0, (b"Content-Length", b"0"))
+    if "host" not in names:
+        headers.insert(0, (b"Host", authority))
+    return headers
+
+
+def _texts(headers: list[tuple[bytes, bytes]]) -> Headers:
+    """Returns headers with their names in lower case, as an exchange keeps them."""
+    for encoding in ENCODINGS:
         try:
-            yield from self._response.stream  # type: ignore[misc]  # a synchronous one
-        except httpx.HTTPError as error:
-            raise self._watch.reason(error) from error
-        if self._watch.is_cut:  # a body that ends with its connection looks whole
-            raise self._watch.slowness
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._watchdog.end(self._watch)
-        self._response.close()
+            return _decoded(headers, encoding)
+        except UnicodeDecodeError:
+            continue
+    return _decoded(headers, "iso-8859-1")
 
 
-def _is_open(stream: Any) -> bool:
+def _decoded(headers: list[tuple[bytes, bytes]], encoding: str) -> Headers:
+    return tuple((name.decode(encoding).lower(), text.decode(encoding)) for name, text in headers)
+
+
+def _is_open(stream: httpcore.NetworkStream) -> bool:
     return bool(stream.get_extra_info("socket").fileno() != -1)
