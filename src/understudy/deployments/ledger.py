@@ -122,9 +122,15 @@ class Ledger:
         if self._path is None:
             self._sent.setdefault(bucket, deque()).append(now)
             return
-        with self._path.open("ab") as file:
-            file.write(_line(bucket, now))
-        self._read_on()
+        line = _line(bucket, now)
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line)
+            status = os.fstat(file.fileno())
+        if (status.st_ino, status.st_size) == (self._inode, self._read + len(line)):
+            self._read += len(line)  # no other run has written: there is nothing to read
+            self._sent.setdefault(bucket, deque()).append(now)
+        else:
+            self._read_on()
 
     def close(self) -> None:
         """Does nothing: a file keeps no connection."""
