@@ -205,10 +205,11 @@ def check_results(
         history: The exchanges before it.
         rules: Ids of the rules to judge, whose checks alone are asked; None for all.
     """
+    known: dict[Condition, bool] = {}
     for registered in checks_for(exchange):
         if rules is not None and rules.isdisjoint(registered.rules):
             continue
-        result = judged(registered, exchange, history)
+        result = judged(registered, exchange, history, known)
         if not isinstance(result, CheckResult):
             yield result
             continue
@@ -217,25 +218,33 @@ def check_results(
 
 
 def judged(
-    registered: Check, exchange: Exchange, history: History
+    registered: Check,
+    exchange: Exchange,
+    history: History,
+    known: dict[Condition, bool] | None = None,
 ) -> CheckResult | Unmet | InternalError:
-    """Returns what a check says of an exchange, or why it says nothing."""
+    """Returns what a check says of an exchange, or why it says nothing.
+
+    Args:
+        registered: The check.
+        exchange: The exchange to judge.
+        history: The exchanges before it.
+        known: Which conditions hold of this exchange, as checks share them; completed here.
+    """
+    known = {} if known is None else known
     try:
-        reached = _reached(registered, exchange, history)
-        if reached < len(registered.when):
-            return Unmet(registered, reached)
+        for reached, condition in enumerate(registered.when):
+            holds = known.get(condition)
+            if holds is None:
+                holds = known[condition] = bool(condition(exchange, history))
+            if not holds:
+                return Unmet(registered, reached)
         result = registered.judge(exchange, history)
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         return InternalError(registered.rules, f"{type(error).__name__}: {error}")
+    if (result.is_choice, result.is_shape) == (registered.is_choice, registered.is_shape):
+        return result
     return result._replace(is_choice=registered.is_choice, is_shape=registered.is_shape)
-
-
-def _reached(registered: Check, exchange: Exchange, history: History) -> int:
-    """Returns how many conditions hold before the first that does not."""
-    for reached, condition in enumerate(registered.when):
-        if not condition(exchange, history):
-            return reached
-    return len(registered.when)
 
 
 def expect(

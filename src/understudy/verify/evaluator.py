@@ -90,11 +90,11 @@ class Evaluator:
         new = []
         self.broken.clear()
         for checked in check_results(exchange, self.history, self.rules.keys()):
-            if isinstance(checked, InternalError):
-                self.fail(f"{exchange.operation} {exchange.status}: {checked}")
-                continue
             if isinstance(checked, Unmet):
                 self._wait(checked)
+                continue
+            if isinstance(checked, InternalError):
+                self.fail(f"{exchange.operation} {exchange.status}: {checked}")
                 continue
             rule, result = checked
             if rule in self.rules:
