@@ -19,8 +19,11 @@ from understudy.cli.report_options import (
     report_option,
 )
 
-COLLECTED_AFTER = 20_000
+COLLECTED_AFTER = 50_000
 """Objects that are allocated between two collections of garbage."""
+
+OLDER_AFTER = (50, 50)
+"""Collections until those that survived one or two are looked at again: exchanges, which stay."""
 
 TABLES = "HYPOTHESIS_STORAGE_DIRECTORY"
 """The environment variable that names the directory for Hypothesis's tables of characters."""
@@ -133,12 +136,14 @@ def verify(**options: Any) -> None:
         click.echo(schema_text(target_schema()), nl=False)
         return
     # What a run exchanges lives as long as it does: each collection would walk all of it.
-    gc.set_threshold(COLLECTED_AFTER)
+    gc.set_threshold(COLLECTED_AFTER, *OLDER_AFTER)
+    gc.disable()  # modules live as long as the process: collections among them take a tenth of a run
     _keep_tables()
     # Schemathesis and openapi-core take a second to import, which other commands need not wait for.
     from understudy.cli import planning, verifying
 
-    gc.freeze()  # modules live as long as the process: full collections of them take a tenth of a run
+    gc.freeze()
+    gc.enable()
     if options["is_template"]:
         from understudy.cli.init_target import template
 
