@@ -105,6 +105,13 @@ def test_an_integral_number_is_an_integer_however_it_is_written(content, value) 
     assert (read, str(read)) == (value, str(value))
 
 
+@pytest.mark.parametrize("value", [b'"a"', b"1"], ids=["texts", "numbers"])
+def test_a_body_of_declared_members_may_not_have_too_many_values(value) -> None:
+    members = b",".join(b'"m%d": %b' % (number, value) for number in range(JSON_VALUES.most + 1))
+    with pytest.raises(LimitExceeded, match=f"At most {JSON_VALUES.most:,}"):
+        read_json(b"{%b}" % members, frozenset({"m0"}))
+
+
 def test_a_number_that_is_not_stored_may_be_of_any_size() -> None:
     assert read_json(b'{"other": -1e30, "own": 7.0}', frozenset({"own"})) == {
         "other": -1e30,

@@ -1,12 +1,16 @@
 """Numbers that the interface leaves open are those of the switches."""
 
+from pathlib import Path
+
 import pytest
 from tests.mock.service.test_image_processing import picture
 
-from understudy.mock.service.own_profile import EDITABLE
+from understudy.interface.rules import load_rules, switches
+from understudy.mock.service.own_profile import ALWAYS_ALLOWED, EDITABLE
 from understudy.verify.pictures import plain_picture
 
 PNG = picture()
+RULES = Path(__file__).parents[3] / "openapi" / "rules.yaml"
 
 
 def chosen(switch: str, number: int) -> dict[str, str]:
@@ -63,6 +67,12 @@ def test_a_text_of_the_profile_is_taken_up_to_its_longest_and_a_longer_one_chang
     assert (taken.status_code, refused.status_code) == (200, 400)
     assert f"{member}: the text has 101 characters; at most 100 are allowed" in refused.text
     assert ask("GET", path, "ada-full").json()[member] == "u" * 100
+
+
+def test_no_switch_takes_a_smaller_number_than_a_text_may_always_have():
+    ranges = {it.name: it.range for it in switches(load_rules(RULES)).values() if it.range}
+    least = [ranges[f"{member.replace('_', '-')}-longest"].least for member in EDITABLE]
+    assert min(least) == ALWAYS_ALLOWED
 
 
 @pytest.mark.parametrize(("size", "status"), [(100_000, 200), (100_001, 413)])

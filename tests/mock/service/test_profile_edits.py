@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -10,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from understudy.mock.engine.call import Call, Principal
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.worlds import World
-from understudy.mock.service import own_profile, profiles
+from understudy.mock.service import own_profile, profile_edits, profiles
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -69,3 +70,17 @@ class ProfileEdits(RuleBasedStateMachine):
 
 ProfileEdits.TestCase.settings = settings(max_examples=60, stateful_step_count=20)
 TestProfileEdits = ProfileEdits.TestCase
+
+
+def test_an_edit_of_texts_keeps_what_is_stored_beside_them_and_drops_what_is_unset_there():
+    person = Person("mia", "", (Email("mia@example.com"),), extra={"level": 1, "motto": ""})
+    again = profile_edits.edited(person, {"location": "Oslo"})
+    assert (again.profile, again.extra) == (Profile(location="Oslo"), {"level": 1})
+
+
+@pytest.mark.parametrize("value", ["", None, 7, True, ["Oslo"], {}])
+def test_what_is_no_text_is_never_stored_as_one(value):
+    person = Person("mia", "", (Email("mia@example.com"),), Profile(location="Bergen"))
+    again = profile_edits.edited(person, {"location": value, "company": "Fjord"})
+    assert isinstance(again.profile.location, str)
+    assert again.profile.company == "Fjord"

@@ -165,7 +165,7 @@ class WorldHistory:
             weigh: Returns the memory of a record of this collection; None: they are small.
         """
         self.revision += 1
-        if before is not None and before is not ABSENT and _parts(before) > MOST_PARTS:
+        if before is not None and before is not ABSENT and _has_many_parts(before):
             self._is_lost = True
         self._pending.append(RecordStep(change[0], change[1], before, change[2] is None))
         self._weight += RECORD_BYTES
@@ -258,16 +258,15 @@ class WorldHistory:
             entry = earlier
 
 
-def _parts(record: Any) -> int:
-    """Returns the number of parts in the longest list of a record."""
+def _has_many_parts(record: Any) -> bool:
+    """Tells whether a list of a record has more than MOST_PARTS."""
     if not isinstance(record, Struct):
-        return 0
-    longest = 0
+        return False
     for name in _lists(type(record)):
         parts = getattr(record, name)
-        if parts and len(parts) > longest:
-            longest = len(parts)
-    return longest
+        if parts and len(parts) > MOST_PARTS:
+            return True
+    return False
 
 
 @cache

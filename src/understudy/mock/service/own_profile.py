@@ -44,13 +44,13 @@ def update_own_profile(call: Call, *, body: Mapping[str, Any] | None = None) -> 
         NotFound: The profile is disabled.
     """
     person = _enabled_caller(call)
-    members = body or {}
-    _expect_lengths(call, members)
+    changes = body or {}
+    _expect_lengths(call, changes)
     declared = _taken(call.body_members)
-    changes = {name: value for name, value in members.items() if name in declared}
-    ignored = [name for name in members if name not in declared]
-    if ignored:
+    if not declared.issuperset(changes):
+        ignored = [name for name in changes if name not in declared]
         call.notes.append(f"ignored, as the document does not declare them: {', '.join(ignored)}")
+        changes = {name: value for name, value in changes.items() if name in declared}
     if changes:
         person = _edit(call, person, changes)
     return HandlerResponse(representations.shared_profile(person, call.site_url, is_owner=True))
@@ -78,14 +78,18 @@ def _expect_lengths(call: Call, members: Mapping[str, Any]) -> None:
         BadRequest: One is longer than its switch allows.
     """
     for name, value in members.items():
-        longest = _LONGEST.get(name)
-        if longest is not None and isinstance(value, str) and len(value) > longest(call.choices):
-            msg = (
-                f"{name}: the text has {len(value):,} characters; "
-                f"at most {longest(call.choices):,} are allowed."
-            )
-            raise BadRequest(msg, code="invalid_parameter")
+        if isinstance(value, str) and len(value) > ALWAYS_ALLOWED and name in _LONGEST:
+            longest = _LONGEST[name](call.choices)
+            if len(value) > longest:
+                msg = (
+                    f"{name}: the text has {len(value):,} characters; "
+                    f"at most {longest:,} are allowed."
+                )
+                raise BadRequest(msg, code="invalid_parameter")
 
+
+ALWAYS_ALLOWED: Final = 100
+"""Characters that a text may have whatever is chosen: no such switch takes a smaller number."""
 
 _LONGEST: Final[Mapping[str, Callable[[Mapping[str, str]], int]]] = {
     "display_name": lambda choices: int(choices.get("display-name-longest", "10000")),

@@ -22,6 +22,19 @@ _CONTACT_ALIASES = {"contact_email": "email", "phone": "cell_phone"}
 
 def edited(person: Person, changes: Mapping[str, Any]) -> Person:
     """Returns the person with these members changed; an empty string or null unsets a member."""
+    if person.extra or not _are_texts(changes):
+        return _with_members(person, changes)
+    return replace(person, profile=replace(person.profile, **changes))
+
+
+def _are_texts(changes: Mapping[str, Any]) -> bool:
+    """Tells whether only texts are changed, and none is unset, as in most edits."""
+    values = changes.values()
+    return _texts(Profile).issuperset(changes) and all(values) and set(map(type, values)) == {str}
+
+
+def _with_members(person: Person, changes: Mapping[str, Any]) -> Person:
+    """Returns a person with members changed that may have any type."""
     profile, contact = dict[str, Any](), dict[str, Any]()
     extra = dict(person.extra)
     for name, value in changes.items():
@@ -43,8 +56,6 @@ def edited(person: Person, changes: Mapping[str, Any]) -> Person:
 
 def _stored(record: type[msgspec.Struct], name: str, value: Any) -> Any:
     """Returns a value as a record holds it; _NO_MEMBER if the record has no place for it."""
-    if value and type(value) is str and name in _texts(record):  # as most are
-        return value
     types = _types(record)
     if name not in types:
         return _NO_MEMBER
