@@ -1,6 +1,6 @@
 """Defines what a handler gets and returns: plain values, independent of the web framework."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -72,12 +72,13 @@ class Upload(NamedTuple):
 
 
 class SharedBody:
-    """A JSON body that many responses share, since it was built from frozen records.
+    """A JSON body that many responses share, since it was built from a frozen record.
 
     It is encoded once, and validated once by each validator.
 
     Args:
         value: What it says; nobody changes it.
+        record: The record that it was built from.
 
     Attributes:
         valid_by: The validator that found it valid last.
@@ -85,10 +86,11 @@ class SharedBody:
         sent: That response.
     """
 
-    __slots__ = ("_content", "sent", "sent_as", "valid_by", "value")
+    __slots__ = ("_content", "record", "sent", "sent_as", "valid_by", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, record: object = None) -> None:
         self.value = value
+        self.record = record
         self.sent_as: tuple[int, str, Headers] | None = None
         self.sent: Any = None
         self.valid_by: object = None
@@ -105,6 +107,9 @@ class SharedBody:
 _MOST_SHARED = 700
 """Bodies that are kept: about 3 MB."""
 
+Place = tuple[str, str, str]
+"""A record's key in its collection, the base of the URLs in its body, and what else that depends on."""
+
 
 class SharedBodies:
     """Keeps bodies that were built from frozen records, for the next request of the same.
@@ -114,38 +119,28 @@ class SharedBodies:
     """
 
     def __init__(self) -> None:
-        self._bodies: Recent[tuple[str, str, str], tuple[object, SharedBody]] = Recurring(
-            _MOST_SHARED
-        )
+        self._bodies: Recent[Place, SharedBody] = Recurring(_MOST_SHARED)
 
-    def get(
-        self,
-        record: object,
-        key: str,
-        site_url: str,
-        view: str,
-        build: Callable[[], Any],
-        *,
-        is_typed: bool = False,
-    ) -> SharedBody:
-        """Returns a body, which is built where it is not kept.
+    def get(self, place: Place, record: object, *, is_typed: bool) -> SharedBody | None:
+        """Returns the body of a record, or None where it is not kept.
 
         Args:
-            record: The frozen record that it is built from.
-            key: The record's key in its collection.
-            site_url: The base of the URLs in it.
-            view: What else it depends on.
-            build: Builds its value.
+            place: Where it is kept.
+            record: The frozen record.
             is_typed: Whether an equal record has the same body: one without members of any type, as
                 1 and true are equal.
         """
-        place = (key, site_url, view)
-        kept = self._bodies.get(place)
-        if kept is not None and kept[0] is record:
-            return kept[1]
-        is_equal = is_typed and kept is not None and kept[0] == record  # edited to what it was
-        body = kept[1] if is_equal and kept is not None else SharedBody(build())
-        return self._bodies.put(place, (record, body))[1]
+        body = self._bodies.get(place)
+        if body is None or body.record is record:
+            return body
+        if is_typed and body.record == record:  # edited to what it was
+            body.record = record
+            return body
+        return None
+
+    def put(self, place: Place, record: object, value: Any) -> SharedBody:
+        """Keeps the body that was built from a frozen record, and returns it."""
+        return self._bodies.put(place, SharedBody(value, record))
 
 
 class HandlerResponse(NamedTuple):

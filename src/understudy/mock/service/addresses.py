@@ -14,16 +14,13 @@ def avatar_url(site_url: str, identifier: str) -> str:
     return f"{site_url}/avatar/{identifier}"
 
 
+@lru_cache(maxsize=4096)
 def image_url(site_url: str, name: str) -> str:
     """Returns the URL of a fixture image."""
-    return f"{site_url}/image/{_quoted(name)}"
-
-
-def icon_url(site_url: str, service_type: str) -> str:
-    """Returns the URL of the icon of a service."""
-    return f"{site_url}/icons/{_quoted(service_type)}.svg"
+    return f"{site_url}/image/{quote(name)}"
 
 
 @lru_cache(maxsize=4096)
-def _quoted(text: str) -> str:
-    return quote(text)
+def icon_url(site_url: str, service_type: str) -> str:
+    """Returns the URL of the icon of a service."""
+    return f"{site_url}/icons/{quote(service_type)}.svg"

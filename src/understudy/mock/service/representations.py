@@ -6,6 +6,7 @@ way to build a body.
 
 from collections.abc import Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec import UNSET, UnsetType, to_builtins
@@ -14,7 +15,7 @@ from understudy.interface.rules import upholds
 from understudy.mock.engine.call import SharedBodies, SharedBody
 from understudy.mock.service import addresses
 from understudy.mock.store.hashing import email_hash
-from understudy.mock.store.people import Avatar, Person, Profile, VerifiedAccount
+from understudy.mock.store.people import Avatar, Person, Profile
 
 _BODIES: Final = SharedBodies()
 
@@ -34,32 +35,25 @@ def shared_profile(
     person: Person, site_url: str, *, is_public: bool = False, is_owner: bool = False
 ) -> SharedBody:
     """Returns a profile as ``public_profile`` or ``full_profile`` has it, built once for a record."""
-    is_typed = not person.extra
+    place = (person.slug, site_url, "public" if is_public else "owner" if is_owner else "full")
+    body = _BODIES.get(place, person, is_typed=not person.extra)
+    if body is not None:
+        return body
     if is_public:
-        return _BODIES.get(
-            *(person, person.slug, site_url, "public"),
-            lambda: public_profile(person, site_url),
-            is_typed=is_typed,
-        )
-    return _BODIES.get(
-        *(person, person.slug, site_url, "owner" if is_owner else "full"),
-        lambda: full_profile(person, site_url, is_owner=is_owner),
-        is_typed=is_typed,
-    )
+        return _BODIES.put(place, person, public_profile(person, site_url))
+    return _BODIES.put(place, person, full_profile(person, site_url, is_owner=is_owner))
 
 
 def public_profile(person: Person, site_url: str) -> dict[str, Any]:
     """Returns the profile as anonymous callers see it."""
-    accounts = [a for a in person.profile.verified_accounts if not a.is_hidden]
-    return _base(person, site_url, _first_four(accounts))
+    return _base(person, site_url, _first_four(_accounts(person.profile, site_url)))
 
 
 @upholds("authenticated-only-fields", "hidden-accounts-left-out")
 def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> dict[str, Any]:
     """Returns the profile as callers with a token see it; its owner also sees hidden accounts."""
     profile = person.profile
-    accounts = [a for a in profile.verified_accounts if is_owner or not a.is_hidden]
-    body = _base(person, site_url, accounts)
+    body = _base(person, site_url, _accounts(profile, site_url, shows_hidden=is_owner))
     _add_personal(body, profile)
     if isinstance(profile.gallery, tuple):
         body["gallery"] = [
@@ -75,12 +69,12 @@ def full_profile(person: Person, site_url: str, *, is_owner: bool = False) -> di
 
 
 @upholds("verified-accounts-at-most-four")
-def _first_four(accounts: list[VerifiedAccount]) -> list[VerifiedAccount]:
+def _first_four(accounts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return accounts[:PUBLIC_ACCOUNTS]
 
 
 @upholds("profile-hash-is-primary", "unset-required-strings-empty", "avatar-urls-resolve")
-def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dict[str, Any]:
+def _base(person: Person, site_url: str, accounts: list[dict[str, Any]]) -> dict[str, Any]:
     profile, primary = person.profile, person.emails[0]
     hash_ = email_hash(primary.email)
     body: dict[str, Any] = {
@@ -93,7 +87,7 @@ def _base(person: Person, site_url: str, accounts: list[VerifiedAccount]) -> dic
         "description": profile.description,
         "job_title": profile.job_title,
         "company": profile.company,
-        "verified_accounts": [_account(account, site_url) for account in accounts],
+        "verified_accounts": accounts,
         "pronunciation": profile.pronunciation,
         "pronouns": profile.pronouns,
     }
@@ -116,14 +110,20 @@ def _alt_text(person: Person) -> str:
     return ""
 
 
-def _account(account: VerifiedAccount, site_url: str) -> dict[str, Any]:
-    return {
-        "service_type": account.service_type,
-        "service_label": account.service_label,
-        "service_icon": addresses.icon_url(site_url, account.service_type),
-        "url": account.url,
-        "is_hidden": account.is_hidden,
-    }
+def _accounts(
+    profile: Profile, site_url: str, *, shows_hidden: bool = False
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "service_type": account.service_type,
+            "service_label": account.service_label,
+            "service_icon": addresses.icon_url(site_url, account.service_type),
+            "url": account.url,
+            "is_hidden": account.is_hidden,
+        }
+        for account in profile.verified_accounts
+        if shows_hidden or not account.is_hidden
+    ]
 
 
 _PERSONAL = (
@@ -138,12 +138,12 @@ _PERSONAL = (
     "last_profile_edit",
     "registration_date",
 )
+_personal_values = attrgetter(*_PERSONAL)
 
 
 @upholds("optional-fields-omitted")
 def _add_personal(body: dict[str, Any], profile: Profile) -> None:
-    for name in _PERSONAL:
-        value = getattr(profile, name)
+    for name, value in zip(_PERSONAL, _personal_values(profile), strict=True):
         if value is not UNSET:
             body[name] = value if value is None or isinstance(value, str) else to_builtins(value)
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from functools import lru_cache
 
 HASH_BYTES = 32
 """Bytes of an e-mail hash, a SHA-256."""
@@ -11,10 +10,9 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
-@lru_cache(maxsize=256)  # the same few people come again; what many others leave is dear to drop
 def email_hash(address: str) -> str:
     """Returns the SHA-256 of an address, trimmed and in lower case, as hexadecimal digits."""
-    return email_digest(address).hex()
+    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
 
 
 def email_digest(address: str) -> bytes:
