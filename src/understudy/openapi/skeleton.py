@@ -5,7 +5,8 @@ Routing needs no schemas: only paths and methods. That much is generated; valida
 come from the original (``schemas``, ``engine/access``).
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -14,28 +15,31 @@ from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.operations import Operation
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path, specificity, takes_slash
 
+Routed = Mapping[str, str] | re.Match[str]
+"""The texts of the path parameters as a router found them."""
+
 
 def routing_id(operation: Operation) -> str:
     """Returns the operationId that the skeleton gives: unique even where the document's is not."""
     return f"{operation.method} {operation.path}"
 
 
-def path_texts(operation: Operation, routed: Mapping[str, str]) -> dict[str, str]:
+def path_texts(keys: Iterable[tuple[str, Any]], routed: Routed) -> dict[str, str]:
     """Returns the texts of the path parameters by the document's names.
 
     Args:
-        operation: What was called.
-        routed: The texts by the skeleton's names: a router takes fewer names than OpenAPI does.
+        keys: The document's name of each, and the router's name or group.
+        routed: The texts.
     """
-    return {
-        name: routed[routed_name].replace(ENCODED_SLASH, "/")
-        for name, routed_name in _names(operation.path)
-    }
+    return {name: routed[key].replace(ENCODED_SLASH, "/") for name, key in keys}
 
 
 @lru_cache(maxsize=1024)
-def _names(path: str) -> Sequence[tuple[str, str]]:
-    """Returns the document's name of each path parameter, and the skeleton's."""
+def routed_names(path: str) -> Sequence[tuple[str, str]]:
+    """Returns the document's name of each path parameter, and the skeleton's.
+
+    A router takes fewer names than OpenAPI does.
+    """
     names = PATH_PARAMETER.findall(path)
     return [(name, _name(number, name)) for number, name in enumerate(names)]
 

@@ -94,7 +94,7 @@ def test_thousands_of_requests_between_two_looks_are_one_small_event(driver: Dri
     head = RequestHead("GET", "/v3/profiles/ada", b"", [(b"host", b"127.0.0.1:8080")])
     peer = Peer("127.0.0.1", ("127.0.0.1", 8080), "http")
     for _ in range(THOUSANDS):
-        assert driver.mock.resource.respond(head, peer, b"") is not None
+        assert driver.mock.resource.site.respond(head, peer, b"") is not None
     [event] = watch.look()
     [(_, data)] = read([event])
     assert (data["total"], data["skipped"]) == (THOUSANDS, THOUSANDS - ROWS)

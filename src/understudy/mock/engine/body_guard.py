@@ -49,7 +49,8 @@ def expect_bounded_fields(context: RequestContext) -> None:
     Raises:
         LimitExceeded: There are too many.
     """
-    FORM_FIELDS.check(context.query.count(b"&"))
+    if context.query:
+        FORM_FIELDS.check(context.query.count(b"&"))
     if (
         len(context.body) > FORM_FIELDS.most
         and b"urlencoded" in context.headers.get(b"content-type", b"").lower()

@@ -61,7 +61,7 @@ class HttpConnection(PipelinedProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Reads on, and ends the connection later where it is idle again."""
-        if self._is_refused or self.is_ending:
+        if self._is_refused or self.is_ending():
             return
         timer, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None  # from uvicorn
         self._read(data)
@@ -93,9 +93,8 @@ class HttpConnection(PipelinedProtocol):
             self._take_host_of_target()
         super().on_headers_complete()
 
-    @property
     def _is_idle(self) -> bool:
-        """True while no request is being worked on."""
+        """Tells whether no request is being worked on."""
         return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # uvicorn starts with None
 
     def _expect_bounded_message(self) -> None:
@@ -119,7 +118,7 @@ class HttpConnection(PipelinedProtocol):
             timer: The one that runs; it stops where the connection is not idle.
         """
         self._active_at = self.loop.time()
-        if self._is_idle and not self._is_in_head and not self.transport.is_closing():
+        if self._is_idle() and not self._is_in_head and not self.transport.is_closing():
             self.timeout_keep_alive_task = timer or self._idle_timer()
         elif timer is not None:
             timer.cancel()
@@ -165,7 +164,7 @@ class HttpConnection(PipelinedProtocol):
 
     def _refuse(self, limit: Limit) -> None:
         """Ends the connection, with a response where there is anything to respond to."""
-        is_idle = self._is_idle
+        is_idle = self._is_idle()
         is_answerable = is_idle if self._is_in_head else not is_idle
         if not is_idle:
             is_answerable &= not self.cycle.response_started

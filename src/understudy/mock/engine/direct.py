@@ -7,10 +7,10 @@ No condition is written twice; ``tests/quality/entrances`` sends the same bytes 
 ways and compares what comes back and what is journalled.
 """
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
@@ -25,11 +25,15 @@ from understudy.mock.engine.journaling import Journaling, note_response
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.request_head import Matching, Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse, send_wire
-from understudy.mock.engine.route_table import MatchedRoute, RouteTable
+from understudy.mock.engine.route_table import RouteTable
 from understudy.mock.engine.steps import Step
 
 _UNUSUAL = frozenset({b"origin", b"transfer-encoding", b"expect", b"upgrade"})
 """Headers that a layer of the stack answers for: CORS, chunks, what is not plain HTTP."""
+
+
+Worked = tuple[RequestContext, WireResponse]
+"""A request, and its response that is ready to be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,11 @@ class Direct:
             stack can respond. Then nothing has happened.
         """
         worked = self.work(head, peer, body)
-        if not isinstance(worked, Worked):
+        if not isinstance(worked, tuple):
             return worked
-        self.journaling.end(worked.context)
-        return worked.response
+        context, response = worked
+        self.journaling.end(context)
+        return response
 
     def work(self, head: RequestHead, peer: Peer, body: bytes) -> "Worked | Continuation | None":
         """Works on a request as ``respond`` does, and does not journal it."""
@@ -73,14 +78,16 @@ class Direct:
             return None
         started = perf_counter()
         context = self.journaling.begin(head, peer)
-        matched = self._matched(context)
-        if matched is None or context.refusal is not None:
+        matching = head.matching
+        if matching is None or matching[0] is not self.routes:
+            matching = head.matching = self._matching(context)
+        _, endpoint, path_arguments = matching
+        if endpoint is None or context.refusal is not None:
             return None
-        endpoint = matched.endpoint
         if endpoint.api.is_steering or may_change_response(context):
             return None
         try:
-            response = self._handle(context, matched, body)
+            response = self._handle(context, endpoint, path_arguments, body)
             if response is None:
                 return None
             if not isinstance(response, HandlerResponse):
@@ -90,29 +97,29 @@ class Direct:
         except Exception as error:
             wire = self.refuse(context, error)
         context.seconds = perf_counter() - started
-        return Worked(context, wire)
+        return context, wire
 
-    def _matched(self, context: RequestContext) -> MatchedRoute | None:
-        """Returns where a request leads; None where only the router itself knows."""
-        head = context.head
-        if head.matching is None or head.matching.table is not self.routes:
-            path = self.journaling.based(context)
-            found = self.routes.find(head.method, path, head.query, head.headers)
-            head.matching = Matching(self.routes, found)
-        matched: MatchedRoute | None = head.matching.matched
-        return matched
+    def _matching(self, context: RequestContext) -> Matching:
+        """Returns where a request leads."""
+        head, path = context.head, self.journaling.based(context)
+        endpoint, path_arguments = self.routes.find(head.method, path, head.query, head.headers)
+        return self.routes, endpoint, path_arguments
 
     def _handle(
-        self, context: RequestContext, matched: MatchedRoute, body: bytes
+        self,
+        context: RequestContext,
+        endpoint: Endpoint,
+        path_arguments: Mapping[str, str],
+        body: bytes,
     ) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None:
         for step in self.before_body:
             step(context)
         context.body = body
         expect_bounded_fields(context)
-        context.endpoint, context.path_arguments = matched
+        context.endpoint, context.path_arguments = endpoint, path_arguments
         for step in self.after_routing:
             step(context)
-        return call_handler(context, matched.endpoint)
+        return call_handler(context, endpoint)
 
     def refuse(self, context: RequestContext, error: Exception) -> WireResponse:
         """Returns the response to what was raised; what the refusal changed is committed."""
@@ -123,13 +130,6 @@ class Direct:
             wire = self.errors.encode(context, full)
             note_response(context, wire)
         return wire
-
-
-class Worked(NamedTuple):
-    """A request whose response is ready to be sent."""
-
-    context: RequestContext
-    response: WireResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Continuation:
         """Waits for the handler; returns its response, which is not journalled."""
         wire = await self._wire()
         self.context.seconds = perf_counter() - self.started
-        return Worked(self.context, wire)
+        return self.context, wire
 
     async def _wire(self) -> WireResponse:
         context = self.context

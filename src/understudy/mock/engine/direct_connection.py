@@ -18,7 +18,7 @@ _MOST_AT_ONCE = 50
 
 
 class DirectConnection(HttpConnection):
-    """Hands a request that came whole in one read to ``Served.respond`` first.
+    """Hands a request that came whole in one read to ``Site.respond`` first.
 
     Only if that returns None the application itself is called: a task and ASGI's messages cost as
     much as the response to an ordinary request. Bytes that were a whole request before are not
@@ -81,7 +81,7 @@ class DirectConnection(HttpConnection):
             return
         head = self._head()
         body = b"".join(pieces)
-        response = self._begun or self._served.respond(head, self._peer, body)
+        response = self._begun or self._served.site.respond(head, self._peer, body)
         self._begun = None
         if not isinstance(response, WireResponse):
             self._completed.append(None)
@@ -90,7 +90,7 @@ class DirectConnection(HttpConnection):
             return
         self._pieces = None
         is_kept = self.parser.should_keep_alive()
-        self._completed.append(ParsedRequest(head, body) if is_kept else None)
+        self._completed.append((head, body) if is_kept else None)
         self._write(response, is_kept=is_kept)
 
     def _head(self) -> RequestHead:
@@ -115,10 +115,12 @@ class DirectConnection(HttpConnection):
 
     def _respond_again(self, data: bytes) -> bool:
         """Responds directly to bytes that were a whole request before; returns whether it did."""
-        parsed = None if self._served is None else self._served.requests.get(data)
-        if parsed is None or self._served is None or not self._can_respond:
+        served = self._served
+        parsed = None if served is None else served.requests.get(data)
+        if served is None or parsed is None or not self._can_respond():
             return False
-        response = self._served.respond(parsed.head, self._peer, parsed.body)
+        head, body = parsed
+        response = served.site.respond(head, self._peer, body)
         if not isinstance(response, WireResponse):
             self._begun = response
             return False
@@ -127,17 +129,21 @@ class DirectConnection(HttpConnection):
         self._expect_activity(self.timeout_keep_alive_task)
         return True
 
-    @property
     def _can_respond(self) -> bool:
-        """True where a request may begin, and its response may be sent at once."""
-        is_reading = self._is_between_messages and not (self._is_refused or self.is_ending)
-        return is_reading and self._is_idle and not self.flow.write_paused
+        """Tells whether a request may begin, and its response may be sent at once."""
+        return (
+            self._is_between_messages
+            and not self._is_refused
+            and self._is_idle()
+            and not self.is_ending()
+            and not self.flow.write_paused
+        )
 
     def _is_plain(self) -> bool:
         """Tells whether nothing but the application's ``respond`` is needed for a request."""
         return (
             self._served is not None
-            and self._is_idle
+            and self._is_idle()
             and len(self._completed) < _MOST_AT_ONCE
             and not self.expect_100_continue
             and not self.flow.write_paused
@@ -166,7 +172,7 @@ class DirectConnection(HttpConnection):
         for name, value in self.server_state.default_headers:
             content += (name, b": ", value, b"\r\n")
         end = b"\r\n" if is_kept else b"connection: close\r\n\r\n"
-        content += (response.fields, end, response.body)
+        content += (response.field_lines(), end, response.body)
         self.transport.write(b"".join(content))
         self.server_state.total_requests += 1
         if not is_kept:

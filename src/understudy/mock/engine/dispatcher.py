@@ -23,7 +23,7 @@ from understudy.mock.engine.response_sending import (
     stream_response,
 )
 from understudy.mock.engine.route_table import EndpointsByRoute, chosen
-from understudy.openapi.skeleton import path_texts
+from understudy.openapi.skeleton import path_texts, routed_names
 
 ResponseValidation = Literal["refuse", "warn", "off"]
 """The treatment of a response of the mock that breaks the document."""
@@ -55,7 +55,8 @@ class Route:
         routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
         if routed is not None:
             endpoint = context.endpoint = chosen(routed, context.query, context.headers)
-            context.path_arguments = path_texts(endpoint.operation, scope["path_params"])
+            names = routed_names(endpoint.operation.path)
+            context.path_arguments = path_texts(names, scope["path_params"])
         await self._app(scope, receive, send)
 
 
@@ -104,16 +105,16 @@ class Dispatcher:
         if status != response.status:
             response = response._replace(status=status)
         if self._response_validation != "off":
-            response = self._validated(context, endpoint, response)
+            fault = endpoint.validator.fault(response)
+            if fault is not None:
+                response = self._without_fault(context, endpoint, response, fault)
         headers = limit_headers(context, response.status, context.extra_headers)
         return encode(response, headers)
 
-    def _validated(
-        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
+    def _without_fault(
+        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse, fault: str
     ) -> HandlerResponse:
-        fault = endpoint.validator.fault(response)
-        if fault is None:
-            return response
+        """Returns a response that breaks the document as it is completed, marked or refused."""
         operation = endpoint.operation
         completed = endpoint.validator.completed(response, context.world.identifiers.seed)
         if endpoint.validator.fault(completed) is None:
@@ -152,15 +153,16 @@ def call_handler(
             return asyncio.to_thread(generated, context, endpoint, SAMPLE_VALUES.most)
     call = _call(context, endpoint)
     arguments = context.arguments
-    keywords: dict[str, Any] = {
-        keyword: arguments[name] for name, keyword in binding.keywords if name in arguments
-    }
+    keywords: dict[str, Any] = {}
+    for name, keyword in binding.keywords:
+        if name in arguments:
+            keywords[keyword] = arguments[name]
     missing = binding.needs and binding.needs - keywords.keys()
     if missing:
         msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
         raise BadRequest(msg, code="missing_parameter")
     response: HandlerResponse | Coroutine[Any, Any, HandlerResponse] = binding.handler(
-        call, *(arguments[n] for n in binding.path_arguments), **keywords
+        call, *[arguments[name] for name in binding.path_arguments], **keywords
     )
     return response
 

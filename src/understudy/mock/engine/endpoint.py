@@ -47,6 +47,7 @@ class Endpoint:
         is_limited: Whether it counts towards the hourly quota.
         page: Responds where no page has to be shown; None: no page responds to this operation.
         parameters: The reader of each parameter.
+        reads_query: Whether one of them is in the query.
         body: The reader of the body; None where the operation takes none.
         judge: Validates responses by the document.
         errors: Puts error responses into the shape that the document declares.
@@ -63,17 +64,13 @@ class Endpoint:
     is_limited: bool
     page: PageHandler | None
     parameters: tuple[ParameterReader, ...]
+    reads_query: bool
     body: BodyReader | None
     validator: ResponseValidator
     errors: DeclaredErrors
     generated: Recent[tuple[int, bytes, str], GeneratedResponse] = field(
         default_factory=lambda: Recent(_MOST_GENERATED)
     )
-
-    @property
-    def is_page(self) -> bool:
-        """True if pages respond to it."""
-        return self.page is not None
 
 
 @lru_cache(maxsize=16)
@@ -122,6 +119,7 @@ def endpoints(api: Api) -> tuple[Endpoint, ...]:
                 )
                 for p in operation.parameters
             ),
+            reads_query=any(p.location == "query" for p in operation.parameters),
             body=None
             if operation.request_body is None
             else BodyReader(

@@ -69,7 +69,7 @@ class ErrorResponses:
         if endpoint is None:
             others = endpoints(api) if api.has_usual_errors else ()
             return others[0].errors.usual_response(response, problem, seed) if others else response
-        if endpoint.is_page:
+        if endpoint.page is not None:
             return response
         return endpoint.errors.response(response, problem, seed)
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from understudy.errors import Problem
 from understudy.mock.engine.admin_guard import PRIVATE_PATHS
 from understudy.mock.engine.direct import Continuation, Direct, Worked, is_usual
+from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.engine.request_head import Peer, RequestHead
 from understudy.mock.engine.response_sending import WireResponse, send_wire
 from understudy.mock.engine.transactions import (
@@ -116,7 +117,7 @@ class Groups:
 
     async def _attempt(self, group: Sequence["GroupedRequest"], transaction: Transaction) -> None:
         """Works on every request of a group that does not turn out to be for the stack."""
-        done: list[tuple[GroupedRequest, Worked]] = []
+        done: list[tuple[GroupedRequest, RequestContext, WireResponse]] = []
         for request in group:
             if request.response.done():
                 continue
@@ -124,15 +125,16 @@ class Groups:
             if worked is None:
                 request.end(None)
                 continue
-            self._direct.journaling.observe(worked.context)
-            transaction.add(worked.context)
-            done.append((request, worked))
+            context, response = worked
+            self._direct.journaling.observe(context)
+            transaction.add(context)
+            done.append((request, context, response))
         if not done:
             return
         await transaction.commit()
-        for request, worked in done:
-            request.end(worked.response)
-            self._direct.journaling.log(worked.context)
+        for request, context, response in done:
+            request.end(response)
+            self._direct.journaling.log(context)
 
     async def _worked(self, request: "GroupedRequest") -> Worked | None:
         """Works on a request; returns None where only the stack can respond.

@@ -68,15 +68,14 @@ class Journal(Generic[Entry]):
 
     def add(self, entry: Entry) -> None:
         """Adds an exchange, numbers it, and calls the listeners."""
-        self.total += 1
-        entry.number = self.total
-        self._entries.append(entry)
-        size = entry.size
-        self._sizes.append(size)
+        self.total = entry.number = self.total + 1
+        entries, sizes, size = self._entries, self._sizes, entry.size
+        entries.append(entry)
+        sizes.append(size)
         self._bytes += size
-        while len(self._entries) > self._capacity or self._bytes > JOURNAL_BYTES.most:
-            self._entries.popleft()
-            self._bytes -= self._sizes.popleft()
+        while len(entries) > self._capacity or self._bytes > JOURNAL_BYTES.most:
+            entries.popleft()
+            self._bytes -= sizes.popleft()
         exercised = entry.exercised
         if exercised is not None:
             self.exercised[exercised] += 1

@@ -22,6 +22,7 @@ from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.mock.engine.response_sending import WireResponse
 from understudy.mock.engine.rewinding import settle
 from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.engine.world_store import WorldStore
 from understudy.mock.engine.worlds import World
 from understudy.openapi.paths import Paths
 
@@ -57,7 +58,7 @@ class Journaling:
     def begin(self, head: RequestHead, peer: Peer) -> RequestContext:
         """Returns the context of a request, in the world that it selects."""
         try:
-            world = self._worlds.of(head.selection)
+            world = self._worlds.of(head.named_world, head.path_in_world)
         except MockRefusal as refusal:  # raised further in, where errors get their shape
             context = RequestContext(head, peer, self._worlds.default, self._addresses)
             context.refused(refusal)
@@ -66,7 +67,7 @@ class Journaling:
 
     def based(self, context: RequestContext) -> str:
         """Returns the path of a request with its base path, which it may have left out."""
-        path = context.head.selection.path
+        path = context.head.path_in_world
         return path if is_reserved(path) else self._paths.based(path)
 
     def refuse(self, head: RequestHead, peer: Peer, problem: Problem) -> RequestContext:
@@ -89,12 +90,14 @@ class Journaling:
         """Journals a request, after its response was sent."""
         self.observe(context)
         settle(context)
+        world = context.world
         if not context.path.startswith(PRIVATE_PATHS):
             shorten(context)
-            context.world.journal.add(context)
-            context.world.history.number(context, context.number)
+            world.journal.add(context)
+            world.history.number(context, context.number)
         self.log(context)
-        _commit_late(context.world)
+        if world.store is not None:
+            _commit_late(world, world.store)
 
 
 class JournalMiddleware:
@@ -164,7 +167,9 @@ def note_response(context: RequestContext, response: WireResponse) -> None:
         Problem: The changes could not be kept, and are undone.
     """
     settle(context)
-    _commit(context.world)
+    world = context.world
+    if world.store is not None:
+        world.store.commit(world)
     context.status = response.status
     context.response_headers = response.headers
     context.response_body = response.body
@@ -178,17 +183,12 @@ def _note_message(context: RequestContext, message: Message) -> None:
         context.response_body += message.get("body", b"")
 
 
-def _commit_late(world: World) -> None:
+def _commit_late(world: World, store: WorldStore[World]) -> None:
     """Commits what the listeners changed; the response is on its way, so a failure is only logged."""
     try:
-        _commit(world)
+        store.commit(world)
     except Problem as problem:
         _log.warning("%s", problem.message)
-
-
-def _commit(world: World) -> None:
-    if world.store is not None:
-        world.store.commit(world)
 
 
 def shorten(context: RequestContext) -> None:

@@ -32,19 +32,20 @@ def page_test(paths: Paths, apis: Sequence[Api]) -> IsPage:
     return is_page
 
 
-def guarding_paths(prefixes: Sequence[str], hosts: frozenset[str]) -> Step:
-    """Returns the step that guards paths of documents as pages are guarded.
+def guarding_paths(prefixes: Sequence[str], hosts: frozenset[str]) -> Step | None:
+    """Returns the step that guards paths of documents as pages are guarded; None: there are none.
 
     Args:
         prefixes: What the guarded paths start with.
         hosts: Host names that are the mock's, beside loopback ones.
     """
+    guarded = tuple(prefixes)
 
     def guard_paths(context: RequestContext) -> None:
-        if context.path.startswith(tuple(prefixes)):
+        if context.path.startswith(guarded):
             expect_own_host(context, hosts)
 
-    return guard_paths
+    return guard_paths if guarded else None
 
 
 def expect_own_host(context: RequestContext, hosts: frozenset[str]) -> None:

@@ -32,9 +32,8 @@ class PipelinedProtocol(HttpToolsProtocol):
         self._end: Callable[[], None] | None = None
         """Ends the connection, once the requests that came whole have their responses."""
 
-    @property
     def is_ending(self) -> bool:
-        """True once further bytes of the client are ignored, as the connection is to end."""
+        """Tells whether further bytes of the client are ignored, as the connection is to end."""
         return self._end is not None
 
     def on_headers_complete(self) -> None:
@@ -55,8 +54,8 @@ class PipelinedProtocol(HttpToolsProtocol):
             Whether the connection stays open until they are sent; not over TLS, which has no
             half-closed connections.
         """
-        if self.is_ending or self.scheme != "http":
-            return self.is_ending
+        if self.is_ending() or self.scheme != "http":
+            return self.is_ending()
         cut = self._abandon_incomplete()
         waiting = self.unfinished()
         if not waiting or waiting[-1].response_started:

@@ -1,6 +1,6 @@
 """Keeps a bounded number of results, for those who ask whether there is one before they work."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -20,10 +20,8 @@ class Recent(Generic[Key, Result]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._results: dict[Key, Result] = {}
-
-    def get(self, key: Key) -> Result | None:
+        self.get: Callable[[Key], Result | None] = self._results.get
         """Returns a result, or None where there is none."""
-        return self._results.get(key)
 
     def put(self, key: Key, result: Result) -> Result:
         """Keeps a result, and returns it."""
@@ -48,11 +46,11 @@ class Recurring(Recent[Key, Result]):
 
     def put(self, key: Key, result: Result) -> Result:
         """Keeps a result whose key came before, and returns it."""
-        number = hash(key)
-        if key in self._results or number in self._once:
-            self._once.discard(number)
+        number, once = hash(key), self._once
+        if number in once or key in self._results:
+            once.discard(number)
             return super().put(key, result)
-        if len(self._once) >= self._most:
-            self._once.clear()
-        self._once.add(number)
+        if len(once) >= self._most:
+            once.clear()
+        once.add(number)
         return result

@@ -19,17 +19,13 @@ _LONGEST: Final = 2048
 
 _END: Final = b"\r\n\r\n"
 
-_PLAIN_TARGET: Final = re.compile(
-    rb"/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*(?:\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?"
+_REQUEST_LINE: Final = re.compile(
+    rb"([A-Z]+) (/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*(?:\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?) "
 )
-"""Matches a target in origin form that RFC 9112, 3.2.1, allows: the parser takes all of them."""
+"""Matches a method and a target in origin form that RFC 9112, 3.2.1, allows: the parser takes all of them."""
 
-
-class ParsedRequest(NamedTuple):
-    """A request that came whole in one read."""
-
-    head: RequestHead
-    body: bytes
+ParsedRequest = tuple[RequestHead, bytes]
+"""The head and the body of a request that came whole in one read."""
 
 
 class _KnownHead(NamedTuple):
@@ -46,26 +42,13 @@ class _KnownHead(NamedTuple):
     body_length: int
 
 
-class _Split(NamedTuple):
-    """The head of a request in two parts.
-
-    Attributes:
-        frame: The head without its target.
-        target: The target.
-        end: The number of bytes of the head.
-    """
-
-    frame: bytes
-    target: bytes
-    end: int
-
-
 class RecentRequests:
     """The requests that had a direct response lately, as they were parsed."""
 
     def __init__(self) -> None:
         self._whole: Recent[bytes, ParsedRequest] = Recurring(_MOST)
-        self._heads: Recent[bytes, _KnownHead] = Recent(_MOST)
+        self._heads: Recent[tuple[bytes, bytes], _KnownHead] = Recent(_MOST)
+        """Maps the method and the head behind the target to what was parsed."""
 
     def get(self, data: bytes) -> ParsedRequest | None:
         """Returns what the parser would make of the bytes of a whole request, or None."""
@@ -81,33 +64,41 @@ class RecentRequests:
         """
         if len(data) <= _LONGEST:
             self._whole.put(data, parsed)
+        head, body = parsed
         split = _split(data)
-        # what is no body as it was sent, is the framing of chunks
-        if split is not None and split.target == target and data[split.end :] == parsed.body:
-            self._heads.put(split.frame, _KnownHead(parsed.head, target, len(parsed.body)))
+        if split is None:
+            return
+        method, plain_target, rest, end = split
+        # what is not a body as it was sent, is the framing of chunks
+        if plain_target == target and data[end:] == body:
+            self._heads.put((method, rest), _KnownHead(head, target, len(body)))
 
     def _like_another(self, data: bytes) -> ParsedRequest | None:
         """Returns a request whose head differs from a known one in the target alone, or None."""
         split = _split(data)
-        known = None if split is None else self._heads.get(split.frame)
-        if split is None or known is None or len(data) - split.end != known.body_length:
+        if split is None:
             return None
-        head = known.head
-        if split.target != known.target:
-            if _PLAIN_TARGET.fullmatch(split.target) is None:
-                return None
-            head = head.with_target(split.target)
-        parsed = ParsedRequest(head, data[split.end :])
+        method, target, rest, end = split
+        known = self._heads.get((method, rest))
+        if known is None:
+            return None
+        head, known_target, body_length = known
+        if len(data) - end != body_length:
+            return None
+        parsed = head if target == known_target else head.with_target(target), data[end:]
         if len(data) <= _LONGEST:
             self._whole.put(data, parsed)
         return parsed
 
 
-def _split(data: bytes) -> _Split | None:
-    """Splits the head of a request; returns None for one that is too long to be kept, or cut off."""
+def _split(data: bytes) -> tuple[bytes, bytes, bytes, int] | None:
+    """Returns the method, the target, what is behind it in the head, and the bytes of the head.
+
+    Returns None for a head that is too long to be kept, cut off, or has no plain target.
+    """
+    line = _REQUEST_LINE.match(data)
     end = data.find(_END, 0, _LONGEST)
-    if end < 0:
+    if line is None or end < 0:
         return None
-    start = data.find(b" ") + 1
-    stop = data.find(b" ", start)
-    return _Split(data[:start] + data[stop:end], data[start:stop], end + len(_END))
+    method, target = line.groups()
+    return method, target, data[line.end() : end], end + len(_END)

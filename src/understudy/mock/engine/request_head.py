@@ -9,7 +9,12 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from understudy.limits import TARGET_BYTES
-from understudy.mock.engine.world_names import selection
+from understudy.mock.engine.world_names import (
+    PREFIX,
+    WorldSelection,
+    named_by_headers,
+    named_by_path,
+)
 from understudy.openapi.paths import ENCODED_SLASH, decoded_path
 
 Scope = Any
@@ -39,30 +44,13 @@ class Peer(NamedTuple):
         return cls(client[0] if client else "unknown", (host, port), scope["scheme"])
 
 
-class HeadArguments(NamedTuple):
-    """The arguments that an operation reads from a head.
+HeadArguments = tuple[object, dict[str, Any], tuple[str, ...]]
+"""The operation that read arguments from a head; the arguments, as its document types them; and the
+names of query parameters that the document does not know."""
 
-    Attributes:
-        reader: What read them: an operation of a document in force.
-        arguments: Parameters as the document types them.
-        undeclared_query: Names of query parameters that the document does not know.
-    """
-
-    reader: object
-    arguments: dict[str, Any]
-    undeclared_query: tuple[str, ...]
-
-
-class Matching(NamedTuple):
-    """The operation that a head leads to.
-
-    Attributes:
-        table: What found it: the routes of a site.
-        matched: What it found; None: only the site's router knows.
-    """
-
-    table: object
-    matched: Any
+Matching = tuple[object, Any, Mapping[str, str]]
+"""The routes of a site, the operation that they found for a head, and the texts of its path parameters;
+None: only the site's router knows the operation."""
 
 
 class RequestHead:
@@ -78,7 +66,8 @@ class RequestHead:
     Attributes:
         headers: The fields by name; a name sent twice keeps the last value.
         repeated_headers: The names that were sent twice.
-        selection: The world that is selected, and the path there, by which requests are routed.
+        named_world: The world that is selected.
+        path_in_world: The path there, by which requests are routed.
         shown_path: That path with ``%2F`` where a parameter has a slash.
         byte_count: The number of bytes of the header fields.
         is_bounded: Whether it was found to be within all limits.
@@ -87,6 +76,7 @@ class RequestHead:
     """
 
     __slots__ = (
+        "_named_by_headers",
         "byte_count",
         "fields",
         "headers",
@@ -94,11 +84,12 @@ class RequestHead:
         "is_bounded",
         "matching",
         "method",
+        "named_world",
         "path",
+        "path_in_world",
         "query",
         "reading",
         "repeated_headers",
-        "selection",
         "shown_path",
     )
 
@@ -111,17 +102,27 @@ class RequestHead:
         self.headers: Mapping[bytes, bytes] = dict(fields)
         self.repeated_headers = _repeated(self.headers, fields)
         self.byte_count = header_bytes(fields)
+        self._named_by_headers = named_by_headers(self.headers)
         self._aim(path, query)
 
     def _aim(self, path: str, query: bytes) -> None:
         """Sets what the target decides."""
         self.path = path
         self.query = query
-        self.selection = selection(path, self.headers)
-        self.shown_path = self.selection.path.replace(ENCODED_SLASH, "%2F")
+        self.named_world = self._named_by_headers
+        if path.startswith(PREFIX):
+            self.named_world, path = named_by_path(path)
+        self.path_in_world = path
+        self.shown_path = path.replace(ENCODED_SLASH, "%2F")
         self.is_bounded = False
         self.reading: HeadArguments | None = None
         self.matching: Matching | None = None
+
+    @property
+    def selection(self) -> WorldSelection:
+        """The world that is selected, and the path there."""
+        name, is_certain = self.named_world
+        return WorldSelection(name, self.path_in_world, is_certain)
 
     def with_target(self, target: bytes) -> "RequestHead":
         """Returns the head of a request that differs from this one in its target alone."""
@@ -132,6 +133,7 @@ class RequestHead:
         head.headers = self.headers
         head.repeated_headers = self.repeated_headers
         head.byte_count = self.byte_count
+        head._named_by_headers = self._named_by_headers
         head._aim(*path_and_query(target))
         head.is_bounded = self.is_bounded and len(target) <= TARGET_BYTES.most
         return head

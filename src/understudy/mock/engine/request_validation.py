@@ -10,7 +10,6 @@ from understudy.mock.engine.parameter_styles import ABSENT, Texts
 from understudy.mock.engine.parameters import location_texts, parse_query, readable_query
 from understudy.mock.engine.policies import STRICT_QUERY, QueryReading
 from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import HeadArguments
 
 
 def validate(context: RequestContext) -> None:
@@ -22,13 +21,15 @@ def validate(context: RequestContext) -> None:
             the token lacks a scope.
     """
     endpoint = context.endpoint
-    if endpoint is None or endpoint.is_page:
+    if endpoint is None or endpoint.page is not None:
         return
-    if not endpoint.api.is_lenient:
-        _negotiate(context, endpoint)
+    accept = context.headers.get(b"accept")
+    if accept and not endpoint.api.is_lenient:
+        _negotiate(accept, endpoint)
     try:
-        if not _read_again(context, endpoint):
-            _read(context, endpoint)
+        reading = _query_reading(context, endpoint)
+        if not _read_again(context, endpoint, reading):
+            _read(context, endpoint, reading)
     except BadRequest as problem:
         problem.violations = _violations(context, endpoint)
         _expect_what_precedes(context, endpoint)
@@ -37,44 +38,37 @@ def validate(context: RequestContext) -> None:
         raise context.deferred
 
 
-def _read_again(context: RequestContext, endpoint: Endpoint) -> bool:
+def _read_again(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> bool:
     """Takes the arguments that were read from the same head before; returns whether they were."""
-    reading = context.head.reading
-    if reading is None or reading.reader is not endpoint:
+    known = context.head.reading
+    if known is None or known[0] is not endpoint or reading is not STRICT_QUERY:
         return False
-    if _query_reading(context, endpoint) is not STRICT_QUERY:
-        return False
-    context.arguments = reading.arguments
-    _note_undeclared(context, reading.undeclared_query)
+    _, context.arguments, undeclared_query = known
+    _note_undeclared(context, undeclared_query)
     return True
 
 
-def _read(context: RequestContext, endpoint: Endpoint) -> None:
+def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> None:
     texts: dict[str, Texts] = {}
     arguments: dict[str, Any] = {}
     for parameter in endpoint.parameters:
         location = parameter.location
         if location not in texts:
-            texts[location] = _texts(context, endpoint, location)
+            texts[location] = _texts(context, endpoint, location, reading)
         value = parameter.read(texts[location])
         if value is not ABSENT:
             arguments[parameter.name] = value
     if context.query:
-        query = texts.get("query") or _texts(context, endpoint, "query")
+        query = texts.get("query") or _texts(context, endpoint, "query", reading)
         note_unknown_query(context, endpoint, query)
     if endpoint.body is not None:
         value = _body(context, endpoint, endpoint.body)
         if value is not ABSENT:
             arguments[BODY] = value
-    elif _is_same_for_head(context, endpoint):
-        context.head.reading = HeadArguments(endpoint, arguments, context.undeclared_query)
+    elif reading is STRICT_QUERY and context.query is context.head.query:
+        # every request with this head has the same; not so what a preference left of a query
+        context.head.reading = endpoint, arguments, context.undeclared_query
     context.arguments = arguments
-
-
-def _is_same_for_head(context: RequestContext, endpoint: Endpoint) -> bool:
-    """Tells whether every request with this head has the same arguments."""
-    is_whole = context.query is context.head.query  # and not what a preference left of it
-    return is_whole and _query_reading(context, endpoint) is STRICT_QUERY
 
 
 def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
@@ -91,9 +85,10 @@ def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
 def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
     """Returns all that is wrong with a refused request: reads it again, past the first problem."""
     violations: list[Violation] = []
+    reading = _query_reading(context, endpoint)
     for parameter in endpoint.parameters:
         try:
-            parameter.read(_texts(context, endpoint, parameter.location))
+            parameter.read(_texts(context, endpoint, parameter.location, reading))
         except BadRequest as problem:
             violations.append(Violation(parameter.location, (parameter.name,), problem.message))
     if endpoint.body is not None:
@@ -106,16 +101,18 @@ def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation,
     return tuple(violations)
 
 
-def _texts(context: RequestContext, endpoint: Endpoint, location: str) -> Texts:
+def _texts(
+    context: RequestContext, endpoint: Endpoint, location: str, reading: QueryReading
+) -> Texts:
     if location == "query":
         parse = readable_query if endpoint.api.is_lenient else parse_query
         texts = parse(context.query) if context.query else {}
-        return _chosen_texts(texts, endpoint, _query_reading(context, endpoint))
+        return _chosen_texts(texts, endpoint, reading)
     return location_texts(location, path=context.path_arguments, headers=context.headers)
 
 
 def _query_reading(context: RequestContext, endpoint: Endpoint) -> QueryReading:
-    if not context.choices:
+    if not (context.choices and endpoint.reads_query):
         return STRICT_QUERY
     return endpoint.api.policies.query_reading(context.choices)
 
@@ -161,9 +158,8 @@ def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> An
     )
 
 
-def _negotiate(context: RequestContext, endpoint: Endpoint) -> None:
-    accept = context.headers.get(b"accept")
-    if not accept or b"*/*" in accept or not endpoint.validator.media_types:
+def _negotiate(accept: bytes, endpoint: Endpoint) -> None:
+    if b"*/*" in accept or not endpoint.validator.media_types:
         return
     declared = endpoint.operation.responses
     if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:

@@ -27,20 +27,19 @@ class WireResponse:
         body: Empty for no content.
     """
 
-    __slots__ = ("_fields", "body", "headers", "status")
+    __slots__ = ("_lines", "body", "headers", "status")
 
     def __init__(self, status: int, headers: HeaderFields, body: bytes) -> None:
         self.status = status
         self.headers = headers
         self.body = body
-        self._fields: bytes | None = None
+        self._lines: bytes | None = None
 
-    @property
-    def fields(self) -> bytes:
-        """The header fields as HTTP/1.1 writes them, without the empty line behind them."""
-        if self._fields is None:
-            self._fields = b"".join([b"%b: %b\r\n" % field for field in self.headers])
-        return self._fields
+    def field_lines(self) -> bytes:
+        """Returns the header fields as HTTP/1.1 writes them, without the empty line behind them."""
+        if self._lines is None:
+            self._lines = b"".join([b"%b: %b\r\n" % field for field in self.headers])
+        return self._lines
 
 
 def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
@@ -57,7 +56,7 @@ def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
     body = response.body
     if not isinstance(body, SharedBody) or extra:
         return _encoded(response, extra)
-    key = response.status, response.media_type, response.headers
+    key = response[1:]
     if body.sent_as != key:
         body.sent_as, body.sent = key, _encoded(response, ())
     shared: WireResponse = body.sent
@@ -65,7 +64,7 @@ def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
 
 
 def _encoded(response: HandlerResponse, extra: Headers) -> WireResponse:
-    body, status = response.body, response.status
+    body, status, media_type, own = response
     headers: list[tuple[bytes, bytes]] = []
     if status == NO_CONTENT:
         content = b""
@@ -73,8 +72,8 @@ def _encoded(response: HandlerResponse, extra: Headers) -> WireResponse:
         content = _content(body)
         headers.append((b"content-length", b"%d" % len(content)))
         if body is not None:
-            headers.append((b"content-type", response.media_type.encode()))
-    for name, text in (*response.headers, *extra):
+            headers.append((b"content-type", media_type.encode()))
+    for name, text in own + extra:
         if _NOT_IN_FIELDS.search(text):
             msg = f"the header {name} would hold a control character"
             raise ValueError(msg)

@@ -43,7 +43,7 @@ class ResponseValidator:
         Published documents differ in their success codes; a handler's choice yields to the one
         in force.
         """
-        if not _is_success(chosen) or self._takes_any_success or chosen in self._successes:
+        if chosen in self._successes or self._takes_any_success or not _is_success(chosen):
             return chosen
         return self._successes[0]
 

@@ -17,11 +17,11 @@ from understudy.mock.engine.worlds import World
 def settle(context: RequestContext) -> None:
     """Attributes what changed since the last request to this one, unless the store is to number it."""
     world = context.world
-    if world.store is not None and world.store.numbers_requests:
-        return
     history = world.history
     issued = world.identifiers.count
     if history.is_settled(issued):
+        return
+    if world.store is not None and world.store.numbers_requests:
         return
     entry = HistoryEntry(context.started, (context.method, context.path), world.journal.total)
     history.settle(entry, history.collect(issued, lambda: world.settings))

@@ -11,15 +11,10 @@ from typing import Any, NamedTuple
 from understudy.mock.engine._connexion import RoutedStack, registered_routes
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.parameters import parse_query
-from understudy.mock.engine.recent import Recent, Recurring
 from understudy.mock.engine.reserved_paths import is_reserved
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.operations import Operation
-from understudy.openapi.skeleton import path_texts, routed_path, routing_id
-
-_REMEMBERED = 256
-_LONGEST_REMEMBERED = 200
-"""Characters of a path whose route is remembered."""
+from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id
 
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 """Matches the beginning of a named group; routes use the same names, and a pattern may not."""
@@ -31,18 +26,18 @@ and header tell apart."""
 NO_HEADERS: Mapping[bytes, bytes] = {}
 
 
-class MatchedRoute(NamedTuple):
-    """The operation that a path leads to, and the texts of its path parameters."""
+MatchedRoute = tuple[Endpoint | None, Mapping[str, str]]
+"""The operation that a path leads to, and the texts of its path parameters."""
 
-    endpoint: Endpoint
-    path_arguments: Mapping[str, str]
+NO_ROUTE: MatchedRoute = None, {}
+"""Leaves a path to the router itself."""
 
 
 class _Row(NamedTuple):
-    """The operations of a route, and where the texts of its parameters are, by the skeleton's names."""
+    """The operations of a route, and by their paths the group of each parameter's text."""
 
     endpoints: Sequence[Endpoint]
-    places: Sequence[tuple[str, int]]
+    groups: Mapping[str, Sequence[tuple[str, int]]]
 
 
 class Distinguishing(NamedTuple):
@@ -130,28 +125,24 @@ class _Alternatives:
         for route, endpoints in routes:
             # an empty group at the end is the last that matches, and so tells which route it was
             patterns.append(_GROUP_NAME.sub("(", route.pattern).removeprefix("^") + "()")
-            places = {name: groups + index for name, index in route.groupindex.items()}
+            groups_of = {
+                path: [
+                    (name, groups + route.groupindex[routed]) for name, routed in routed_names(path)
+                ]
+                for path in {it.operation.path for it in endpoints}
+            }
             groups += route.groups + 1
-            self._rows[groups] = _Row(endpoints, tuple(places.items()))
+            self._rows[groups] = _Row(endpoints, groups_of)
         self._pattern = re.compile("|".join(patterns))
-        self._remembered: Recent[str, MatchedRoute] = Recurring(_REMEMBERED)
-        """Paths that recur, where they lead whatever else a request says."""
 
-    def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute | None:
-        """Returns where the rest of a path behind its base leads, or None."""
-        matched = self._remembered.get(rest)
-        if matched is not None:
-            return matched
+    def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute:
+        """Returns where the rest of a path behind its base leads."""
         match = self._pattern.match(rest)
         if match is None:
-            return None
-        endpoints, places = self._rows[match.lastindex]
+            return NO_ROUTE
+        endpoints, groups = self._rows[match.lastindex]
         endpoint = chosen(endpoints, query, headers)
-        texts = {name: match[place] for name, place in places}
-        matched = MatchedRoute(endpoint, path_texts(endpoint.operation, texts))
-        if len(endpoints) == 1 and len(rest) <= _LONGEST_REMEMBERED:
-            self._remembered.put(rest, matched)
-        return matched
+        return endpoint, path_texts(groups[endpoint.operation.path], match)
 
 
 class RouteTable:
@@ -180,14 +171,14 @@ class RouteTable:
         path: str,
         query: bytes = b"",
         headers: Mapping[bytes, bytes] = NO_HEADERS,
-    ) -> MatchedRoute | None:
-        """Returns where a path leads with a method; None where only the router itself knows."""
+    ) -> MatchedRoute:
+        """Returns where a path leads with a method."""
         if is_reserved(path):
-            return None
+            return NO_ROUTE
         for base, alternatives in self._bases:
             mounted = base.match(path)
             if mounted is not None:
                 routes = alternatives.get(method)
                 rest = f"/{mounted['path']}"
-                return None if routes is None else routes.find(rest, query, headers)
-        return None
+                return NO_ROUTE if routes is None else routes.find(rest, query, headers)
+        return NO_ROUTE

@@ -1,6 +1,6 @@
 """Builds what one address serves: the ASGI middleware stack, and the entrance beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -38,6 +38,8 @@ from understudy.mock.engine.steps import Step, Steps
 from understudy.mock.engine.transactions import SharedStore, TransactionMiddleware
 from understudy.mock.engine.world_selection import Worlds
 from understudy.openapi.paths import Paths, aliases
+
+Respond = Callable[[RequestHead, Peer, bytes], WireResponse | Continuation | GroupedRequest | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,10 @@ class Site:
     Args:
         config: What it serves, and how.
 
+    Attributes:
+        respond: Responds to an ordinary request in one call, as ``Direct.respond`` does; where worlds
+            are shared, the response is sent once the store has agreed.
+
     Raises:
         StartupError: A document or its handlers are not as they must be.
     """
@@ -101,19 +107,20 @@ class Site:
         )
         self._errors = ErrorResponses(paths, config.apis)
         self._dispatcher = Dispatcher(config.elsewhere, config.response_validation)
-        self._head: tuple[Step, ...] = (
+        guards: list[Step] = [
             expect_bounded_head,
             guarding(config.admin_token, config.admin_hosts),
-            guarding_paths(config.guarded, config.page_hosts),
-            expect_world,
-            choosing(config.choose),
-        )
+        ]
+        guard_paths = guarding_paths(config.guarded, config.page_hosts)
+        if guard_paths is not None:
+            guards.append(guard_paths)
+        choose = choosing(config.choose)
         is_page = page_test(paths, config.apis)
         layers: list[Middleware] = [
             lambda app: _outermost(app, self._journaling, config.shared),
             lambda app: Cors(app, config.closed, is_page),
             lambda app: Errors(app, self._errors),
-            lambda app: Steps(app, *self._head),
+            lambda app: Steps(app, *guards, expect_world, choose),
             lambda app: ReservedPaths(app, config.elsewhere),
             BodyGuard,
             lambda app: Steps(app, expect_bounded_fields),
@@ -124,32 +131,21 @@ class Site:
             lambda app: Steps(app, enforce_quota, validate),
         ]
         self._stack = routed(operations, layers, self._dispatcher)
-        self._direct = Direct(
+        direct = Direct(
             self._journaling,
             RouteTable(self._stack, self._endpoints),
-            self._head,
+            (*guards, choose),  # it leaves to the stack what expect_world refuses
             (authorize, enforce_quota, validate),
             self._dispatcher,
             self._errors,
         )
-        self._groups = (
-            None if config.shared is None else Groups(self._direct, config.shared, self._stack)
-        )
+        self.respond: Respond = direct.respond
+        if config.shared is not None:
+            self.respond = Groups(direct, config.shared, self._stack).add
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, whatever it asks for; the outermost layer of the stack comes first."""
         await self._stack(scope, receive, send)
-
-    def respond(
-        self, head: RequestHead, peer: Peer, body: bytes
-    ) -> WireResponse | Continuation | GroupedRequest | None:
-        """Responds to an ordinary request in one call, as ``Direct.respond`` does.
-
-        Where worlds are shared, the response is sent once the store has agreed.
-        """
-        if self._groups is not None:
-            return self._groups.add(head, peer, body)
-        return self._direct.respond(head, peer, body)
 
 
 def _outermost(app: ASGIApp, journaling: Journaling, shared: SharedStore | None) -> ASGIApp:
@@ -174,9 +170,3 @@ class Served:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves a request, as ``Site`` does."""
         await self.site(scope, receive, send)
-
-    def respond(
-        self, head: RequestHead, peer: Peer, body: bytes
-    ) -> WireResponse | Continuation | GroupedRequest | None:
-        """Responds to an ordinary request in one call, as ``Direct.respond`` does."""
-        return self.site.respond(head, peer, body)

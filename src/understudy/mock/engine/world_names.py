@@ -43,21 +43,28 @@ class WorldSelection(NamedTuple):
     is_certain: bool = True
 
 
-def selection(path: str, headers: Mapping[bytes, bytes]) -> WorldSelection:
-    """Returns the world that a request names: in its path, else a header, a cookie or a token."""
-    if path.startswith(PREFIX):
-        name, slash, rest = path.removeprefix(PREFIX).partition("/")
-        return WorldSelection(name, slash + rest or "/")
+NamedWorld = tuple[str | None, bool]
+"""The name of a world, and whether it is certain, as a ``WorldSelection`` has them."""
+
+
+def named_by_path(path: str) -> tuple[NamedWorld, str]:
+    """Returns the world that a path with the prefix of a world names, and the path there."""
+    name, slash, rest = path.removeprefix(PREFIX).partition("/")
+    return (name, True), slash + rest or "/"
+
+
+def named_by_headers(headers: Mapping[bytes, bytes]) -> NamedWorld:
+    """Returns the world that a header, a cookie or a token names."""
     named = headers.get(HEADER)
     if named is not None:
-        return WorldSelection(named.decode("latin-1").strip(), path)
+        return named.decode("latin-1").strip(), True
     cookie = headers.get(b"cookie")
     if cookie is not None and COOKIE.encode() in cookie:
-        return WorldSelection(_cookie(cookie.decode("latin-1")), path)
+        return _cookie(cookie.decode("latin-1")), True
     authorization = headers.get(b"authorization", b"")
     if MARK.encode() in authorization:
-        return WorldSelection(_minted(authorization.decode("latin-1")), path, is_certain=False)
-    return WorldSelection(None, path)
+        return _minted(authorization.decode("latin-1")), False
+    return None, True
 
 
 def _cookie(text: str) -> str | None:

@@ -20,7 +20,7 @@ from understudy.mock.engine.world_names import (
     COOKIE,
     DEFAULT,
     PREFIX,
-    WorldSelection,
+    NamedWorld,
     is_world_name,
 )
 from understudy.mock.engine.world_store import WorldStore
@@ -75,15 +75,15 @@ class Worlds:
         self._count = 0
         self._ended: Counter[Exercised] = Counter()
 
-    def of(self, selected: WorldSelection) -> World:
-        """Returns the world that a request selects.
+    def of(self, named: NamedWorld, path: str) -> World:
+        """Returns the world that a request with this path in it selects.
 
         Raises:
             MockRefusal: It names a world that does not exist, or none where it must.
         """
-        name, rest, is_certain = selected
+        name, is_certain = named
         if name is None or not (is_certain or name in self._worlds):
-            if self._is_named and not rest.startswith(PRIVATE_PATHS):
+            if self._is_named and not path.startswith(PRIVATE_PATHS):
                 msg = (
                     "This mock wants every request to name its world: by the base address "
                     f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
