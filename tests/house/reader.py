@@ -1,5 +1,6 @@
 """Follows a page as its reader would: saves its files, applies its patches, runs its commands."""
 
+import gc
 import os
 import re
 import shlex
@@ -7,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT, Block, blocks, commands, fits
+
+from understudy.cli import main
 
 SECRETS = {
     "STAGING_TOKEN": "ada-full",
@@ -23,6 +27,12 @@ SECRETS = {
 PATIENCE = 120
 """Seconds that a command may take on a busy machine."""
 
+UNUSED_PLUGINS = ("anyio", "faker", "hypothesispytest", "schemathesis")
+"""Plugins of pytest that no page uses, and which make most of its start."""
+
+OF_A_SHELL = re.compile(r"[|&;<>$`~*?(]")
+"""What only a shell understands, quoted or not: a line with any of it is left to one."""
+
 
 class Reader:
     """A reader in a directory of their own, with a mock where the pages have one.
@@ -30,10 +40,13 @@ class Reader:
     Args:
         directory: Where files are saved and commands run; the working directory of this process.
         mock: What answers at the usual addresses.
+        is_in_process: Whether commands of understudy that need no shell run in this process, which
+            has loaded what they need, and not what stands in the directory.
     """
 
-    def __init__(self, directory: Path, mock: Running) -> None:
+    def __init__(self, directory: Path, mock: Running, *, is_in_process: bool = False) -> None:
         self._directory = directory
+        self._is_in_process = is_in_process
         if not (directory / "examples").exists():
             (directory / "examples").symlink_to(ROOT / "examples")
         site = mock.base_url.removesuffix("/v3")
@@ -50,6 +63,7 @@ class Reader:
             "UNDERSTUDY_URL": site,
             "COLUMNS": "100",
             "NO_COLOR": "1",
+            "PYTEST_ADDOPTS": " ".join(f"-pno:{plugin}" for plugin in UNUSED_PLUGINS),
         }
 
     def follow(self, page: str) -> list[str]:
@@ -98,8 +112,11 @@ class Reader:
             return "", _missing_targets(rest)
         if [program, *rest[:1]] in (["make", "serve"], ["understudy", "serve"]):
             return self._banner(rest[1:]), ""
+        line = self._here(line)
+        if self._is_in_process and _is_plain(program, rest, line):
+            return self._outcome_in_process(shlex.split(line, comments=True)[1:])
         done = subprocess.run(
-            ["bash", "-c", self._here(line)],
+            ["bash", "-c", line],
             capture_output=True,
             text=True,
             check=False,
@@ -109,6 +126,15 @@ class Reader:
         )
         is_right = done.returncode == 0
         return done.stdout, "" if is_right else f"exit code {done.returncode}\n{done.stderr}"
+
+    def _outcome_in_process(self, arguments: list[str]) -> tuple[str, str]:
+        try:
+            done = CliRunner().invoke(main, arguments, env={**self._environment, "CI": None})
+        finally:
+            gc.unfreeze()  # what a command has frozen, as its process would have ended
+        is_right = done.exit_code == 0
+        failure = f"exit code {done.exit_code}\n{done.stderr}{done.exception!r}"
+        return done.stdout, "" if is_right else failure
 
     def _banner(self, options: list[str]) -> str:
         """Starts a mock as a page says, on free ports, and returns what it prints first."""
@@ -120,6 +146,12 @@ class Reader:
 
     def _here(self, text: str) -> str:
         return _replaced(text, self._places)
+
+
+def _is_plain(program: str, rest: list[str], line: str) -> bool:
+    """Tells whether a line is a command of understudy alone, which starts no other program."""
+    is_command = program == "understudy" and rest[0] != "exec" and not rest[0].startswith("-")
+    return is_command and not OF_A_SHELL.search(line)
 
 
 def _replaced(text: str, places: dict[str, str]) -> str:

@@ -47,16 +47,25 @@ def checkout(tmp_path: Path) -> Path:
         check=True,
     )
     directory = tmp_path / "checkout"
-    for name in filter(None, listing.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, directory / name)
+    names = [name for name in listing.stdout.split("\0") if (ROOT / name).is_file()]
+    for name in filter(None, names):
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, directory / name)
+    for parent in {Path(name).parent for name in names}:
+        _copy_compiled(ROOT / parent, directory / parent)
     return directory
 
 
-@pytest.fixture
-def mock(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path)
+def _copy_compiled(source: Path, copy: Path) -> None:
+    """Copies compiled modules too, which hold as long as their sources keep size and time."""
+    if (source / "__pycache__").is_dir():
+        shutil.copytree(source / "__pycache__", copy / "__pycache__")
+
+
+@pytest.fixture(scope="module")
+def mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The mock at the pages' addresses, which no example changes."""
+    running = Running(tmp_path_factory.mktemp("mock"))
     yield running
     running.stop()
 
