@@ -36,6 +36,7 @@ def test_the_question_before_a_deletion_is_accessible(page: Page, mock) -> None:
 
 
 def test_the_jump_to_the_tokens_lands_at_their_heading(page: Page, mock) -> None:
+    page.emulate_media(reduced_motion="reduce")  # at once: a smooth scroll is measured half-way
     page.goto(f"{mock.base_url.removesuffix('/v3')}/")
     page.get_by_role("link", name="Tokens", exact=True).click()
     page.wait_for_load_state("networkidle")  # pictures that load late must not move the heading

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import UNDERSTUDY
+from tests.e2e.conftest import browser_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CACHE = Path.home() / ".cache" / "understudy-examples"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 SHELL_SAYS = """\
 the first look-up fails, and the second one finds somebody:
@@ -40,7 +40,7 @@ def missing(what: str) -> None:
 
 
 def test_playwright_tests_in_javascript_have_a_world_each() -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    browser = browser_program()
     npm = shutil.which("npm")
     if browser is None or npm is None:
         missing("Chromium and npm are wanted: apt-get install chromium npm")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests import patient
-from tests.e2e.conftest import BROWSERS
+from tests.e2e.conftest import browser_program
 from tests.e2e.test_examples import missing
 from tests.e2e.test_proxies import free_port
 from tests.house.documentation import ROOT
@@ -62,7 +62,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_its_tests_pass_on_a_machine_that_has_only_python(place: Path, machine: dict[str, str]):
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = browser_program()
     if path is None:
         missing("Chromium is wanted: apt-get install chromium")
     browser = Path(machine["PATH"]) / "chromium"
