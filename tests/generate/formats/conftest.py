@@ -1,4 +1,4 @@
-"""A fresh mock in a process of its own, and the tools that the formats are for."""
+"""Fresh worlds of a mock in a process of its own, and the tools that the formats are for."""
 
 import os
 import shutil
@@ -8,19 +8,24 @@ from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner, Result
+from tests import patient
 from tests.cli.conftest import Running
 from tests.verify.packages import MODULES, PYTHON_TOOLS, missing
 
 from understudy.cli import main
 from understudy.generate.test_data import SECRETS, TestData
 
+OTHER_PLUGINS = ("cacheprovider", "schemathesis", "hypothesispytest")
+PYTEST = ("-q", *(word for name in OTHER_PLUGINS for word in ("-p", f"no:{name}")))
+"""What pytest is run with: without plugins that no case uses, and that take longer to start than it."""
+
 
 class Deployment:
-    """A running mock, and the environment that the tools need to send requests to it."""
+    """A mock or a world of one, and the environment that the tools need to send requests to it."""
 
-    def __init__(self, running: Running) -> None:
-        self.addresses = ["--base-url", running.base_url, "--auth-url", running.auth_url]
-        self.urls = {"BASE_URL": running.base_url, "AUTH_URL": running.auth_url}
+    def __init__(self, base_url: str, auth_url: str) -> None:
+        self.addresses = ["--base-url", base_url, "--auth-url", auth_url]
+        self.urls = {"BASE_URL": base_url, "AUTH_URL": auth_url}
         self.secrets = dict(TestData().secrets)
         twins = {f"{name}_ENCODED": quote(text, safe="") for name, text in self.secrets.items()}
         self.environment = {**without_secrets(), **self.secrets, **twins}
@@ -31,23 +36,40 @@ def without_secrets() -> dict[str, str]:
     return {name: text for name, text in os.environ.items() if name not in SECRETS}
 
 
-def deployed(directory: Path, *options: str) -> Iterator[Deployment]:
-    running = Running(directory, "--log", "off", *options)
-    yield Deployment(running)
+@pytest.fixture(scope="module")
+def shared_mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    running = Running(tmp_path_factory.mktemp("mock"), "--log", "off")
+    yield running
+    running.stop()
+
+
+def new_world(mock: Running, **choices: str) -> Deployment:
+    """Makes a world of a mock, to which nothing was sent before."""
+    site = mock.base_url.removesuffix("/v3")
+    response = patient.post(f"{site}/__admin/worlds", json={"choices": choices})
+    world = response.raise_for_status().json()
+    return Deployment(world["base_url"], world["auth_url"])
+
+
+@pytest.fixture
+def deployment(shared_mock: Running) -> Deployment:
+    """A fresh world with the defaults."""
+    return new_world(shared_mock)
+
+
+@pytest.fixture
+def fresh_mock(tmp_path: Path) -> Iterator[Deployment]:
+    """A mock of its own, for what makes worlds and ends them."""
+    running = Running(tmp_path, "--log", "off")
+    yield Deployment(running.base_url, running.auth_url)
     running.stop()
 
 
 @pytest.fixture
-def deployment(tmp_path: Path) -> Iterator[Deployment]:
-    """A fresh mock with its defaults: nothing was sent to it before."""
-    yield from deployed(tmp_path)
-
-
-@pytest.fixture
-def lax(tmp_path: Path) -> Iterator[Deployment]:
+def lax(shared_mock: Running) -> Deployment:
     """A deployment that accepts what the contract refuses."""
-    choices = ["--choose", "scopes=ignored", "--choose", "unknown-profile-members=ignore"]
-    yield from deployed(tmp_path, *choices)
+    choices = {"scopes": "ignored", "unknown-profile-members": "ignore"}
+    return new_world(shared_mock, **choices)
 
 
 def generate(*words: object) -> Result:

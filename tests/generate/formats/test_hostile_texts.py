@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.generate.formats import hostile
-from tests.generate.formats.conftest import generate, without_secrets
+from tests.generate.formats.conftest import PYTEST, generate, without_secrets
 from tests.generate.formats.hostile import CANARY, PAYLOADS, Server
 
 from understudy.errors import StartupError
@@ -26,9 +26,9 @@ STUBS = Path(__file__).parent / "k6_stubs"
 
 WORDS: dict[str, tuple[str, tuple[object, ...]]] = {
     "curl": ("sh", ("out.js",)),
-    "pytest": ("pytest", ("-q", "-p", "no:cacheprovider", "out.py")),
+    "pytest": ("pytest", (*PYTEST, "out.py")),
     "postman": ("newman", ("run", "out.js", "--working-dir", ".")),
-    "bruno": ("bru", ("run", "-r")),
+    "bruno": ("bru", ("run", "-r", "--sandbox", "developer")),  # where scripts can write files
     "k6": ("node", ("--import", STUBS / "register.mjs", STUBS / "run.mjs", "out.js")),
     "http": ("httpyac", ("send", "out.js", "--all", "--output", "none")),
 }

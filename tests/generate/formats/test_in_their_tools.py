@@ -1,4 +1,4 @@
-"""Each format is run by its own tool against a fresh mock, which passes every case of it.
+"""Each format is run by its own tool against a fresh world, which passes every case of it.
 
 The cases are those of every operation, in their order: one that deletes an avatar creates it first,
 and wrong guesses come after the right ones.
@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from tests.generate.formats.conftest import Deployment, generate, without_secrets
+from tests.generate.formats.conftest import PYTEST, Deployment, generate, without_secrets
 from tests.generate.formats.replaying import Replay, csv_requests, har_requests, json_requests
 
 from understudy.generate.selection import planners, plans
@@ -50,7 +50,7 @@ def test_the_shell_script_passes(deployment, tool, tmp_path):
 
 
 def test_the_shell_script_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
-    words = ("updateOwnProfile", *lax.addresses, "--kind", "invalid", "--count", 300)
+    words = ("updateOwnProfile", *lax.addresses, "--kind", "invalid", "--count", 150)
     generate(*words, "--out", tmp_path / "cases.sh")
     done = ran(lax, tmp_path, tool("sh"), "cases.sh")
     assert done.returncode == 1
@@ -61,7 +61,7 @@ def test_the_shell_script_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path
 
 def test_the_pytest_module_passes(deployment, tool, tmp_path):
     count = written(deployment, "pytest", tmp_path / "test_cases.py", 50)
-    words = ("-q", "-p", "no:cacheprovider", "-rs", "test_cases.py")
+    words = (*PYTEST, "-rs", "test_cases.py")
     done = ran(deployment, tmp_path, tool("pytest"), *words)
     assert done.returncode == 0, done.stdout[-3000:]
     assert f"{count} passed in" in done.stdout
@@ -84,10 +84,16 @@ def test_newman_passes_the_postman_collection_with_its_environment(deployment, t
     assert run["stats"]["assertions"]["pending"] == 0  # none was left out by the rate limit
 
 
-def test_bruno_passes_its_collection_without_an_environment(deployment, tool, tmp_path):
+@pytest.mark.parametrize(
+    ("sandbox", "count"),
+    [("safe", 1), ("developer", 6)],  # the default takes ten times as long for each script
+)
+def test_bruno_passes_its_collection_without_an_environment(
+    deployment, tool, tmp_path, sandbox, count
+):
     bruno = tool("bru")
-    count = written(deployment, "bruno", tmp_path / "cases", 6)
-    words = ("run", "-r", "--reporter-json", "report.json")
+    count = written(deployment, "bruno", tmp_path / "cases", count)
+    words = ("run", "-r", "--sandbox", sandbox, "--reporter-json", "report.json")
     done = ran(deployment, tmp_path / "cases", bruno, *words)
     (report,) = json.loads((tmp_path / "cases" / "report.json").read_text())
     assert done.returncode == 0, done.stdout[-3000:]
@@ -206,21 +212,21 @@ def test_locust_finds_a_deployment_that_is_too_lax(lax, tool, tmp_path):
     assert re.search(r"a member that is not declared.*status 200", done.stdout + done.stderr)
 
 
-def test_each_user_of_locust_has_a_world_that_ends_with_it(deployment, tool, tmp_path):
+def test_each_user_of_locust_has_a_world_that_ends_with_it(fresh_mock, tool, tmp_path):
     locust = tool("locust")
-    words = ("getProfile", *deployment.addresses, "--count", 5, "--format", "locust", "--worlds")
+    words = ("getProfile", *fresh_mock.addresses, "--count", 5, "--format", "locust", "--worlds")
     generate(*words, "--out", tmp_path / "cases.py")
-    assert load(deployment, locust, tmp_path) == {"getProfile": 5}
-    assert (worlds(deployment), hour_left(deployment)) == (["default"], "99")
+    assert load(fresh_mock, locust, tmp_path) == {"getProfile": 5}
+    assert (worlds(fresh_mock), hour_left(fresh_mock)) == (["default"], "99")
 
 
-def test_each_user_of_k6_has_a_world_that_ends_with_the_run(deployment, tool, tmp_path):
-    words = ("getProfile", *deployment.addresses, "--count", 5, "--format", "k6", "--worlds")
+def test_each_user_of_k6_has_a_world_that_ends_with_the_run(fresh_mock, tool, tmp_path):
+    words = ("getProfile", *fresh_mock.addresses, "--count", 5, "--format", "k6", "--worlds")
     generate(*words, "--out", tmp_path / "cases.js")
-    done, *checks = k6_run(deployment, tool("k6"), tmp_path, "--vus", 3, "--iterations", 6)
+    done, *checks = k6_run(fresh_mock, tool("k6"), tmp_path, "--vus", 3, "--iterations", 6)
     assert (done.returncode, checks) == (0, [30, 0]), done.stdout[-3000:]
     assert "level=error" not in done.stderr
-    assert (worlds(deployment), hour_left(deployment)) == (["default"], "99")
+    assert (worlds(fresh_mock), hour_left(fresh_mock)) == (["default"], "99")
 
 
 def test_worlds_are_for_formats_with_virtual_users():
@@ -252,7 +258,7 @@ def test_cases_whose_secrets_are_not_set_are_skipped(deployment, tool, tmp_path,
     stubs = HERE / "k6_stubs"
     words: dict[str, tuple[object, ...]] = {
         "curl": (out,),
-        "pytest": ("-q", "-p", "no:cacheprovider", out),
+        "pytest": (*PYTEST, out),
         "postman": ("run", out),
         "bruno": ("run", "-r"),
         "k6": ("--import", stubs / "register.mjs", stubs / "run.mjs", out),

@@ -90,7 +90,16 @@ def test_newman_fails_what_is_not_stored(forgetful: str, tool, tmp_path: Path):
 
 def test_bruno_fails_what_is_not_stored(forgetful: str, tool, tmp_path: Path):
     written("bruno", forgetful, tmp_path / "cases")
-    ran(tmp_path / "cases", tool("bru"), "run", "-r", "--reporter-json", "report.json")
+    ran(
+        tmp_path / "cases",
+        tool("bru"),
+        "run",
+        "-r",
+        "--sandbox",
+        "developer",
+        "--reporter-json",
+        "report.json",
+    )
     (report,) = json.loads((tmp_path / "cases" / "report.json").read_text())
     results = [one for result in report["results"] for one in result["testResults"]]
     broken = [one["description"] for one in results if one["status"] == "fail"]
