@@ -7,7 +7,7 @@ process three times as slow, and most of what children run is measured elsewhere
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import pytest
 from coverage import Coverage
@@ -59,20 +59,6 @@ def paused_coverage() -> Iterator[None]:
         coverage.start()  # which has child processes measured, whether or not they were before
         if inherited is None:
             os.environ.pop(CONFIGURATION, None)
-
-
-_measured: set[tuple[str, str]] = set()
-"""Tests that were measured once in this process, by module and function."""
-
-
-@pytest.fixture
-def measured_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Pauses coverage for all but the first case of a test, as the others run the same at length."""
-    test = (request.node.path.as_posix(), request.node.originalname)
-    is_first = test not in _measured
-    _measured.add(test)
-    with nullcontext() if is_first else paused_coverage():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ import pytest
 from tests.quality import at_reference
 from tests.quality.reference.faults.every import EVERY
 
-pytestmark = pytest.mark.usefixtures("measured_once")
-
 
 @pytest.mark.parametrize("fault", [*EVERY.values()][::4], ids=lambda fault: fault.name)
 def test_a_fault_is_caught_by_a_rule_that_it_breaks(fault):

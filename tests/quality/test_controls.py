@@ -13,8 +13,6 @@ from tests.quality.controls import (
     others,
 )
 
-pytestmark = pytest.mark.usefixtures("measured_once")
-
 LIFTING = [choice for choice in others() if RULES[SWITCHES[choice[0]].rule].status == "implied"]
 
 

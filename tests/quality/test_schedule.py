@@ -1,7 +1,6 @@
 """The packaged schedule is what the probes send and settle now."""
 
 import pytest
-from tests.conftest import paused_coverage
 from tests.quality import schedule
 
 from understudy.verify.checks import CHECKS
@@ -13,8 +12,7 @@ RULES = {check.name: set(check.rules) for check in CHECKS}
 
 @pytest.fixture(scope="module")
 def measured():
-    with paused_coverage():  # tests/verify/test_runner.py measures a run of every probe
-        return schedule.measured()
+    return schedule.measured()
 
 
 def test_the_schedule_is_current(measured):

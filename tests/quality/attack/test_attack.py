@@ -8,8 +8,6 @@ from tests.quality.attack.by_socket import HOSTILE, attack_by_socket
 from tests.quality.attack.in_process import attack
 from tests.quality.attack.requests import Attacker
 
-pytestmark = pytest.mark.usefixtures("measured_once")
-
 REQUESTS = int(os.environ.get("UNDERSTUDY_ATTACK", "1500"))
 
 

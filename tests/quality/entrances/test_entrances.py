@@ -15,8 +15,6 @@ from understudy.mock.engine import direct
 from understudy.mock.settings import Settings
 from understudy.mock.store.fleet.shared_store import SharedWorldStore
 
-pytestmark = pytest.mark.usefixtures("measured_once")
-
 CONNECTIONS = int(os.environ.get("UNDERSTUDY_FUZZ", "400"))
 
 

@@ -4,7 +4,6 @@ Here a mutant meets the probes of its own rules; ``make mutants`` runs all of ve
 """
 
 import pytest
-from tests.conftest import paused_coverage
 from tests.quality.mutants.edge import MUTANTS
 from tests.quality.mutants.reproduction import recording
 from tests.quality.mutants.runner import first_sighting
@@ -66,14 +65,12 @@ def test_mutants_are_made_from_the_documents_and_by_hand():
 
 
 def test_the_unbroken_mock_breaks_no_rule():
-    with paused_coverage():  # tests/verify/test_runner.py measures such a run
-        outcome = verified(None)
+    outcome = verified(None)
     assert [finding.summary for finding in outcome.findings] == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS[::100], ids=lambda mutant: mutant.name)
 def test_a_run_that_stops_at_the_first_sighting_counts_as_a_whole_one_does(mutant):
-    with paused_coverage():
-        whole, short = (verified(mutant, is_hour=True, is_short=short) for short in (False, True))
+    whole, short = (verified(mutant, is_hour=True, is_short=short) for short in (False, True))
     assert first_sighting(mutant, short) == first_sighting(mutant, whole)
     assert short.requests < whole.requests
