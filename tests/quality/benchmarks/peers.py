@@ -100,7 +100,17 @@ def mock_command(*options: str, limits: str = "off") -> Command:
 
 def peers() -> list[Peer]:
     """Returns the servers, ours first."""
-    return [*_ours(), Peer(BARE, _bare), *_from_npm(), *_from_npm_for_one_work()]
+    return [
+        *_ours(),
+        Peer(BARE, _bare, works=_also_random),
+        *_from_npm(),
+        *_from_npm_for_one_work(),
+    ]
+
+
+def _also_random(cache: Path) -> list[Workload]:
+    """Returns the ordinary works, and the one whose requests take wrk longer to choose."""
+    return [*_ordinary(cache), random_lookup(slugs_of(cache, CROWD))]
 
 
 def bare_and_prism() -> tuple[Peer, Peer]:

@@ -69,7 +69,14 @@ _RATIOS = (
     ("lookup to bare ASGI", OURS, LOOKUP, BARE, LOOKUP, 0.8),
     ("lookup to Prism", OURS, LOOKUP, PRISM, LOOKUP, 7),
     ("lookup with a token, to bare ASGI", OURS, TOKEN_LOOKUP, BARE, TOKEN_LOOKUP, 0.7),
-    ("lookup of random people of 100,000, to bare", OURS_CROWDED, RANDOM_LOOKUP, BARE, LOOKUP, 0.5),
+    (
+        "lookup of random people of 100,000, to bare",
+        OURS_CROWDED,
+        RANDOM_LOOKUP,
+        BARE,
+        RANDOM_LOOKUP,
+        0.5,
+    ),
     ("PATCH own profile to Prism", OURS, EDIT, PRISM, EDIT, 4),
     ("QR code, cached, to Prism's", OURS, QR_CODE, PRISM, QR_CODE, 4),
     # 2.5 times the 1.2 times Prism's that were measured on 2026-11-21
