@@ -1,5 +1,9 @@
 """Schemathesis over the admin API's document: it documents itself, and so it tests itself.
 
+``UNDERSTUDY_SCHEMATHESIS`` says how many examples an operation; ``make cases`` asks for 200.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
@@ -17,12 +21,13 @@ from understudy.openapi.bundled import openapi_directory
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
+EXAMPLES = int(os.environ.get("UNDERSTUDY_SCHEMATHESIS", "10"))
 TOKEN = "from-the-command-line"
 CONFIGURATION = {
     "seed": 0,
     "cache": {"enabled": False},
     "suppress-health-check": ["too_slow"],
-    "generation": {"deterministic": True, "database": "none", "max-examples": 30},
+    "generation": {"deterministic": True, "database": "none", "max-examples": EXAMPLES},
     "headers": {"Authorization": f"Bearer {TOKEN}"},
     # what fits the schema may still name nobody (400), nothing (404), or be there already (409)
     "checks": {

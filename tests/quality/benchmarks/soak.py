@@ -110,13 +110,13 @@ class Soak:
     def _loop(self, client: Callable[[httpx.Client, int], None]) -> None:
         with httpx.Client(trust_env=False, timeout=60) as session:
             for number in itertools.count(1):
-                if self._over.is_set():
-                    return
                 try:
                     client(session, number)
                     self._steps[client.__name__.strip("_")] += 1
                 except (AssertionError, httpx.HTTPError, KeyError, ValueError) as error:
                     self._faults.append(f"{client.__name__}: {error!r}")
+                if self._over.is_set():
+                    return
 
     def _edit(self, session: httpx.Client, number: int) -> None:
         headers = {"Authorization": "Bearer ben-full"}
