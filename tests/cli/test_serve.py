@@ -11,9 +11,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests import patient
 from tests.cli.conftest import UNDERSTUDY
 
+from understudy.cli import main
 from understudy.openapi.bundled import fixtures_directory, openapi_directory
 
 pytestmark = pytest.mark.usefixtures("measured_children")
@@ -161,12 +163,24 @@ def test_a_port_in_use_is_said_in_one_line(run):
         (("--fixtures", "missing"), "missing"),
         (("--choose", "rate-limit=off"), "did you mean 'rate-limits'?"),
         (("--choose", "rate-limits=of"), "did you mean 'off'?"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_line(options, says):
+    words = ["serve", "--port", "0", "--auth-port", "0", *options]
+    refused = CliRunner().invoke(main, words)
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+    assert says in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
         (("--auto-approve", "adda"), "did you mean 'ada'?"),
         (("--ready-file", "/nowhere/ready.json"), "/nowhere/ready.json cannot be written"),
         (("--host", "192.0.2.1"), "Cannot listen on 192.0.2.1"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_line(run, options, says):
+def test_what_a_process_refuses_as_it_starts_is_said_in_one_line(run, options, says):
     ran = run("serve", "--port", "0", "--auth-port", "0", *options)
     assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
     assert says in ran.stderr

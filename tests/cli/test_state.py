@@ -14,6 +14,8 @@ from tests.cli.conftest import PATIENCE, Running
 from tests.quality.attack.registers import Register, Site
 from tests.quality.attack.writes import REGISTERS
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 KILLS = int(os.environ.get("UNDERSTUDY_KILLS", "3"))
 """Three in a common run; ``make durability`` kills fifty times."""
 

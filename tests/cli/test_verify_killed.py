@@ -12,12 +12,17 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 from tests.cli.test_verify_others import MOCK
 
+from understudy.cli import main
 from understudy.deployments.admin_client import AdminClient
 
 OWNER = {"Authorization": "Bearer ada-full"}
+REQUESTS = 120
+"""Requests after which a run is ended: in the probes of all rules, and behind those of a few."""
+FEW = "profile-patch-partial"
 
 
 def state(base_url: str) -> Any:
@@ -52,29 +57,30 @@ def test_what_a_killed_run_left_changed_is_put_back(running: Running, tmp_path: 
             threading.Event().wait(0.01)
         run.kill()
     assert journal.stat().st_size > 0, "nothing was written yet"
-    cleanup = [str(UNDERSTUDY), "cleanup", str(journal)]
-    done = subprocess.run(cleanup, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = CliRunner().invoke(main, ["cleanup", str(journal)])
+    assert done.exit_code == 0, done.output
     assert state(running.base_url) == before
 
 
 @pytest.mark.parametrize(
-    ("requests", "number"),
-    [(120, signal.SIGTERM), (700, signal.SIGINT)],
+    ("options", "number"),
+    [((), signal.SIGTERM), (("--rules", FEW), signal.SIGINT)],
     ids=["probes", "generated cases"],
 )
 def test_a_run_that_is_ended_puts_everything_back_and_reports(
-    running: Running, tmp_path: Path, requests: int, number: signal.Signals
+    running: Running, tmp_path: Path, options: tuple[str, ...], number: signal.Signals
 ) -> None:
     site = running.base_url.removesuffix("/v3")
     target = tmp_path / "target.toml"
     target.write_text(MOCK.format(site=site))
     before = state(running.base_url)
     command = [str(UNDERSTUDY), "verify", "--target", str(target), "--quiet", "--cases", "60"]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     with run, closing(AdminClient(site)) as admin:
         first = count(admin)
-        while run.poll() is None and count(admin) - first < requests:
+        while run.poll() is None and count(admin) - first < REQUESTS:
             threading.Event().wait(0.02)
         run.send_signal(number)
         said, wrong = run.communicate(timeout=2 * PATIENCE)

@@ -13,10 +13,12 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from click.testing import CliRunner
 from tests.cli.conftest import PATIENCE, UNDERSTUDY, Running
 from tests.cli.test_verify_killed import count, state
 from tests.cli.test_verify_others import MOCK
 
+from understudy.cli import main
 from understudy.deployments.admin_client import AdminClient
 
 KILLS = int(os.environ.get("UNDERSTUDY_VERIFY_KILLS", "3"))
@@ -60,8 +62,7 @@ def test_the_account_is_as_before_after_the_next_run_or_a_cleanup(
     if journal.exists():
         cleanup = ["cleanup", str(journal)]
         next_run = ["verify", "--target", str(target), "--quiet", "--rules", "qr-default-size"]
-        command = [str(UNDERSTUDY), *(cleanup if chance.random() < 0.5 else next_run)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = CliRunner().invoke(main, cleanup if chance.random() < 0.5 else next_run)
+        assert done.exit_code == 0, done.output
     assert state(mock.base_url) == before
     assert not journal.exists()

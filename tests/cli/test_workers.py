@@ -18,6 +18,9 @@ from understudy.cli.workers import WorkerLink
 KILLS = int(os.environ.get("UNDERSTUDY_KILLS", "2"))
 """Workers that are killed under load; ``make fleet`` kills more."""
 
+PAUSE = 0.005
+"""Seconds between two writes of one thread, of which each is looked for in the end."""
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[StoreServer]:
@@ -52,7 +55,7 @@ class Writer:
         self._thread.start()
 
     def _write(self) -> None:
-        while not self._is_over.is_set():
+        while not self._is_over.wait(PAUSE):
             try:
                 response = patient.post(self._url, json={"person": "ada"})
             except httpx.TransportError:  # of the worker that was killed: nobody knows

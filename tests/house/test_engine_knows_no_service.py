@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,12 @@ def operations_of_the_service() -> Iterator[str]:
                 yield operation.path
 
 
-def names() -> set[str]:
+@cache
+def names() -> frozenset[str]:
     """Returns every name of this service; a switch such as ``scopes`` is also an English word."""
     rules = {rule.id for rule in RULES}
     composed = {name for name in switches(RULES) if "-" in name}
-    return {*rules, *composed, *operations_of_the_service(), *SCOPES} - {"auth"}
+    return frozenset({*rules, *composed, *operations_of_the_service(), *SCOPES} - {"auth"})
 
 
 def literals(path: Path) -> Iterator[str]:

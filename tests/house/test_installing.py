@@ -22,6 +22,9 @@ LOOKS_UP = (
     "import os, httpx; "
     "print(httpx.get(os.environ['UNDERSTUDY_BASE_URL'] + '/profiles/ada').json()['display_name'])"
 )
+PIP = (sys.executable, "-m", "pip")
+"""This run's pip, which installs into another environment as well as one of its own does."""
+
 JUDGING = ("schemathesis", "hypothesis", "openapi_core", "zxingcpp", "pytest", "faker")
 
 
@@ -42,7 +45,7 @@ def closure(lines: Iterable[str], extras: frozenset[str] = frozenset()) -> set[s
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
+    build = [*PIP, "wheel", "--quiet", "--no-deps", "--wheel-dir"]
     subprocess.run([*build, str(place), str(ROOT)], check=True)
     return next(place.glob("understudy-*.whl"))
 
@@ -128,8 +131,8 @@ def test_each_way_to_install_gives_a_command_that_runs(wheel: Path, tmp_path: Pa
     }
     commands = {
         "pip": [
-            [sys.executable, "-m", "venv", str(tmp_path)],
-            [str(tmp_path / "bin" / "pip"), "install", "--quiet", str(wheel)],
+            [sys.executable, "-m", "venv", "--without-pip", str(tmp_path)],
+            [*PIP, "--python", str(tmp_path), "install", "--quiet", "--no-compile", str(wheel)],
         ],
         "uv": [[str(tools / "uv"), "tool", "install", "--quiet", str(wheel)]],
         "pipx": [[str(tools / "pipx"), "install", "--quiet", str(wheel)]],

@@ -39,6 +39,20 @@ def modules() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def nodes(module: ast.Module) -> list[ast.AST]:
+    """Walks a module, once for all tests."""
+    return list(ast.walk(module))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten() -> Iterator[None]:
+    """Forgets the trees in the end, which every collection of garbage would go through."""
+    yield
+    modules.cache_clear()
+    nodes.cache_clear()
+
+
 def functions(node: ast.AST) -> Iterator[Function]:
     """Yields the public functions and methods of a module, but no functions inside functions."""
     for child in ast.iter_child_nodes(node):
@@ -67,7 +81,7 @@ def without_verb(module: ast.Module) -> list[str]:
 
 def texts(module: ast.Module) -> Iterator[str]:
     """Yields every docstring and every text below an attribute or a constant."""
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield str(node.value.value)
 
@@ -94,7 +108,7 @@ def fragments(module: ast.Module) -> list[str]:
 def private_names(module: ast.Module) -> list[str]:
     """Returns the names that a module defines with a private word in them."""
     names = set()
-    for node in ast.walk(module):
+    for node in nodes(module):
         if isinstance(node, ast.ClassDef | Function):
             names.add(node.name)
         elif isinstance(node, ast.arg):
@@ -108,7 +122,7 @@ def test_a_public_class_name_is_defined_once():
     names = Counter(
         node.name
         for module in modules().values()
-        for node in ast.walk(module)
+        for node in nodes(module)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, times in names.items() if times > 1] == []

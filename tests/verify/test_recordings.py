@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
@@ -13,6 +14,8 @@ from understudy.deployments.target import Permit
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports import FORMATS
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 def test_the_archive_of_a_clean_run_is_judged_clean(

@@ -9,7 +9,7 @@ from tests.cli.conftest import Running
 
 COMMAND = [
     *(sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider"),
-    *("--pyargs", "understudy.testing.contract"),
+    *("-p", "no:faker", "-p", "no:schemathesis", "--pyargs", "understudy.testing.contract"),
 ]
 
 
@@ -19,7 +19,6 @@ def ran(tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.usefixtures("measured_children")
 def test_every_rule_and_scenario_is_a_test_of_its_own(tmp_path):
     done = ran(tmp_path, "-k", "qr-default-size or code-single-use or profile-edits", "-v")
     assert done.returncode == 0, done.stdout[-3000:]
@@ -28,6 +27,7 @@ def test_every_rule_and_scenario_is_a_test_of_its_own(tmp_path):
     assert "test_scenario[profile-edits] PASSED" in done.stdout
 
 
+@pytest.mark.usefixtures("measured_children")
 def test_a_target_that_nobody_serves_is_said_in_one_line(tmp_path):
     target = tmp_path / "target.toml"
     target.write_text('base_url = "http://127.0.0.1:9/v3"\n')

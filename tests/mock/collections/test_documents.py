@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from tests.conftest import paused_coverage
 from tests.mock.asking import asking
 from tests.mock.collections.conftest import TODO
 
@@ -57,7 +58,8 @@ def test_what_is_created_is_read_listed_and_gone_after_deletion(
     path: Path, collection: ResourceCollection
 ):
     document = load(path)
-    mock = Mock(Settings(document=path))
+    with paused_coverage():
+        mock = Mock(Settings(document=path))
     ask = asking(mock)
     own = dict(
         zip(re.findall(r"{(.*?)}", collection.path), _parents(mock, collection), strict=True)

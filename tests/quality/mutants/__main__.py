@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespace) -> bool:
-    requests = hours_requests()
+    requests = hours_requests() if asked.schemathesis else 0
     wish = Wish(asked.seeds, asked.schemathesis, requests)
     work = side_by_side(tried, [(mutant.name, wish) for mutant in mutants], asked.jobs)
     trials = []
@@ -47,7 +47,7 @@ def _judge(console: Console, mutants: Sequence[Mutant], asked: argparse.Namespac
         for line in curve.by_section(trials, _sections()):
             console.print(line)
     ran = [trial for trial in trials if not trial.crashed]
-    console.print(f"\nverify, an hour's {requests} requests, seeds: {asked.seeds}")
+    console.print(f"\nverify, an hour's budget of requests, seeds: {asked.seeds}")
     for line in curve.curve(trial.sightings for trial in ran):
         console.print(line)
     noted = sum(trial.is_only_noted for trial in ran)

@@ -47,7 +47,10 @@ def chosen(only: str, every: int) -> list[Mutant]:
 def side_by_side(
     work: Callable[[Asked], Found], asked: Sequence[Asked], jobs: int
 ) -> Iterator[Found]:
-    """Yields what comes of each piece of work, in their order."""
+    """Yields what comes of each piece of work, in their order; a single one needs no other process."""
+    if len(asked) == 1:
+        yield work(asked[0])
+        return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         yield from pool.map(work, asked)
 
