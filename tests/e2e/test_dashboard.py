@@ -27,7 +27,7 @@ def test_the_front_page_leads_to_signing_in_and_to_the_applications(page: Page, 
     for name, leads in ((mock.auth_url, "/"), ("Applications", "/sign-in")):
         page.goto(mock.base_url.removesuffix("v3"))
         page.get_by_role("link", name=name).click()
-        assert page.url == f"{mock.auth_url}{leads}"
+        expect(page).to_have_url(f"{mock.auth_url}{leads}")
 
 
 def test_an_application_lives_and_dies(ada):
@@ -78,6 +78,7 @@ def test_a_secret_is_copied_by_a_button(ada, context, mock):
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=mock.auth_url)
     registered(ada, "Lighthouse Log")
     button = ada.get_by_role("button", name="Copy the client ID")
+    ada.evaluate("navigator.clipboard.writeText('')")
     button.click()
-    copied = ada.evaluate("navigator.clipboard.readText()")
+    copied = ada.wait_for_function("navigator.clipboard.readText()").json_value()
     assert ada.url.endswith(copied)
