@@ -27,6 +27,17 @@ def test_a_problem_carries_what_the_answer_needs() -> None:
     assert problem.headers == (("x-a", "b"),)
 
 
+def refuse() -> None:
+    msg = "no"
+    raise BadRequest(msg)
+
+
+def test_a_problem_names_the_code_that_made_it_the_closest_first() -> None:
+    with pytest.raises(BadRequest) as refused:
+        refuse()
+    assert refused.value.made_by[0] is refuse.__code__
+
+
 def test_a_close_word_is_offered_and_a_far_one_is_not() -> None:
     assert nearest("raiting", ["rating", "alt_text"]) == "; did you mean 'rating'?"
     assert nearest("colour", ["rating", "alt_text"]) == ""

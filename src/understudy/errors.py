@@ -23,8 +23,8 @@ Problem                     becomes a response, in the shape of the API that was
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from itertools import islice
-from traceback import walk_stack
+from inspect import currentframe
+from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
 Headers = tuple[tuple[str, str], ...]
@@ -69,8 +69,8 @@ def missing_extra(error: ModuleNotFoundError) -> Exception:
     )
 
 
-_FRAMES = 12
-"""Stack frames that are kept of a refusal; further callers belong to the server."""
+_FRAMES = 14
+"""Stack frames that are looked at for a refusal: two of its own; further callers belong to the server."""
 
 
 class Breach(NamedTuple):
@@ -128,10 +128,22 @@ class Problem(Exception):
         super().__init__(message)
         self.breach = breach
         self.violations: tuple[Violation, ...] = ()
-        self.made_by = tuple(frame.f_code for frame, _ in islice(walk_stack(None), _FRAMES))
+        self.made_by = _callers()
         self.message = message
         self.code = code
         self.headers = headers
+
+
+def _callers() -> tuple[CodeType, ...]:
+    """Returns the code that makes a problem, the closest first."""
+    codes: list[CodeType] = []
+    frame = currentframe()
+    for _ in range(_FRAMES):
+        if frame is None:
+            break
+        codes.append(frame.f_code)
+        frame = frame.f_back
+    return tuple(codes[2:])
 
 
 class BadRequest(Problem):

@@ -175,6 +175,22 @@ def test_an_answer_is_explained_by_person_fixture_rules_and_switches(driver: Dri
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "token", "rule"),
+    [
+        ("GET", "/v3/me/profile", None, "unauthorized-challenge"),
+        ("DELETE", "/v3/me/avatars/none", "ada-full", "avatar-unknown-404"),
+        ("PATCH", "/v3/me/profile", "ada-read-only", "scope-per-operation"),
+    ],
+)
+def test_a_refusal_is_explained_by_the_rules_of_what_raised_it(
+    driver: Driver, method, path, token, rule
+) -> None:
+    driver.ask(method, path, token=token)
+    rules = driver.admin("GET", "/requests/1")["explanation"]["rules"]
+    assert rule in [it["id"] for it in rules]
+
+
 def test_a_fault_that_struck_is_in_the_explanation(driver: Driver) -> None:
     driver.admin("POST", "/faults", {"id": "down", "status": 503})
     driver.get("/v3/profiles/ada")
