@@ -6,7 +6,7 @@ into the document still holds. 3.1 is JSON Schema 2020-12.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -50,6 +50,8 @@ class Schemas:
             jsonschema_rs.Draft7Validator if document.is_30 else jsonschema_rs.Draft202012Validator
         )
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
+        self._names: dict[str, Sequence[str]] = {}
+        """Pointer of an object schema to the names that it declares."""
         self._composition = Composition(document.follow)
 
     @cached_property
@@ -160,8 +162,14 @@ class Schemas:
             member = next((part for part in candidates if part is not None), None)
         return member and self._document.follow(member)
 
-    def property_names(self, schema: Node) -> list[str]:
+    def property_names(self, schema: Node) -> Sequence[str]:
         """Returns the names that an object schema declares, through references and ``allOf``."""
+        names = self._names.get(schema.pointer)
+        if names is None:
+            names = self._names[schema.pointer] = self._property_names(schema)
+        return names
+
+    def _property_names(self, schema: Node) -> list[str]:
         schema = self._document.follow(schema)
         names = list((schema.child("properties") or Node("", {})).value)
         for _, part in (schema.child("allOf") or Node("", [])).children():
