@@ -71,14 +71,10 @@ def issued_identity(scopes: frozenset[str] | None) -> Identity:
     return Identity(ISSUED, "oauth", GRANTEE, scopes)
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request as it was sent; header names are in lower case."""
+class _Message:
+    """Holds header fields, as a request and a response do."""
 
-    method: str
-    url: str
-    headers: Headers = ()
-    body: bytes = b""
+    headers: Headers
 
     def header(self, name: str) -> str:
         """Returns a header's value, or an empty string."""
@@ -87,6 +83,16 @@ class Request:
     @cached_property
     def _header_texts(self) -> dict[str, str]:
         return dict(reversed(self.headers))  # the first of a repeated one
+
+
+@dataclass(frozen=True)
+class Request(_Message):
+    """A request as it was sent; header names are in lower case."""
+
+    method: str
+    url: str
+    headers: Headers = ()
+    body: bytes = b""
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -124,20 +130,12 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(_Message):
     """A response as it was received; header names are in lower case, the body is decoded."""
 
     status: int
     headers: Headers = ()
     body: bytes = b""
-
-    def header(self, name: str) -> str:
-        """Returns a header's value, or an empty string."""
-        return self._header_texts.get(name, "")
-
-    @cached_property
-    def _header_texts(self) -> dict[str, str]:
-        return dict(reversed(self.headers))  # the first of a repeated one
 
     @property
     def media_type(self) -> str:
