@@ -116,6 +116,25 @@ def test_a_picture_that_a_camera_held_sideways_is_shown_upright() -> None:
     assert max(lower) < 50
 
 
+@pytest.mark.parametrize(
+    ("mode", "colour", "kind", "grey"),
+    [
+        ("1", 255, "PNG", 255),
+        ("L", 128, "PNG", 128),
+        ("LA", (128, 255), "PNG", 128),
+        ("P", 0, "GIF", 0),
+        ("I;16", 128 * 257, "PNG", 128),
+        ("CMYK", (0, 0, 0, 127), "JPEG", 128),
+    ],
+)
+def test_a_picture_of_any_depth_keeps_its_colours(mode: str, colour, kind: str, grey: int) -> None:
+    content = BytesIO()
+    Pixels.new(mode, (40, 40), colour).save(content, kind)
+    shown = resize(checked_upload(content.getvalue(), LARGEST), 20, "image/png")
+    with Pixels.open(BytesIO(shown.content)) as pixels:
+        assert pixels.convert("RGB").getpixel((10, 10)) == pytest.approx((grey,) * 3, abs=2)
+
+
 def test_a_fixture_that_cannot_be_decoded_is_shown_as_it_is() -> None:
     broken = Image(b"\x89PNG\r\n\x1a\nbroken", "image/png")
     assert resize(broken, 40) == broken

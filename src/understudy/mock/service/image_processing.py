@@ -192,12 +192,19 @@ _remembered = lru_cache(maxsize=256)(_resized)
 
 
 def _upright_in_colour(picture: Pixels.Image, media_type: str) -> Pixels.Image:
-    upright = ImageOps.exif_transpose(picture)
+    upright = _in_eight_bits(ImageOps.exif_transpose(picture))
     if media_type != MEDIA_TYPES["JPEG"]:
         return upright.convert("RGBA")
     transparent = upright.convert("RGBA")
     white = Pixels.new("RGBA", transparent.size, "white")
     return Pixels.alpha_composite(white, transparent).convert("RGB")
+
+
+def _in_eight_bits(picture: Pixels.Image) -> Pixels.Image:
+    """Returns a picture of at most 8 bits a channel: Pillow cuts larger values off at white."""
+    if not picture.mode.startswith("I"):
+        return picture
+    return picture.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 
 def encoded(picture: Pixels.Image, name: str) -> bytes:
