@@ -43,9 +43,10 @@ def test_a_size_that_is_too_small_for_the_modules_is_kept_all_the_same() -> None
         assert found.size == (7, 7)
 
 
-def test_versions_and_icons_differ() -> None:
+@pytest.mark.parametrize("size", [40, 80, 240])
+def test_versions_and_icons_differ(size: int) -> None:
     drawn = {
-        draw(TEXT, size=240, version=version, icon=icon)
+        draw(TEXT, size=size, version=version, icon=icon)
         for version in (1, 3)
         for icon in ("none", "user", "service")
     }

@@ -4,6 +4,7 @@ segno computes the modules (ISO/IEC 18004). Pillow paints each of them at a whol
 and the remaining pixels widen the quiet zone: decoders fail on modules of uneven width.
 """
 
+import math
 from io import BytesIO
 
 import segno
@@ -29,6 +30,12 @@ BILEVEL = "1"
 
 _BLACK, _WHITE = 0, 255
 
+_SMALL_DOT = 2
+"""Pixels of a module in which a dot looks like a square."""
+
+_DOT_GREY = round(_WHITE * (1 - math.pi / 4))
+"""The shade of a module that is too small for a dot: as dark as its circle in white would look."""
+
 
 def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:
     """Draws a QR code.
@@ -50,9 +57,9 @@ def draw(text: str, *, size: int, version: int, icon: CentreIcon) -> bytes:
     side = len(matrix)
     margin = NARROW_QUIET_ZONE if size < NARROW else QUIET_ZONE
     scale = size // (side + 2 * margin) or size // side or 1
-    code = _painted(matrix, scale, dots=version == DOTS and scale > 2)  # noqa: PLR2004 - pixels
+    code = _painted(matrix, scale, dots=version == DOTS)
     _paint_icon(code, icon)
-    canvas = Image.new(BILEVEL, (max(size, code.width),) * 2, _WHITE)
+    canvas = Image.new(code.mode, (max(size, code.width),) * 2, _WHITE)
     offset = (canvas.width - code.width) // 2
     canvas.paste(code, (offset, offset))
     if canvas.width != size:
@@ -74,17 +81,19 @@ def _matrix(text: str, icon: CentreIcon) -> Matrix:
 
 def _painted(matrix: Matrix, scale: int, *, dots: bool) -> Image.Image:
     side = len(matrix)
-    image = Image.new(BILEVEL, (side * scale, side * scale), _WHITE)
+    is_grey = dots and scale <= _SMALL_DOT
+    image = Image.new("L" if is_grey else BILEVEL, (side * scale, side * scale), _WHITE)
     paint = ImageDraw.Draw(image)
     for y, row in enumerate(matrix):
         for x, is_dark in enumerate(row):
             if is_dark:
                 box = (x * scale, y * scale, (x + 1) * scale - 1, (y + 1) * scale - 1)
                 # finder patterns stay square: decoders look for them first
-                if dots and not _is_finder(x, y, side):
+                is_dot = dots and not _is_finder(x, y, side)
+                if is_dot and not is_grey:
                     paint.ellipse(box, fill=_BLACK)
                 else:
-                    paint.rectangle(box, fill=_BLACK)
+                    paint.rectangle(box, fill=_DOT_GREY if is_dot else _BLACK)
     return image
 
 
