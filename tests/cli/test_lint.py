@@ -70,6 +70,15 @@ def test_json_fits_its_schema(document: Path) -> None:
     assert [it["line"] for it in report["diagnostics"]] == [4]
 
 
+def test_the_line_of_a_merged_member_is_where_it_is_written(document: Path) -> None:
+    document.write_text(
+        "openapi: 3.0.3\nx-info: &info\n  title: a\n  version: 1\n"
+        "info:\n  <<: *info\n  title: b\npaths: {}\n"
+    )
+    report = json.loads(lint(str(document), "--format", "json").output)
+    assert [it["line"] for it in report["diagnostics"]] == [4]
+
+
 def test_json_that_is_no_yaml_has_no_lines(document: Path) -> None:
     title = r"\ud83d\ude00"  # two escapes for one character, as JSON has it
     document.write_text(

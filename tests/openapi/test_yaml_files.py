@@ -55,6 +55,32 @@ def test_a_plain_scalar_is_what_yaml_1_2_says(tmp_path: Path, text: str, value: 
     assert (found, type(found)) == (value, type(value))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{<<: *a, y: 3}", {"x": 1, "y": 3}),
+        ("{y: 3, <<: *a}", {"x": 1, "y": 3}),
+        ("{<<: [*b, *a]}", {"x": 9, "z": 0, "y": 2}),
+        ("{<<: *a, <<: *b}", {"x": 1, "y": 2, "z": 0}),
+        ("{<<: {x: 5}}", {"x": 5}),
+        ("{<<: []}", {}),
+        ("{!!merge <<: *a}", {"x": 1, "y": 2}),
+        ("{'<<': *a}", {"<<": {"x": 1, "y": 2}}),
+        ("[<<]", ["<<"]),
+    ],
+)
+def test_a_merge_key_takes_the_members_of_other_mappings(tmp_path: Path, text, value) -> None:
+    anchors = "a: &a {x: 1, y: 2}\nb: &b {x: 9, z: 0}\n"
+    found = read(tmp_path, f"{anchors}found: {text}\nagain: *a")
+    assert found["found"] == value
+    assert found["again"] == {"x": 1, "y": 2}
+
+
+def test_a_mapping_with_a_merge_key_can_be_merged_itself(tmp_path: Path) -> None:
+    found = read(tmp_path, "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b, x: 3}")
+    assert found["c"] == {"x": 3, "y": 2}
+
+
 _JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -168,6 +194,9 @@ def test_a_tag_of_the_core_schema_names_the_type(tmp_path: Path, text: str, valu
         ("a: *b", "1:4 .*the alias 'b' has no anchor before it"),
         ("a: 1\n--- \nb: 2", "2:1 .*a second document"),
         ("a: &a [*a, *a]", "beyond the limit yaml-values"),
+        ("a: &a {<<: *a}", "beyond the limit yaml-values"),
+        ("a: {<<: 7}", "1:9 .*what << merges is not a mapping, nor a list of them"),
+        ("a: {<<: [{}, 7]}", "1:9 .*what << merges is not a mapping"),
     ],
 )
 def test_what_means_nothing_to_us_is_refused_with_its_place(

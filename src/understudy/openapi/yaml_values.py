@@ -3,7 +3,8 @@
 PyYAML's own composer builds a tree of nodes first, guesses the types of YAML 1.1, where ``no`` is
 False, ``1:30`` is 90 and a date is an object, and calls itself for each level. This reader guesses
 as YAML 1.2's core schema does (10.3), counts levels and values as it goes, so that neither depth nor
-aliases of aliases use up the machine, and takes half of the time.
+aliases of aliases use up the machine, and takes half of the time. Of YAML 1.1 it keeps the merge key
+``<<``, which documents use and every other reader of OpenAPI knows.
 """
 
 import re
@@ -31,6 +32,8 @@ _TAGS: Final = "tag:yaml.org,2002:"
 _TYPES: Final = {type(None): "null", bool: "bool", int: "int", float: "float"}
 
 _NO_KEY: Final = object()
+_MERGE: Final = object()
+"""The key ``<<``, whose value is merged into the mapping that it stands in."""
 
 _ENDLESS: Final = YAML_VALUES.most + 1
 """The number of values that a list stands for within itself."""
@@ -44,15 +47,17 @@ class _Open:
         start: Its first event.
         before: The number of values that were counted before it.
         key: The key whose value is read next; _NO_KEY where a key is next, and in lists.
+        merged: The mappings whose members it has too, where it does not have its own; None: none.
     """
 
-    __slots__ = ("before", "key", "start", "value")
+    __slots__ = ("before", "key", "merged", "start", "value")
 
     def __init__(self, value: Any, start: Any, before: int) -> None:
         self.value = value
         self.start = start
         self.before = before
         self.key: Any = _NO_KEY
+        self.merged: list[dict[Any, Any]] | None = None
 
 
 class YamlValues:
@@ -100,7 +105,9 @@ class YamlValues:
             _refuse(event, "it holds a second document; keep one")
 
     def _take_scalar(self, event: Any) -> None:
-        if event.tag is not None:
+        if _is_merge(event) and self._is_at_key():
+            value = _MERGE
+        elif event.tag is not None:
             value = _tagged(event)
         else:
             value = _plain(event.value) if event.implicit[0] else event.value  # in quotes
@@ -130,6 +137,8 @@ class YamlValues:
 
     def _end(self, _event: Any) -> None:
         ended = self._open.pop()
+        if ended.merged is not None:
+            _merge(ended.value, ended.merged)
         if ended.start.anchor is not None:
             self._anchors[ended.start.anchor] = ended.value, self._count - ended.before + 1
         self._put(ended.start, ended.value, 1)
@@ -148,8 +157,16 @@ class YamlValues:
         elif within.key is _NO_KEY:
             within.key = self._key(event, value, within.value)
         else:
-            within.value[within.key] = value
+            if within.key is _MERGE:
+                within.merged = [*(within.merged or ()), *_mappings(event, value)]
+            else:
+                within.value[within.key] = value
             within.key = _NO_KEY
+
+    def _is_at_key(self) -> bool:
+        """Tells whether what is read now is the key of a mapping."""
+        within = self._open[-1] if self._open else None
+        return within is not None and type(within.value) is dict and within.key is _NO_KEY
 
     def _key(self, event: Any, key: Any, mapping: dict[Any, Any]) -> Any:
         if isinstance(key, list | dict):
@@ -163,6 +180,29 @@ class YamlValues:
             _refuse(event, f"the key {key!r} occurs twice; keep one")
         line = event.start_mark.line + 1
         self._repeated.append(f"line {line}: the key {key!r} occurs twice; the last one counts.")
+
+
+def _is_merge(event: Any) -> bool:
+    """Tells whether a scalar is the merge key, which tools also write as ``!!merge <<``."""
+    is_plain = event.implicit[0] if event.tag is None else event.tag == f"{_TAGS}merge"
+    return bool(event.value == "<<" and is_plain)
+
+
+def _mappings(event: Any, value: Any) -> list[dict[Any, Any]]:
+    """Returns the mappings that the value of a merge key names, the first of which counts first."""
+    mappings = value if isinstance(value, list) else [value]
+    if not all(isinstance(it, dict) for it in mappings):
+        _refuse(event, "what << merges is not a mapping, nor a list of them")
+    return mappings
+
+
+def _merge(mapping: dict[Any, Any], merged: list[dict[Any, Any]]) -> None:
+    """Puts the members of other mappings before those of a mapping, which overrides them."""
+    own = dict(mapping)
+    mapping.clear()
+    for other in reversed(merged):
+        mapping.update(other)
+    mapping.update(own)
 
 
 def _plain(text: str) -> Any:
