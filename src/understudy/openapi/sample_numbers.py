@@ -37,25 +37,36 @@ def numbers(place: SchemaPlace, number: int, *, is_plain: bool) -> Iterator[floa
 
 
 def _exact(place: SchemaPlace, number: int) -> Iterator[float]:
-    """Yields multiples of the common step between the bounds, or else fractions of their span."""
+    """Yields multiples of the common step between the bounds, or else fractions of their span.
+
+    Integers come first where they are allowed.
+    """
     low = _tightest(place, "minimum", "exclusiveMinimum", max)
     high = _tightest(place, "maximum", "exclusiveMaximum", min)
     steps = [abs(Fraction(str(step))) for step in place.values("multipleOf") if step]
-    if place.types[0] == "integer":
-        steps.append(Fraction(1))
+    if "integer" in place.types:
+        yield from _multiples(_common([*steps, Fraction(1)]), low, high, number)
+        if "number" not in place.types:
+            return
     if steps:
-        step = _common(steps)
-        if low is None and high is not None:
-            first, sign = floor(high / step), -1
-        else:
-            first, sign = ceil((low or Fraction(0)) / step), 1
-        for tried in range(_TRIES):
-            yield _number(step * (first + sign * (number + tried)))
-            yield _number(step * (first + sign * tried))
+        yield from _multiples(_common(steps), low, high, number)
     elif low is not None and high is not None:
         for part in range(1, _TRIES):
             share = Fraction((part + number) % _TRIES or _TRIES - 1, _TRIES)
             yield float(low + (high - low) * share)
+
+
+def _multiples(
+    step: Fraction, low: Fraction | None, high: Fraction | None, number: int
+) -> Iterator[float]:
+    """Yields multiples of a step from the lower bound on, or down from the upper one."""
+    if low is None and high is not None:
+        first, sign = floor(high / step), -1
+    else:
+        first, sign = ceil((low or Fraction(0)) / step), 1
+    for tried in range(_TRIES):
+        yield _number(step * (first + sign * (number + tried)))
+        yield _number(step * (first + sign * tried))
 
 
 def _tightest(place: SchemaPlace, inclusive: str, exclusive: str, choose: Any) -> Fraction | None:
