@@ -6,6 +6,7 @@ from tests.mock.authserver.conftest import (
     CALLBACK,
     EXCHANGE,
     IMPLICIT,
+    RESOURCE,
     answered,
     hidden,
 )
@@ -28,6 +29,24 @@ def test_a_person_signs_in_approves_and_the_application_has_a_token(browser):
     token = browser.post("/oauth2/token", data=form).json()
     assert token["scope"] == "auth avatar-profile:read"
     assert browser.me(token["access_token"]).json()["display_name"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "com.example.app:///callback",
+        "com.example.app://",
+        "HTTP://a.example/cb",
+        "http://a..b/?q=%7e",
+    ],
+)
+def test_the_address_of_an_application_is_returned_to_as_it_was_registered(browser, uri):
+    browser.patch(f"{RESOURCE}/__admin/applications/server-app", json={"redirect_uris": [uri]})
+    browser.sign_in()
+    decided = browser.decide(browser.authorize(redirect_uri=uri)).headers["location"]
+    at_once = browser.authorize(redirect_uri=uri, mock_approve="ada").headers["location"]
+    assert decided.startswith(uri)
+    assert decided.partition("code=")[0] == at_once.partition("code=")[0]
 
 
 def test_the_implicit_flow_ends_with_a_token_in_the_fragment(browser):

@@ -1,10 +1,11 @@
 """Creates the Flask application of one site, with the headers and error pages of all its pages."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from flask import Blueprint, Flask, Response, g, render_template
 from jinja2 import StrictUndefined
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
 from understudy.mock.engine.listing import Listing
@@ -29,6 +30,18 @@ BLUEPRINTS: Final[Mapping[PageGroup, Sequence[Blueprint]]] = {
 }
 
 
+class PageResponse(Response):
+    """A response whose ``Location`` is sent as it is: an application's address is its own."""
+
+    def get_wsgi_headers(self, environ: Any) -> Headers:
+        """Returns the headers; Werkzeug would write the address anew, or fail to read its host."""
+        location = self.headers.pop("Location", None)
+        headers = super().get_wsgi_headers(environ)
+        if location is not None:
+            headers["Location"] = location
+        return headers
+
+
 def create(
     groups: Sequence[PageGroup],
     base_path: str,
@@ -42,6 +55,7 @@ def create(
         listing: What another service's document offers; None for the one of the people.
     """
     flask = Flask(__package__ or "", static_url_path=STATIC_PATH)
+    flask.response_class = PageResponse
     flask.config.update(
         BASE_PATH=base_path,
         LISTING=listing,
