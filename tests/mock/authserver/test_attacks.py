@@ -129,6 +129,24 @@ def test_an_address_that_would_break_a_policy_is_not_registered(browser, uri):
     assert browser.patch(url, json={"redirect_uris": [uri]}).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("uri", "advice"),
+    [
+        ("http://bücher.example/cb", "write its host as xn--"),
+        ("http://a.example/#x", "leave out the fragment"),
+        ("http://a.example:99999/", "Port out of range"),
+        ("javascript:alert(1)", "browsers do not redirect to javascript:"),
+        ("http://ada:secret@a.example/", "leave out the user name"),
+        ("http:///cb", "name its host"),
+        ("/cb", "give an absolute address"),
+        ("myapp://cb", "like com.example.app"),
+    ],
+)
+def test_an_address_that_is_not_registered_is_told_what_to_change(browser, uri, advice):
+    url = f"{RESOURCE}/__admin/applications/server-app"
+    assert advice in browser.patch(url, json={"redirect_uris": [uri]}).text
+
+
 def _request() -> dict[str, str]:
     return {
         "client_id": "server-app",

@@ -4,12 +4,13 @@ The dashboard, the admin API and the loader of fixtures apply the same rules.
 """
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 MAX_NAME = 80
 """Characters; a person must be able to read the name on the consent page."""
 
 _REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
+_WEB_SCHEMES = frozenset({"http", "https"})
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 """Host names and IP addresses; any other character could end the pages' Content-Security-Policy."""
 
@@ -27,23 +28,42 @@ def problem_with_redirect_uri(uri: str) -> str | None:
 
     It must be absolute, and without a fragment, credentials, or a scheme that runs scripts.
     """
-    if _is_registrable(uri):
-        return None
-    return (
-        f"{uri!r} cannot be registered; give an absolute http or https address without a fragment"
-    )
+    advice = _advice_on_text(uri)
+    if advice is None:
+        try:
+            parts = urlsplit(uri)
+            parts.port  # noqa: B018 - one over 65535 raises
+        except ValueError as error:
+            advice = f"it is not a URL: {error}"
+        else:
+            advice = _advice_on_scheme(parts) or _advice_on_host(parts)
+    return None if advice is None else f"{uri!r} cannot be registered; {advice}"
 
 
-def _is_registrable(uri: str) -> bool:
-    if not (uri.isascii() and uri.isprintable()) or " " in uri or "#" in uri:
-        return False
-    try:
-        parts = urlsplit(uri)
-        host, _ = parts.hostname, parts.port  # a port over 65535 raises
-    except ValueError:
-        return False
-    if parts.scheme in _REFUSED_SCHEMES or "@" in parts.netloc:
-        return False
-    if host is not None and not _HOST.fullmatch(host):
-        return False
-    return host is not None if parts.scheme in {"http", "https"} else "." in parts.scheme
+def _advice_on_text(uri: str) -> str | None:
+    """Returns what to change in the characters of an address, or None."""
+    if not (uri.isascii() and uri.isprintable()) or " " in uri:
+        return "percent-encode its spaces and letters beyond ASCII, and write its host as xn--"
+    return "leave out the fragment, where tokens are returned" if "#" in uri else None
+
+
+def _advice_on_scheme(parts: SplitResult) -> str | None:
+    """Returns what to change in a scheme, or None."""
+    scheme = parts.scheme
+    if not scheme:
+        return "give an absolute address, such as http://127.0.0.1:3000/callback"
+    if scheme in _REFUSED_SCHEMES:
+        return f"give an http or https address: browsers do not redirect to {scheme}:"
+    is_reversed_domain = "." in scheme
+    is_known = scheme in _WEB_SCHEMES or is_reversed_domain
+    return None if is_known else "name an app's own scheme like com.example.app"
+
+
+def _advice_on_host(parts: SplitResult) -> str | None:
+    """Returns what to change in the part of an address between its scheme and its path, or None."""
+    host = parts.hostname
+    if "@" in parts.netloc:
+        return "leave out the user name and the password"
+    if host is None:
+        return "name its host" if parts.scheme in _WEB_SCHEMES else None
+    return None if _HOST.fullmatch(host) else f"{host!r} is not a host name or an IP address"
