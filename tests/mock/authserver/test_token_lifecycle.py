@@ -20,7 +20,7 @@ from understudy.mock.engine.call import Call
 from understudy.mock.engine.clock import Clock
 from understudy.mock.engine.worlds import World
 from understudy.mock.store.applications import APPLICATIONS
-from understudy.mock.store.attempts import FAILED_CODES
+from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS, FAILED_CODES
 from understudy.mock.store.people import PEOPLE, Email, Person
 from understudy.mock.store.tokens import authenticate
 
@@ -113,7 +113,9 @@ class TokenLife(RuleBasedStateMachine):
             "redirect_uri": uri,
             "code": code,
         }
-        self.world.remove(FAILED_CODES, app.client_id)  # guessing is judged elsewhere
+        for attempts in (FAILED_CODES, FAILED_CLIENT_AUTHENTICATIONS):  # guessing is judged elsewhere
+            for name in list(self.world.keys(attempts)):
+                self.world.remove(attempts, name)
         return issue_token(self.call(), body=form).body
 
     @rule(token=tokens)
