@@ -28,8 +28,16 @@ def test_the_value_of_a_secret_is_masked_in_forms_addresses_and_json(name: str) 
             b"--x\r\nContent-Disposition: form-data; name=username\r\n\r\nada\r\n--x--\r\n",
             "multipart/form-data; boundary=x",
         ),
+        (b'{"username": "ada", "password": "s3cret"}}', "application/json"),
+        (b'{"username": "ada", "password": "s3cret', "application/json"),
+        (b"username=ada&password=s3cret", "application/json"),
+        (b'{"username": "ada", "password": "s3 \\" s3cret"}', FORM),
+        (b"username=ada&password[]=s3cret", FORM),
+        (b"username=ada&password=s3cret", "application/octet-stream"),
+        (b"username: ada\npassword: s3cret\n", "application/yaml"),
+        (b"<a><username>ada</username><password>s3cret</password></a>", "application/xml"),
+        (b"username=ada;password=s3cret", "garbage"),
     ],
-    ids=["no type", "plain text", "JSON without a type", "multipart"],
 )
 def test_a_secret_is_masked_where_the_client_sent_another_type(content, media_type) -> None:
     masked = masked_body(content, media_type)
@@ -40,3 +48,12 @@ def test_a_secret_is_masked_where_the_client_sent_another_type(content, media_ty
 def test_a_long_text_that_is_no_form_is_left_as_it_is() -> None:
     text = "a" * 2_000_000  # looked at from each character on, it would take hours
     assert masked_query(text) == text
+    assert masked_body(text.encode(), "text/csv") == text.encode()
+    quoted = b'password="' + b"\\" * 100_000
+    assert masked_body(quoted, "text/csv") == b"password=***"
+
+
+@pytest.mark.parametrize("media_type", ["image/png", "application/zip"])
+def test_what_is_not_text_is_left_as_it_is(media_type) -> None:
+    content = b"\x89PNG\0token=a"
+    assert masked_body(content, media_type) == content

@@ -225,7 +225,12 @@ def urlencoded_pairs(content: bytes) -> list[tuple[str, Any]]:
     Raises:
         BadRequest: It is not UTF-8 behind its percent signs.
     """
-    return [(name, text) for name, texts in parse_query(content).items() for text in texts]
+    try:
+        fields = parse_query(content)
+    except BadRequest as problem:
+        msg = "The form is not percent-encoded UTF-8."
+        raise BadRequest(msg, code="invalid_form") from problem
+    return [(name, text) for name, texts in fields.items() for text in texts]
 
 
 def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -11,6 +11,7 @@ import orjson
 
 from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.mock.engine.request_context import RequestContext
+from understudy.openapi.media_types import is_json
 
 MASK = "***"
 
@@ -20,7 +21,10 @@ _IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)
 _PART_END = b"\r\n--"
 _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
 
+_FORM = "application/x-www-form-urlencoded"
 _UNTYPED = frozenset({"", "text/plain"})
+_MEDIA = frozenset({"audio", "font", "image", "video"})
+"""The first words of media types that hold no text."""
 
 _AUTHORIZATION = "/oauth2/"
 
@@ -41,7 +45,8 @@ def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES) -> str:
 
 
 def _masked_pair(names: AbstractSet[str], pair: re.Match[str]) -> str:
-    is_secret = unquote_plus(pair["name"]).strip().lower() in names
+    name = unquote_plus(pair["name"]).partition("[")[0]
+    is_secret = name.strip().lower() in names
     return f"{pair['before']}{pair['name']}={MASK}" if is_secret else pair[0]
 
 
@@ -58,25 +63,37 @@ def masked_header(name: str, text: str) -> str:
 
 
 def masked_body(content: bytes, media_type: str, names: AbstractSet[str] = SECRET_NAMES) -> bytes:
-    """Returns a body with the values of secrets masked; one that cannot be read stays as it is.
+    """Returns a body with the values of secrets masked.
 
-    A page is left out: it may show secrets that no name gives away. A body without a type, or of
-    plain text, is what a client sends that forgot the type: it is masked as JSON or as a form.
+    A page is left out: it may show secrets that no name gives away. What cannot be read as its type
+    says is what a client sends that is wrong about the type: whatever looks like a secret is masked.
     """
     kind = media_type.partition(";")[0].strip().lower()
     if kind == "text/html":
         return f"(a page of {len(content)} bytes)".encode()
     if kind.startswith("multipart/"):
         return _PART_END.join(_masked_part(part, names) for part in content.split(_PART_END))
-    if kind in _UNTYPED or kind == "application/json" or kind.endswith("+json"):
+    if kind in _UNTYPED or is_json(kind):
         try:
             return orjson.dumps(_masked(orjson.loads(content), names))
         except ValueError:
-            if kind not in _UNTYPED:
-                return content
-    if kind in _UNTYPED or kind == "application/x-www-form-urlencoded":
-        return masked_query(content.decode("latin-1"), names).encode("latin-1")
-    return content
+            return _masked_text(content, names)
+    is_binary = kind.partition("/")[0] in _MEDIA or (kind != _FORM and b"\0" in content)
+    return content if is_binary else _masked_text(content, names)
+
+
+def _masked_text(content: bytes, names: AbstractSet[str]) -> bytes:
+    """Masks a form, and what looks like a member of JSON, YAML or XML."""
+    text = masked_query(content.decode("latin-1"), names)
+    return _members(frozenset(names)).sub(rf"\g<before>{MASK}", text).encode("latin-1")
+
+
+@lru_cache(maxsize=8)
+def _members(names: frozenset[str]) -> re.Pattern[str]:
+    """Compiles what matches a member of one of these names, and its value."""
+    listed = "|".join(sorted(names))
+    before = rf"(?P<before>(?<![\w-])(?:{listed})(?:\[\w*\])?[\"']?\s*[=:>]\s*)"
+    return re.compile(rf"{before}(?:\"(?:[^\"\\]|\\.)*+\"?|[^&<>,;}}\s]+)", re.IGNORECASE)
 
 
 def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
