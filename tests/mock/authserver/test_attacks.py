@@ -147,6 +147,11 @@ def test_an_address_that_is_not_registered_is_told_what_to_change(browser, uri, 
     assert advice in browser.patch(url, json={"redirect_uris": [uri]}).text
 
 
+def test_the_case_of_the_host_is_free_for_the_admin_api(browser):
+    headers = {"Host": "LocalHost:8080", "Origin": "http://localhost:8080"}
+    assert browser.get(f"{RESOURCE}/__admin/worlds", headers=headers).status_code == 200
+
+
 def _request() -> dict[str, str]:
     return {
         "client_id": "server-app",

@@ -113,7 +113,10 @@ class TokenLife(RuleBasedStateMachine):
             "redirect_uri": uri,
             "code": code,
         }
-        for attempts in (FAILED_CODES, FAILED_CLIENT_AUTHENTICATIONS):  # guessing is judged elsewhere
+        for attempts in (
+            FAILED_CODES,
+            FAILED_CLIENT_AUTHENTICATIONS,
+        ):  # guessing is judged elsewhere
             for name in list(self.world.keys(attempts)):
                 self.world.remove(attempts, name)
         return issue_token(self.call(), body=form).body

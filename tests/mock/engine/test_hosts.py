@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.mock.engine.hosts import is_host, is_local, origin_host
+from understudy.mock.engine.hosts import host_name, is_host, is_local, origin_host
 
 AGENT = (b"accept", b"*/*")
 
@@ -55,11 +55,16 @@ def test_this_machine_is_known_by_each_of_its_names(host: str) -> None:
     assert is_local(host)
 
 
+@pytest.mark.parametrize("text", ["LOCALHOST", "LocalHost:8080"])
+def test_the_case_of_a_host_name_is_free(text: str) -> None:
+    assert host_name(text) == "localhost"
+
+
 @pytest.mark.parametrize("host", ["", "192.0.2.7", "::ffff:192.0.2.7", "localhost.example", "[::1"])
 def test_another_machine_is_not_taken_for_this_one(host: str) -> None:
     assert not is_local(host)
 
 
 def test_an_origin_that_is_none_has_no_host() -> None:
-    assert origin_host("http://a.example:8080") == "a.example:8080"
+    assert origin_host("http://A.example:8080") == "a.example:8080"
     assert [origin_host(text) for text in ("http://[", "null", "")] == [None, None, None]

@@ -92,7 +92,7 @@ def reason_against(
     reason = _reason_against_client(client, token) or _reason_against_host(headers, hosts)
     if reason is not None:
         return reason
-    host = headers.get(b"host", b"").decode("latin-1")
+    host = headers.get(b"host", b"").decode("latin-1").lower()
     origin = headers.get(b"origin")
     if origin is not None and origin_host(origin.decode("latin-1")) != host:
         return "The admin API takes nothing from a page of another origin."
@@ -134,7 +134,7 @@ def _reason_against_host(headers: Mapping[bytes, bytes], hosts: frozenset[str]) 
     """Returns the reason against a host name that an attacker could choose; None if it is ours."""
     host = headers.get(b"host", b"").decode("latin-1")
     name = host_name(host)
-    if is_local(name) or name.lower() in hosts:
+    if is_local(name) or name in hosts:
         return None
     return (
         f"The Host {host!r} is not a loopback host name; call 127.0.0.1 or localhost, "

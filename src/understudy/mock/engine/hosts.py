@@ -28,15 +28,18 @@ def is_host(text: str) -> bool:
 
 
 def host_name(text: str) -> str:
-    """Returns the name in a Host header, without port and brackets; empty where it is none."""
+    """Returns the name in a Host header in lower case, without port and brackets; empty where it is none."""
     match = _HOST.fullmatch(text)
-    return match["name"].strip("[]") if match else ""
+    return match["name"].strip("[]").lower() if match else ""
 
 
 def origin_host(origin: str) -> str | None:
-    """Returns the host and port of an Origin header; None where it is not an origin (RFC 6454, 7)."""
+    """Returns the host and port of an Origin header in lower case; None where it is not an origin.
+
+    Source: RFC 6454, 7.
+    """
     try:
-        return urlsplit(origin).netloc or None
+        return urlsplit(origin).netloc.lower() or None
     except ValueError:
         return None
 

@@ -57,7 +57,7 @@ def expect_own_host(context: RequestContext, hosts: frozenset[str]) -> None:
     if not is_local(context.client):
         return
     host = context.headers.get(b"host", b"").decode("latin-1")
-    name = host_name(host).lower()
+    name = host_name(host)
     if is_local(name) or name in hosts:
         return
     msg = (
