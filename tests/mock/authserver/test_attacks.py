@@ -98,6 +98,22 @@ def test_a_wrong_decision_leaves_the_ticket_valid(browser):
     assert browser.post("/consent", data=hidden(page)).status_code == 400
 
 
+def test_a_page_of_another_origin_may_read_that_there_is_nothing_at_an_address(browser):
+    url = f"{RESOURCE}/api/profiles/ada"
+    missing = browser.get(url, headers=ORIGIN)
+    assert (missing.status_code, missing.headers["access-control-allow-origin"]) == (404, "*")
+    assert "did you mean" in missing.text
+    asked = {**ORIGIN, "Access-Control-Request-Method": "PUT"}
+    preflight = browser.options(url, headers=asked)
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (200, "*")
+
+
+def test_a_preflight_for_a_page_is_refused(browser):
+    asked = {**ORIGIN, "Access-Control-Request-Method": "POST"}
+    for path in ("/sign-in", "/consent", f"{RESOURCE}/ada", f"{RESOURCE}/__admin/worlds"):
+        assert "access-control-allow-origin" not in browser.options(path, headers=asked).headers
+
+
 @pytest.mark.parametrize(
     "changes", [{"code_challenge": ""}, {"code_challenge_method": "S256"}, {"code_challenge": "x"}]
 )
