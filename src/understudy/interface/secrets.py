@@ -8,7 +8,14 @@ from typing import Final
 
 SECRET_NAMES: Final = frozenset(
     {
-        *("access_token", "api_key", "application_password", "client_secret", "code"),
+        *(
+            "access_token",
+            "api_key",
+            "application_password",
+            "authorization",
+            "client_secret",
+            "code",
+        ),
         *("code_verifier", "csrf_token", "id_token", "password", "refresh_token", "token"),
     }
 )
@@ -20,5 +27,10 @@ SECRET_NAMES: Final = frozenset(
 SECRET_NAMES_OF_RESOURCES: Final[AbstractSet[str]] = SECRET_NAMES - {"code"}
 """The same of a resource API, where ``code`` is a word: of an error, a language, a country."""
 
-SECRET_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+SECRET_HEADERS: Final = frozenset(
+    {
+        *("authorization", "proxy-authorization", "cookie", "set-cookie"),
+        *("x-api-key", "x-auth-token"),
+    }
+)
 """Names of headers, in lower case."""

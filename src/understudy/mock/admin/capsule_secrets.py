@@ -229,7 +229,7 @@ def _field_secrets(name: str, text: str) -> Iterator[str]:
         yield from _COOKIE.findall(text)
     elif name in SECRET_HEADERS:
         pair = _basic(text) if text[:6].lower() == "basic " else None
-        yield pair[1] if pair else text.partition(" ")[2].strip()
+        yield pair[1] if pair else text.partition(" ")[2].strip() or text
 
 
 def _body_secrets(body: bytes, names: AbstractSet[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.interface.rules import Rule, Switch
+from understudy.mock.engine.masking import masked_breach, secret_names
 from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
@@ -51,7 +52,7 @@ class Explainer:
                 "status": problem.status,
                 "code": problem.code,
                 "message": problem.message,
-                "breach": breach and breach._asdict(),
+                "breach": breach and masked_breach(breach, secret_names(context)),
             }
         return content
 

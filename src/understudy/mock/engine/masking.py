@@ -1,14 +1,16 @@
 """Keeps secrets out of what people read, send on and commit: logs, the journal and its exports."""
 
 import re
+import string
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 import orjson
 
+from understudy.errors import Breach
 from understudy.interface.secrets import SECRET_HEADERS, SECRET_NAMES, SECRET_NAMES_OF_RESOURCES
 from understudy.mock.engine.request_context import RequestContext
 from understudy.openapi.media_types import is_json
@@ -21,6 +23,7 @@ _IN_QUERY = re.compile(r"(?P<before>^|[?&#])(?P<name>[^?&#=]+)=(?P<value>[^&#]*)
 _PART_END = b"\r\n--"
 _PART_NAME = re.compile(rb'\bname="?([^";\r\n]*)', re.IGNORECASE)
 
+_NO_LETTERS = re.compile("[^a-z]")
 _FORM = "application/x-www-form-urlencoded"
 _UNTYPED = frozenset({"", "text/plain"})
 _MEDIA = frozenset({"audio", "font", "image", "video"})
@@ -39,15 +42,38 @@ def secret_names(context: RequestContext) -> AbstractSet[str]:
     return SECRET_NAMES_OF_RESOURCES if is_resource else SECRET_NAMES
 
 
-def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES) -> str:
-    """Returns a query, a form or a whole address with the values of secrets masked."""
-    return _IN_QUERY.sub(partial(_masked_pair, names), text)
+def masked_query(text: str, names: AbstractSet[str] = SECRET_NAMES, depth: int = 2) -> str:
+    """Returns a query, a form or a whole address with the values of secrets masked.
+
+    Args:
+        text: The text.
+        names: The names whose values are secret.
+        depth: How often a value is looked into, which may be an address or a form itself.
+    """
+    return _IN_QUERY.sub(partial(_masked_pair, names, depth), text)
 
 
-def _masked_pair(names: AbstractSet[str], pair: re.Match[str]) -> str:
-    name = unquote_plus(pair["name"]).partition("[")[0]
-    is_secret = name.strip().lower() in names
-    return f"{pair['before']}{pair['name']}={MASK}" if is_secret else pair[0]
+def _masked_pair(names: AbstractSet[str], depth: int, pair: re.Match[str]) -> str:
+    start = f"{pair['before']}{pair['name']}="
+    if _is_secret(unquote_plus(pair["name"]).partition("[")[0], names):
+        return start + MASK
+    value = unquote_plus(pair["value"]) if depth else ""
+    masked = masked_query(value, names, depth - 1) if "=" in value else value
+    return pair[0] if masked == value else start + quote(masked, safe=string.punctuation)
+
+
+def _is_secret(name: str, names: AbstractSet[str]) -> bool:
+    """Tells whether a name is one of these, however its words are written."""
+    return _letters(name) in _spelled(frozenset(names))
+
+
+def _letters(name: str) -> str:
+    return _NO_LETTERS.sub("", name.lower())
+
+
+@lru_cache(maxsize=8)
+def _spelled(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(_letters, names))
 
 
 def masked_header(name: str, text: str) -> str:
@@ -93,14 +119,21 @@ def _members(names: frozenset[str]) -> re.Pattern[str]:
     """Compiles what matches a member of one of these names, and its value."""
     listed = "|".join(sorted(names))
     before = rf"(?P<before>(?<![\w-])(?:{listed})(?:\[\w*\])?[\"']?\s*[=:>]\s*)"
-    return re.compile(rf"{before}(?:\"(?:[^\"\\]|\\.)*+\"?|[^&<>,;}}\s]+)", re.IGNORECASE)
+    return re.compile(rf"{before}(?:\"(?:[^\"\\]|\\.)*+\"?|[^&<>,;{{}}\[\]\s]+)", re.IGNORECASE)
 
 
 def _masked_part(part: bytes, names: AbstractSet[str]) -> bytes:
-    head, end, _ = part.partition(b"\r\n\r\n")
+    head, end, _ = part.partition(b"\r\n\r\n" if b"\r\n\r\n" in part else b"\n\n")
     name = _PART_NAME.search(head)
-    is_secret = name is not None and name[1].decode("latin-1").strip().lower() in names
+    is_secret = name is not None and _is_secret(name[1].decode("latin-1"), names)
     return head + end + MASK.encode() if is_secret else part
+
+
+def masked_breach(breach: Breach, names: AbstractSet[str]) -> dict[str, Any]:
+    """Returns what a request violates as JSON, with the values of secrets masked."""
+    is_secret = _is_secret(re.split(r"[/ ]", breach.where)[-1], names)
+    actual = MASK if is_secret else _masked(breach.actual, names)
+    return breach._replace(actual=actual)._asdict()
 
 
 def _masked(value: Any, names: AbstractSet[str]) -> Any:
@@ -112,7 +145,7 @@ def _masked(value: Any, names: AbstractSet[str]) -> Any:
     is_error = "error" in value
     return {
         name: MASK
-        if name in names and isinstance(member, str) and not (is_error and name == "code")
+        if _is_secret(name, names) and member is not None and not (is_error and name == "code")
         else _masked(member, names)
         for name, member in value.items()
     }
