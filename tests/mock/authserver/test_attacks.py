@@ -163,6 +163,21 @@ def test_an_address_that_is_not_registered_is_told_what_to_change(browser, uri, 
     assert advice in browser.patch(url, json={"redirect_uris": [uri]}).text
 
 
+@pytest.mark.parametrize(
+    "name", ["\u200b", "\u2800 \u3164", "\u202egnihtemos", "a\0b", "\x1b[31mred", "\ue000"]
+)
+def test_a_name_that_people_cannot_read_is_refused(browser, name):
+    url = f"{RESOURCE}/__admin/applications/server-app"
+    refused = browser.patch(url, json={"name": name})
+    assert (refused.status_code, "people read the name" in refused.text) == (400, True)
+
+
+@pytest.mark.parametrize("name", ["Zoë", "مجلة", "新聞 📰", "क्षेत्र", "👩\u200d🚀"])
+def test_a_name_of_any_language_is_taken(browser, name):
+    url = f"{RESOURCE}/__admin/applications/server-app"
+    assert browser.patch(url, json={"name": name}).status_code == 200
+
+
 def test_the_case_of_the_host_is_free_for_the_admin_api(browser):
     headers = {"Host": "LocalHost:8080", "Origin": "http://localhost:8080"}
     assert browser.get(f"{RESOURCE}/__admin/worlds", headers=headers).status_code == 200

@@ -192,4 +192,5 @@ def _refuse_repeated(parameters: Parameters) -> None:
     for name in dict.fromkeys(names):
         is_known = name in {"response_type", "state", "code_challenge", "code_challenge_method"}
         if names.count(name) > 1 and (is_known or requested_scopes.is_scope_parameter(name)):
-            raise RefusedRedirect(INVALID_REQUEST, f"{name} is given more than once.")
+            advice = "; number them: scope[0], scope[1]" if name == "scope[]" else ""
+            raise RefusedRedirect(INVALID_REQUEST, f"{name} is given more than once{advice}.")

@@ -4,10 +4,21 @@ The dashboard, the admin API and the loader of fixtures apply the same rules.
 """
 
 import re
+from unicodedata import category
 from urllib.parse import SplitResult, urlsplit
 
 MAX_NAME = 80
 """Characters; a person must be able to read the name on the consent page."""
+
+_UNREADABLE = frozenset({"Cc", "Cn", "Co", "Cs"})
+"""Categories of characters that no font shows: controls, and those that Unicode does not assign."""
+
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of what is behind them (UAX 9, 2)."""
+
+_INVISIBLE = frozenset({"Cf", "Mn", "Zs"})
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols that look like a space."""
 
 _REFUSED_SCHEMES = frozenset({"about", "blob", "data", "file", "javascript", "vbscript"})
 _WEB_SCHEMES = frozenset({"http", "https"})
@@ -20,6 +31,11 @@ def problem_with_name(name: str) -> str | None:
     words = " ".join(name.split())
     if not words or len(words) > MAX_NAME:
         return f"give 1 to {MAX_NAME} characters; people read the name on the consent page"
+    hidden = next((it for it in words if it in _TURNING or category(it) in _UNREADABLE), None)
+    if hidden is not None:
+        return f"leave out U+{ord(hidden):04X}; people read the name on the consent page"
+    if all(it in _BLANK or category(it) in _INVISIBLE for it in words):
+        return "give a character that can be seen; people read the name on the consent page"
     return None
 
 
