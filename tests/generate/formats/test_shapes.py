@@ -2,8 +2,10 @@
 
 import base64
 import csv
+import errno
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
@@ -177,6 +179,54 @@ def test_force_replaces_a_collection_and_no_other_directory(tmp_path: Path):
     for seed in (1, 2):
         assert generate(*words, collection, "--force", "--seed", seed).exit_code == 0
     assert len([*(collection / "getProfile").iterdir()]) == 3
+
+
+def test_force_keeps_what_others_added_to_a_collection(tmp_path: Path):
+    words = ("getProfile", "--format", "bruno", "--out", tmp_path / "cases", "--count")
+    assert generate(*words, 5).exit_code == 0
+    mine = [tmp_path / "cases" / name for name in ("mine.txt", "environments/My.bru")]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    assert generate(*words, 2, "--force").exit_code == 0
+    assert [path.read_text() for path in mine] == ["mine", "mine"]
+    assert len([*(tmp_path / "cases" / "getProfile").iterdir()]) == 2
+
+
+@pytest.mark.parametrize("form", ["bruno", "http"])
+def test_an_output_that_fails_leaves_the_one_before_as_it_was(tmp_path: Path, form: str):
+    def failing() -> Iterator[OutputPiece]:
+        yield OutputPiece("", b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "cases"
+    pieces = list(FORMATS[form].write(some(3), JOB))
+    save(pieces, FORMATS[form], out)
+    before = contents(tmp_path)
+    with pytest.raises(StartupError, match="cases cannot be written: No space left on device"):
+        save(failing(), FORMATS[form], out, is_forced=True)
+    assert contents(tmp_path) == before
+
+
+def contents(directory: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_an_output_of_less_needs_no_files_beside_it_any_more(tmp_path: Path):
+    job = replace(JOB, beside="a.bodies")
+    for cases, count in (([odd(body=b"\0" * 5000)], 2), ([odd()], 0)):
+        save(
+            FORMATS["http"].write(cases, job), FORMATS["http"], tmp_path / "a.http", is_forced=True
+        )
+        assert len(list(tmp_path.rglob("a.bodies/*"))) == count
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_a_full_disk_at_the_end_is_said_in_a_line():
+    refused = generate(
+        "getProfile", "--count", 3, "--format", "jsonl", "--out", "/dev/full", "--force"
+    )
+    assert refused.stderr.endswith("/dev/full cannot be written: No space left on device.\n")
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,20 @@
 """Writes the pieces of a format into one file, files beside it, or a directory."""
 
 import json
-import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, Final
 
 from understudy.errors import StartupError
-from understudy.generate.formats.export import TITLE, ExportFormat, OmittedCase, OutputPiece
+from understudy.generate.formats.export import ExportFormat, OmittedCase, OutputPiece
+
+LISTING: Final = ".understudy.json"
+"""The file in a directory of ours that names the files which were written there."""
 
 
 @dataclass
@@ -28,8 +31,8 @@ class Omissions:
 
 
 def beside(out: Path | None) -> str:
-    """Returns the name of the directory for bodies beside an output."""
-    return "bodies" if out is None or not out.suffix else f"{out.stem}.bodies"
+    """Returns the name of the directory for bodies beside an output, each of which has its own."""
+    return "bodies" if out is None else f"{out.stem}.bodies"
 
 
 def prepare(form: ExportFormat, out: Path | None, *, is_forced: bool = False) -> None:
@@ -80,11 +83,7 @@ def _expect_replaceable(form: ExportFormat, out: Path, *, is_forced: bool) -> No
 
 def _is_collection(directory: Path) -> bool:
     """Tells whether a directory is a collection of an earlier run, and so may be replaced."""
-    try:
-        manifest = json.loads((directory / "bruno.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("name") == TITLE
+    return (directory / LISTING).is_file()
 
 
 def _unwritable(out: Path | None, error: OSError) -> StartupError:
@@ -113,10 +112,8 @@ def save(
     """
     prepare(form, out, is_forced=is_forced)
     omissions = Omissions()
-    with ExitStack() as stack:
-        try:
-            main = _main(form, out, stack)
-            root = None if out is None else out if not form.suffix else out.parent
+    try:
+        with _opened(form, out) as (main, root):
             for piece in pieces:
                 if isinstance(piece, OmittedCase):
                     omissions.reasons[piece.reason] += 1
@@ -125,23 +122,63 @@ def save(
                     _write_beside(root, piece)
                 elif main is not None:
                     main.write(piece.content)
-        except OSError as error:
-            raise _unwritable(out, error) from error
+    except OSError as error:
+        raise _unwritable(out, error) from error
     return omissions
 
 
-def _main(form: ExportFormat, out: Path | None, stack: ExitStack) -> BinaryIO | None:
+@contextmanager
+def _opened(form: ExportFormat, out: Path | None) -> Iterator[tuple[BinaryIO | None, Path | None]]:
+    """Gives the main file, if there is one, and the directory that names are relative to.
+
+    What is written takes the place of an earlier output at the end of the block, if it ends well.
+    """
     if out is None:
-        return sys.stdout.buffer
-    if not form.suffix:
-        if out.exists():
-            shutil.rmtree(out)
-        out.mkdir(parents=True)
-        return None
-    bodies = out.parent / beside(out)
-    if out.exists() and bodies.is_dir() and out.suffix:
-        shutil.rmtree(bodies)
-    return stack.enter_context(out.open("wb"))
+        yield sys.stdout.buffer, None
+        return
+    if out.exists() and not (out.is_file() or out.is_dir()):  # a pipe, or a device
+        with out.open("wb") as main:
+            yield main, out.parent
+        return
+    out = out.resolve()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".understudy-", dir=out.parent) as name:
+        made = Path(name)
+        if not form.suffix:
+            yield None, made
+            _replace_files(made, out)
+            return
+        with (made / out.name).open("wb") as main:
+            yield main, made
+        for directory in {beside(out), *(it.name for it in made.iterdir() if it.is_dir())}:
+            _replace_files(made / directory, out.parent / directory)
+        (made / out.name).replace(out)
+
+
+def _replace_files(made: Path, directory: Path) -> None:
+    """Moves the files that were made to where an earlier run has written; files of others stay."""
+    for name in _listed(directory):
+        (directory / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it holds other files
+            (directory / name).parent.rmdir()
+    names = [it.relative_to(made).as_posix() for it in sorted(made.rglob("*")) if it.is_file()]
+    for name in names:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).replace(directory / name)
+    if names:
+        (directory / LISTING).write_text(json.dumps(names, indent=1))
+
+
+def _listed(directory: Path) -> list[str]:
+    """Returns the names of the files that an earlier run wrote, and of its list of them."""
+    try:
+        names = json.loads((directory / LISTING).read_bytes())
+    except (OSError, ValueError):
+        return []
+    inside = [
+        name for name in names if ".." not in Path(name).parts and not Path(name).is_absolute()
+    ]
+    return [*inside, LISTING]
 
 
 def _write_beside(root: Path | None, piece: OutputPiece) -> None:
