@@ -12,6 +12,9 @@ from understudy.cli import main
 from understudy.cli.option_types import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
+from understudy.mock.app import Mock
+from understudy.mock.engine.curl_commands import ANY_CREDENTIALS
+from understudy.mock.settings import Settings
 
 
 def run(*words: object) -> Result:
@@ -32,6 +35,34 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others():
 def test_a_kind_is_that_kind(kind):
     said = run("getQrCode", "--kind", kind, "--count", 80, "--format", "jsonl")
     assert {json.loads(line)["kind"] for line in said.stdout.splitlines()} == {kind}
+
+
+HUGE = """
+openapi: 3.1.0
+info: {title: Huge, version: "1"}
+paths:
+  /huge:
+    post:
+      operationId: huge
+      parameters:
+        - {name: q, in: query, required: true, schema: &huge {type: string, minLength: 3000000}}
+      requestBody:
+        required: true
+        content: {application/json: {schema: {type: object, required: [s], properties: {s: *huge}}}}
+      responses: {"200": {description: fine, content: {application/json: {schema: *huge}}}}
+"""
+
+
+def test_an_operation_that_wants_more_than_a_sample_holds_has_cases_and_a_mock(tmp_path):
+    document = tmp_path / "huge.yaml"
+    document.write_text(HUGE)
+    said = run("--document", document, "--count", 5, "--format", "jsonl")
+    assert (said.exit_code, len(said.stdout.splitlines())) == (0, 5)
+    assert "no value was found" in said.stderr
+    listing = Mock(Settings(document=document)).listing
+    assert listing is not None
+    (operation,) = listing.operations("http://127.0.0.1:8080", ANY_CREDENTIALS)
+    assert len(operation.command) < 300
 
 
 def test_an_operation_that_there_is_not_is_answered_with_the_nearest():

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from understudy.errors import LimitExceeded
 from understudy.openapi.loader import Node
 from understudy.openapi.sample_styles import PLAIN
 from understudy.openapi.sampler import Sampler
@@ -60,7 +61,11 @@ class SchemaValues:
         It is made once: thousands of mutations of one body need the same value, and change a copy.
         """
         if schema.pointer not in self._samples:
-            self._samples[schema.pointer] = self._sampler.value(schema)
+            try:
+                value = self._sampler.value(schema)
+            except LimitExceeded:  # nobody reads, or sends, what is so large
+                value = None
+            self._samples[schema.pointer] = value
         return self._samples[schema.pointer]
 
 

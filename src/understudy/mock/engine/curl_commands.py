@@ -7,11 +7,13 @@ from urllib.parse import urlencode
 
 import orjson
 
+from understudy.errors import LimitExceeded
 from understudy.mock.engine.access import BEARER, Credential
 from understudy.mock.engine.endpoint import Endpoint
 from understudy.mock.engine.forms import MULTIPART, URLENCODED, form_fields
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Node
 from understudy.openapi.operations import MediaType
 from understudy.openapi.parameter_writing import encoded, query_pairs, text_of
 from understudy.openapi.sample_styles import PLAUSIBLE_REQUEST
@@ -119,9 +121,7 @@ def _required(endpoint: Endpoint, location: str) -> list[Parameter]:
 def _value(endpoint: Endpoint, parameter: Parameter) -> Any:
     if parameter.schema is None:
         return "1"
-    return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(
-        parameter.schema, parameter.name
-    )
+    return _sample(endpoint, parameter.schema, parameter.name)
 
 
 def _text(value: Any, *, is_json: bool = False) -> str:
@@ -177,4 +177,12 @@ def _media_value(endpoint: Endpoint, media: MediaType) -> Any:
     for example in media.examples.values():
         if accepts(example):
             return example
-    return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(media.schema)
+    return _sample(endpoint, media.schema)
+
+
+def _sample(endpoint: Endpoint, schema: Node, name: str = "") -> Any:
+    """Returns a value for a command; a short one where the schema wants more than people read."""
+    try:
+        return Sampler(endpoint.schemas, 0, style=PLAUSIBLE_REQUEST).value(schema, name)
+    except LimitExceeded:
+        return {}
