@@ -14,6 +14,7 @@ from tests.deployments.byte_server import OK, Behaviour, Server
 from understudy.deployments.exchange import Request
 from understudy.deployments.receiving import received
 from understudy.deployments.transport import DeploymentTransport
+from understudy.errors import StartupError
 
 
 @pytest.fixture
@@ -46,6 +47,19 @@ def test_a_certificate_that_nobody_vouches_for_is_refused():
         pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         received(transport, Request("GET", f"{server.address}/"))
+
+
+@pytest.mark.parametrize("content", [None, "not a certificate"])
+def test_authorities_that_cannot_be_read_are_named(tmp_path, monkeypatch, content):
+    named = tmp_path / "authority.pem"
+    if content is not None:
+        named.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(named))
+    with (
+        DeploymentTransport() as transport,
+        pytest.raises(StartupError, match=r"SSL_CERT_FILE=.*authority\.pem"),
+    ):
+        received(transport, Request("GET", "https://127.0.0.1:1/"))
 
 
 def test_a_response_over_tls_that_takes_too_long_is_cut(authority):

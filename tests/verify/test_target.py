@@ -31,6 +31,21 @@ def test_a_value_may_come_from_the_environment(load):
     assert target.secrets()["secret"] == "OWNER_TOKEN"
 
 
+def test_the_end_of_the_line_that_a_value_was_read_from_is_no_part_of_it(load):
+    assert load(GOOD, STAGING_TOKEN="secret\r\n").credentials.access_token == "secret"
+
+
+@pytest.mark.parametrize("token", ["a b", "sécret", "a\nb", "\u200bsecret"])
+def test_a_token_that_no_header_carries_is_refused_and_not_shown(load, token):
+    with pytest.raises(StartupError, match=r"\[credentials\] access_token holds") as refused:
+        load(GOOD, STAGING_TOKEN=token)
+    assert token not in str(refused.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(load):
+    assert load('\ufeffbase_url = "https://a.example/v3"').base_url == "https://a.example/v3"
+
+
 def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
     assert load('base_url = "https://staging.example/v3"').writes == "observe"
     assert load('base_url = "http://127.0.0.1:8080/v3"').writes == "own"
@@ -55,6 +70,10 @@ def test_another_machine_is_only_looked_at_unless_the_file_says_more(load):
             'mode = "all" is not a mode; write observe, own, full',
         ),
         ('base_url = "staging"', "is not a URL"),
+        ('base_url = "http://[::1/v3"', "is not a URL"),
+        ('base_url = "https:///v3"', "is not a URL"),
+        ('base_url = "https://ada:secret@a/v3"', "base_url has a user name"),
+        ('base_url = "https://a/v3"\nauth_url = "https://a/?b=c"', "auth_url has a user name"),
         (
             'base_url = "http://a"\n[budget]\ntoken = -1',
             r"\[budget\] token = -1 must be a whole number, 0 or more",

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.structs import asdict
 
 from understudy.deployments.target import MODES, Target
 from understudy.errors import StartupError, nearest
@@ -25,7 +26,7 @@ def load_target(path: Path, environment: Mapping[str, str]) -> Target:
         StartupError: It cannot be read or is invalid; the text names the key and what to write.
     """
     try:
-        raw = tomllib.loads(path.read_text())
+        raw = tomllib.loads(path.read_text("utf-8-sig"))  # editors begin files with a mark
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}. `understudy verify --init` writes one."
         raise StartupError(msg) from error
@@ -47,11 +48,36 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
     except ValidationError as error:
         raise StartupError(_invalid(raw, error, where)) from error
     for name in ("base_url", "auth_url"):
-        url = getattr(target, name)
-        if url is not None and urlsplit(url).scheme not in {"http", "https"}:
-            msg = f"{where}: {name} = {_as_toml(url)} is not a URL; write it as https://host/path."
+        _expect_base_url(getattr(target, name), f"{where}: {name}")
+    for name, token in asdict(target.credentials).items():
+        if token is not None and not _TOKEN.fullmatch(token):
+            msg = (
+                f"{where}: [credentials] {name} holds a space, a line end or a letter beyond ASCII, "
+                "which no Authorization header carries; copy the token again."
+            )
             raise StartupError(msg)
     return target
+
+
+_TOKEN = re.compile("[!-~]+")
+"""Matches what a header can carry behind ``Bearer``."""
+
+
+def _expect_base_url(url: str | None, what: str) -> None:
+    """Refuses what is not the beginning of URLs; a password in it is not repeated."""
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        msg = f"{what} = {_as_toml(url)} is not a URL; write it as https://host/path."
+        raise StartupError(msg)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        msg = f"{what} has a user name, a query or a fragment; write it as https://host/path."
+        raise StartupError(msg)
 
 
 def _expect_known_keys(raw: Mapping[str, Any], kind: type[Struct], where: str) -> None:
@@ -110,5 +136,5 @@ def _resolved(value: Any, environment: Mapping[str, str], where: str) -> Any:
         if not environment.get(name):
             msg = f"{where}: the environment variable {name} is not set; export it, or leave the key out."
             raise StartupError(msg)
-        return environment[name]
+        return environment[name].strip("\r\n")  # of the file that it was read from
     return value

@@ -5,6 +5,7 @@ so a response that arrives byte by byte would take for ever. When the total time
 connection is shut down, which ends the read that waits for it.
 """
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,6 +19,7 @@ import httpx
 from understudy.deployments.exchange import Headers, Request, Response
 from understudy.deployments.receiving import ValueTransport, bounded
 from understudy.deployments.watchdog import Watchdog
+from understudy.errors import StartupError
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""
@@ -33,6 +35,9 @@ _TIMEOUT: Final = httpx.Timeout(30.0).as_dict()
 
 _POOL: Final[dict[str, Any]] = {"max_connections": None, "keepalive_expiry": 5.0}
 """Threads that send at once get a connection each; many servers close one that is idle for longer."""
+
+_AUTHORITIES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""The variables that name the certificates of trusted authorities instead of the usual ones."""
 
 _URLS: Final = 1024
 """URLs that are kept parsed; those of one run that are requested again are among them."""
@@ -81,8 +86,19 @@ class DeploymentTransport(ValueTransport):
 
     @cached_property
     def _secured(self) -> httpcore.ConnectionPool:
-        """The connections over TLS; reading the trusted authorities takes 20 ms."""
-        return httpcore.ConnectionPool(httpx.create_ssl_context(), **_POOL)
+        """The connections over TLS; reading the trusted authorities takes 20 ms.
+
+        Raises:
+            StartupError: The authorities that the environment names cannot be read.
+        """
+        try:
+            trusted = httpx.create_ssl_context()
+        except OSError as error:  # ssl.SSLError is one
+            named = [f"{it}={os.environ[it]}" for it in _AUTHORITIES if it in os.environ]
+            why = error.strerror or error
+            msg = f"{', '.join(named)}: the trusted authorities cannot be read: {why}."
+            raise StartupError(msg) from error
+        return httpcore.ConnectionPool(trusted, **_POOL)
 
     def respond(self, request: Request) -> Response:
         """Sends a request, and returns its response, which is cut when the timeout ends.
