@@ -4,7 +4,9 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +16,9 @@ from tests.quality.reference.proxy import proxied
 from tests.quality.reference.service import Addresses, Options
 from tests.quality.reference.serving import served
 
-from understudy.cli import main
+from understudy.api import judging
+from understudy.cli import main, verifying
+from understudy.verify.outcome import Outcome
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -72,6 +76,23 @@ def test_the_mock_behind_a_proxy_keeps_it_too(
         target.write_text(MOCK.format(site=outside.address))
         done = verified(target, {"SSL_CERT_FILE": str(outside.authority)})
     assert done.returncode == 0, done.stdout
+
+
+def test_what_was_not_restored_is_followed_by_the_command_that_does_it(
+    serve: Callable[..., Running], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = judging.judge
+
+    def judge_and_lose(*arguments: Any) -> Outcome:
+        return replace(judge(*arguments), not_restored=("owner: the profile cannot be read back",))
+
+    monkeypatch.setattr(verifying, "judge", judge_and_lose)
+    target = tmp_path / "target.toml"
+    target.write_text(MOCK.format(site=serve("--log", "off").base_url.removesuffix("/v3")))
+    words = ["verify", "--target", str(target), "--rules", "profile-patch-partial", "--quiet"]
+    done = CliRunner().invoke(main, words, env={"CI": ""})
+    assert done.exit_code == 1
+    assert f"`understudy cleanup {tmp_path / 'target.journal'}` restores the rest" in done.output
 
 
 @pytest.mark.parametrize(

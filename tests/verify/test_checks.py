@@ -49,6 +49,12 @@ def test_a_check_is_asked_where_every_condition_holds():
     assert [rule for rule, _ in check_results(exchange, HISTORY)] == ["some-rule"]
 
 
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_nothing_is_asked_of_a_response_that_the_service_did_not_make(status):
+    exchange = exchange_of("/profiles/ada", status=status, number=1, operation=LOOKUP)
+    assert list(check_results(exchange, HISTORY)) == []
+
+
 @pytest.mark.usefixtures("only_check")
 @pytest.mark.parametrize(("rule", "judged"), [("some-rule", ["some-rule"]), ("another-rule", [])])
 def test_only_the_checks_of_the_rules_to_judge_are_asked(rule, judged):

@@ -1,5 +1,8 @@
 """Pictures of QR codes, as verify reads them."""
 
+import struct
+from zlib import crc32
+
 import pytest
 from PIL import Image
 
@@ -18,6 +21,13 @@ def test_a_run_is_never_stopped_inside_the_decoder_which_would_call_it_a_bad_pic
     monkeypatch.setattr(Image.Image, "__array_interface__", property(stop))
     content = draw(TEXT, size=241, version=1, icon="none")
     assert decoded(content).text == TEXT
+
+
+def test_a_picture_of_too_many_pixels_to_decode_is_none() -> None:
+    head = struct.pack(">IIBBBBB", 20_000, 20_000, 1, 0, 0, 0, 0)
+    chunk = b"IHDR" + head
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", crc32(chunk))
+    assert decoded(bomb).size is None
 
 
 @pytest.mark.parametrize("size", [80, 300])

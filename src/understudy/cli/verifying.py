@@ -22,6 +22,7 @@ from understudy.verify.catalogue import catalogue
 from understudy.verify.events import Listener
 from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
+from understudy.verify.reports.terminal import print_line
 from understudy.verify.run import RunOptions
 from understudy.verify.shards import Shard, shard_of
 
@@ -102,7 +103,13 @@ def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
     console = console_of(options.reporting)
     outcome = _outcome(options, deployment, console)
     secrets = deployment.target.secrets()
-    return reported(options.reporting, outcome, secrets, accepted, environment)
+    code = reported(options.reporting, outcome, secrets, accepted, environment)
+    if outcome.not_restored and deployment.journal is not None:
+        words = (
+            f"Once it responds again, `understudy cleanup {deployment.journal}` restores the rest."
+        )
+        print_line(console, words)
+    return code
 
 
 def _expect_examples(url: str) -> None:

@@ -105,6 +105,9 @@ class Check:
         return f"no {what} was seen" + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
+UNAVAILABLE: Final = frozenset({502, 503, 504})
+"""Statuses of responses that the service did not make, or that put off the request (RFC 9110, 15.6)."""
+
 _MOST_CONDITIONS: Final = 2
 """Conditions that a report names for a rule that was not checked; more hide the one that matters."""
 
@@ -143,7 +146,13 @@ def check(
 
 
 def checks_for(exchange: Exchange) -> tuple[Check, ...]:
-    """Returns the checks that apply to an exchange, as its operation and status tell."""
+    """Returns the checks that apply to an exchange, as its operation and status tell.
+
+    None applies where a gateway responds, or a service that is down for the moment: that says nothing
+    of the contract, and is a failure of the server already.
+    """
+    if exchange.status in UNAVAILABLE:
+        return ()
     return _checks_of(exchange.operation, is_too_many=exchange.status == TOO_MANY)
 
 

@@ -62,7 +62,7 @@ def decoded(content: bytes) -> Picture:
             if max(opened.size) > MOST_DRAWN:
                 return Picture(opened.size)
             image = opened.convert("L")
-    except (UnidentifiedImageError, OSError):
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         return Picture(None)
     # Given a picture, the decoder calls Python, and takes Ctrl-C in there for a picture it cannot read.
     pixels = memoryview(image.tobytes()).cast("B", (image.height, image.width))
