@@ -28,7 +28,7 @@ def mutations(context: OperationContext, schema: Node) -> Iterator[Mutation]:
                 where = pointer if member is None else member.pointer
                 yield context.edge_mutation(part, edge, draft_changes.form(name, text), where)
         yield context.repeated(part, f"{name}: given twice", pointer, _repeated(name))
-    yield from _form_writing(context)
+    yield from _form_writing(context, takes_more=context.values.takes_more(schema))
 
 
 def _repeated(name: str) -> DraftChange:
@@ -39,7 +39,8 @@ def _repeated(name: str) -> DraftChange:
     return apply
 
 
-def _form_writing(context: OperationContext) -> Iterator[Mutation]:
+def _form_writing(context: OperationContext, *, takes_more: bool) -> Iterator[Mutation]:
+    with_more = context.accepted if takes_more else context.left_open
     pointer = f"{context.operation.pointer}/requestBody"
     yield context.accepted(
         WRITING,
@@ -55,7 +56,7 @@ def _form_writing(context: OperationContext) -> Iterator[Mutation]:
         ("an unknown field that is empty", ("understudy_extra", "")),
         ("an unknown field under an index", ("extra%5B0%5D", "1")),
     ):
-        yield context.accepted(
+        yield with_more(
             "body understudy_extra",
             "additional",
             f"form: {what}",

@@ -72,7 +72,7 @@ def mutations(context: OperationContext, schema: Node, file_name: str) -> Iterat
     yield from _files(context, file_name)
     if context.is_interface_operation:
         yield from _sizes(file_name)
-    yield from _writing(context, file_name)
+    yield from _writing(context, schema, file_name)
     yield from _broken(context, file_name)
 
 
@@ -141,7 +141,7 @@ def _file(
     return mutation._replace(is_option=is_good and picture.name in {"a.png", "a.jpg", "a.gif"})
 
 
-def _writing(context: OperationContext, name: str) -> Iterator[Mutation]:
+def _writing(context: OperationContext, schema: Node, name: str) -> Iterator[Mutation]:
     """Yields the odd ways in which real clients write the same body."""
 
     def accepted(what: str, change: BodyChange) -> Mutation:
@@ -178,12 +178,18 @@ def _writing(context: OperationContext, name: str) -> Iterator[Mutation]:
     yield accepted("the boundary +++", lambda p: p._replace(boundary="+++"))
     yield accepted("a boundary of 70 characters", lambda p: p._replace(boundary="b" * 70))
     yield accepted("a boundary of hyphens", lambda p: p._replace(boundary="-" * 24 + "7d3f"))
-    yield accepted("an unknown part", _with_part("understudy", b"1"))
-    yield accepted("an empty unknown part", _with_part("understudy", b""))
+    yield from _with_more(context, schema)
     yield accepted(
         "the part's headers in lower case",
         _each(name, lambda p: p._replace(headers=tuple(_lower(h) for h in p.headers))),
     )
+
+
+def _with_more(context: OperationContext, schema: Node) -> Iterator[Mutation]:
+    make = context.accepted if context.values.takes_more(schema) else context.left_open
+    for what, content in (("an unknown part", b"1"), ("an empty unknown part", b"")):
+        change = _to_parts(_with_part("understudy", content))
+        yield make(WRITING, "multipart", f"multipart: {what}", "multipart", MULTIPART_RFC, change)
 
 
 def _broken(context: OperationContext, name: str) -> Iterator[Mutation]:
