@@ -307,4 +307,5 @@ def test_an_unknown_field_is_valid_where_the_schema_takes_it(tmp_path, kind, mor
     path.write_text(CLOSED.replace("KIND", kind).replace("MORE", more))
     planner = Planner(load(path), "resource", TestData())
     made = islice(cases(planner.plan(planner.operations[0]), 0, KINDS), 400)
-    assert {case.kind for case in made if "unknown" in case.description} == expected
+    unknown = re.compile("(form|multipart): an (empty )?unknown (field|part)")
+    assert {case.kind for case in made if unknown.match(case.description)} == expected
