@@ -193,7 +193,23 @@ def test_an_error_that_is_not_declared_looks_like_those_of_the_other_operations(
     refused = service.get("/a")
     assert (refused.status_code, list(refused.json())) == (401, ["message"])
     assert refused.headers["content-type"] == "application/problem+json"
-    assert list(service.get("/d").json()) == ["error", "code"]
+    assert list(service.get("/d").json()) == ["message"]  # declared, and not how it looks
+
+
+def test_the_shape_of_another_error_is_not_taken_where_the_reason_has_no_place_in_it(serve) -> None:
+    full = "{type: object, required: [limit], properties: {limit: {type: integer}}}"
+    content = f"{{application/json: {{schema: {full}}}}}"
+    service = serve(f"""
+openapi: 3.1.0
+paths:
+  /a: {{get: {{responses: {{'413': {{description: full, content: {content}}}}}}}}}
+  /b:
+    get:
+      parameters: [{{name: q, in: query, required: true, schema: {{type: integer}}}}]
+      responses: {{'200': {{description: ok}}}}
+""")
+    refused = service.get("/b")
+    assert (refused.status_code, list(refused.json())) == (400, ["error", "code"])
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [("GET", "/z", 404), ("PUT", "/a", 405)])

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from understudy.errors import Headers, Problem
 from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.error_bodies import ErrorBodies
+from understudy.mock.engine.error_bodies import ErrorBodies, has_message
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import DeclaredResponse, Operation
 from understudy.openapi.schemas import Schemas
@@ -103,12 +103,15 @@ class DeclaredErrors:
     ) -> HandlerResponse:
         status = response.status
         usual = self._usual.get(str(status)) or self._usual.get(_ANY_STATUS)
-        media_type, schema = _json_schema(declared or usual)
+        is_borrowed = declared is None or not declared.content
+        media_type, schema = _json_schema(usual if is_borrowed else declared)
         if schema is None or self._is_own_shape(schema, response.body):
             return response
         body = ErrorBodies(self._schemas, schema, seed).body(problem, status)
         if not self._schemas.validator(schema).is_valid(body):
             return response
+        if is_borrowed and not has_message(body, problem.message):
+            return response  # a shape that was meant for something else
         return response._replace(body=body, media_type=media_type)
 
     def headers(self, status: int, headers: Headers) -> Headers:

@@ -71,13 +71,13 @@ def _letters(name: str) -> str:
     return _NOT_LETTERS.sub("", name.lower())
 
 
-def _has_message(value: Any, message: str) -> bool:
+def has_message(value: Any, message: str) -> bool:
     """Tells whether any text in a body has a message, or as much of it as fits."""
     if isinstance(value, str):
         return bool(value) and (message in value or message.startswith(value))
     if isinstance(value, dict):
-        return any(_has_message(it, message) for it in value.values())
-    return isinstance(value, list) and any(_has_message(it, message) for it in value)
+        return any(has_message(it, message) for it in value.values())
+    return isinstance(value, list) and any(has_message(it, message) for it in value)
 
 
 class ErrorBodies:
@@ -103,10 +103,10 @@ class ErrorBodies:
             lists = self._lists(self._schema, items)
             return next((it for it in lists if self._accepts(self._schema, it)), [])
         body = self._filled(self._schema, facts, items)
-        if _has_message(body, facts.message):
+        if has_message(body, facts.message):
             return body
         others = (self._filled(it, facts, items) for it in self._alternatives())
-        fitting = (it for it in others if _has_message(it, facts.message))
+        fitting = (it for it in others if has_message(it, facts.message))
         return next((it for it in fitting if self._accepts(self._schema, it)), body)
 
     def _alternatives(self) -> Iterator[Node]:
