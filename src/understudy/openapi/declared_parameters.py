@@ -1,6 +1,8 @@
 """Reads the parameters of an operation: where each stands and how it is written."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 from understudy.errors import StartupError
 from understudy.openapi.grammar import PATH_PARAMETER
@@ -27,6 +29,7 @@ class Parameter:
         is_json: Whether it is described by ``content`` and so carries JSON.
         takes_empty: Whether it may be sent without a value (``allowEmptyValue``).
         keeps_reserved: Whether reserved characters are sent as they are (``allowReserved``).
+        examples: Values that the document gives for examples, in its order.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Parameter:
     is_json: bool = False
     takes_empty: bool = False
     keeps_reserved: bool = False
+    examples: tuple[Any, ...] = field(default=(), compare=False)  # of any type: no part of a key
 
 
 def all_parameters(
@@ -124,4 +128,15 @@ def described_parameter(document: Document, node: Node, name: str, location: str
         is_json=is_json(media_type.partition(";")[0].strip().lower()),
         takes_empty=value.get("allowEmptyValue", False),
         keeps_reserved=value.get("allowReserved", False),
+        examples=tuple(_examples(document, node)),
     )
+
+
+def _examples(document: Document, node: Node) -> Iterator[Any]:
+    if "example" in node.value:
+        yield node.value["example"]
+    listed = node.child("examples")
+    for _, example in () if listed is None else document.expect(listed, dict).children():
+        value = document.expect(example, dict).value
+        if "value" in value:
+            yield value["value"]

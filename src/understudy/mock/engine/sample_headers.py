@@ -48,6 +48,10 @@ _USUAL: Final[Mapping[str, Any]] = {
 }
 
 
+_EXAMPLES: Final = frozenset({"const", "default", "enum", "example", "examples"})
+"""Keywords of a schema that say more of a header than its name does."""
+
+
 def sample_headers(response: DeclaredResponse, schemas: Schemas, seed: int) -> Headers:
     """Returns the declared headers of a response, each with a value that its schema accepts.
 
@@ -63,9 +67,14 @@ def sample_headers(response: DeclaredResponse, schemas: Schemas, seed: int) -> H
 def _value(header: Parameter, schemas: Schemas, seed: int) -> str:
     usual = _USUAL.get(header.name.lower())
     if header.schema is None:
-        return field_text("1" if usual is None else usual, header)
-    if usual is not None and schemas.validator(header.schema).is_valid(usual):
-        return field_text(usual, header)
+        return field_text(next(iter(header.examples), "1" if usual is None else usual), header)
+    is_accepted = schemas.validator(header.schema).is_valid
+    written = schemas.follow(header.schema).value
+    has_example = isinstance(written, dict) and not _EXAMPLES.isdisjoint(written)
+    preferred = (*header.examples, *(() if usual is None or has_example else (usual,)))
+    for value in preferred:
+        if is_accepted(value):
+            return field_text(value, header)
     return field_text(Sampler(schemas, seed).value(header.schema, header.name.lower()), header)
 
 
