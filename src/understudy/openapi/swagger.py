@@ -161,14 +161,19 @@ def _parameter(parameter: Mapping[str, Any]) -> dict[str, Any]:
     if "$ref" in parameter:
         return dict(parameter)
     place = parameter.get("in")
-    is_query_list = place == "query" and parameter.get("type") == "array"
-    style = _STYLES.get(str(parameter.get("collectionFormat")), {"style": "form", "explode": False})
     return {
         **{name: parameter[name] for name in ("name", "in") if name in parameter},
         **{name: value for name, value in parameter.items() if name not in moved},
-        **(style if is_query_list else {}),
+        **(_list_style(parameter) if place == "query" else {}),
         "schema": _schema(parameter),
     }
+
+
+def _list_style(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns how the items of a list are written in a query or a form; nothing for other types."""
+    if parameter.get("type") != "array":
+        return {}
+    return _STYLES.get(str(parameter.get("collectionFormat")), {"style": "form", "explode": False})
 
 
 def _header(header: Any) -> Any:
@@ -215,7 +220,10 @@ def _request_body(
     forms = [name for name in consumes if name in {_FORM, _MULTIPART}]
     names = [_MULTIPART] if has_file else forms or [_FORM]
     is_required = {"required": True} if required_names else {}
-    return {**is_required, "content": {name: {"schema": schema} for name in names}}
+    styles = {str(it.get("name")): dict(_list_style(it)) for it in fields}
+    encoding = {name: style for name, style in styles.items() if style}
+    media = {"schema": schema, **({"encoding": encoding} if encoding else {})}
+    return {**is_required, "content": dict.fromkeys(names, media)}
 
 
 def _security_scheme(scheme: Any) -> Any:

@@ -1,5 +1,7 @@
 """URL-encoded forms are read as the document types them; what is wrong is named."""
 
+from urllib.parse import urlencode
+
 import httpx
 import pytest
 
@@ -50,3 +52,41 @@ def test_no_request_looks_a_form_up_in_the_document(serve, monkeypatch) -> None:
     for lookup in ("property_schema", "items_schema", "types", "follow"):
         monkeypatch.setattr(Schemas, lookup, refuse)
     assert service.post("/v1/forms", data=form).json() == expected
+
+
+SWAGGER = """
+swagger: '2.0'
+info: {title: Lists, version: '1'}
+consumes: [KIND]
+paths:
+  /lists:
+    post:
+      parameters:
+        - {name: c, in: formData, type: array, items: {type: integer}}
+        - {name: p, in: formData, type: array, items: {type: integer}, collectionFormat: pipes}
+        - {name: m, in: formData, type: array, items: {type: integer}, collectionFormat: multi}
+      responses: {'200': {description: fine, schema: {type: object}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"c": "1,2", "p": "1|2"}, 200),
+        ({"m": ["1", "2"]}, 200),
+        ({"c": "1|2"}, 400),
+        ({"p": "1,x"}, 400),
+    ],
+)
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_a_list_in_a_form_of_swagger_is_written_as_its_format_says(serve, kind, form, status):
+    service = serve(SWAGGER.replace("KIND", kind), api={"handlers": {}})
+    fields = [
+        (n, t) for n, texts in form.items() for t in ([texts] if isinstance(texts, str) else texts)
+    ]
+    if kind.startswith("multipart"):
+        answer = service.post("/lists", files=[(name, (None, text)) for name, text in fields])
+    else:
+        headers = {"content-type": kind}
+        answer = service.post("/lists", content=urlencode(fields), headers=headers)
+    assert answer.status_code == status, answer.text
