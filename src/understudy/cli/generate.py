@@ -105,7 +105,7 @@ from understudy.cli.option_types import FORMAT_NAME, URL
     help="Send the cases to the target, or to the mock in this process, and add the outcomes.",
 )
 @click.option("--only-failing", is_flag=True, help="With --send, keep only cases that failed.")
-@click.option("--force", is_flag=True, help="Replace the output of an earlier run.")
+@click.option("--force", is_flag=True, help="Replace the files of an earlier run; others stay.")
 def generate(operations: tuple[str, ...], **options: Any) -> None:
     """Write edge-case requests of operations as files.
 
