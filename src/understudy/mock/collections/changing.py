@@ -126,6 +126,8 @@ def update(bound: BoundCall) -> HandlerResponse | None:
         sent = _writable(bound, bound.sent)
         nulls = {name: None for name, value in sent.items() if _keeps_null(bound, name, value)}
         changed = {**merged(item.body, sent), **nulls}
+        if bound.call.media_type == MERGE_PATCH:  # of which a document says next to nothing
+            _expect_valid(bound, item, changed)
     expect_references(bound, sent)
     expect_unique(bound, sent, item)
     return _changed(bound, item, changed)
