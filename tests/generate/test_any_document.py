@@ -278,34 +278,3 @@ def test_fields_are_written_by_their_encoding(shared) -> None:
     body = bytes(parts.request.body or b"").decode()
     assert 'name="where"\r\nContent-Type: application/json\r\n\r\n{"x": 1}' in body
     assert body.count('name="lines"') == 2
-
-
-CLOSED = """
-openapi: 3.1.0
-info: {title: Closed, version: '1'}
-paths:
-  /upload:
-    post:
-      operationId: upload
-      requestBody:
-        required: true
-        content:
-          KIND:
-            schema:
-              type: object
-              required: [file]
-              properties: {file: {type: string, format: binary}}
-              additionalProperties: MORE
-      responses: {'200': {description: fine}}
-"""
-
-
-@pytest.mark.parametrize("kind", ["multipart/form-data", "application/x-www-form-urlencoded"])
-@pytest.mark.parametrize(("more", "expected"), [("false", {"open"}), ("true", {"valid"})])
-def test_an_unknown_field_is_valid_where_the_schema_takes_it(tmp_path, kind, more, expected):
-    path = tmp_path / "closed.yaml"
-    path.write_text(CLOSED.replace("KIND", kind).replace("MORE", more))
-    planner = Planner(load(path), "resource", TestData())
-    made = islice(cases(planner.plan(planner.operations[0]), 0, KINDS), 400)
-    unknown = re.compile("(form|multipart): an (empty )?unknown (field|part)")
-    assert {case.kind for case in made if unknown.match(case.description)} == expected

@@ -1,6 +1,8 @@
 """``understudy merge``: the union of the shards is the whole run, in every format."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,13 @@ def test_each_shard_says_what_it_left_to_which(shards):
         "left to shard 3",
     }
     assert not any(it.could_be for it in shards[0].rules if it.status == "not_checked")
+
+
+@pytest.mark.parametrize("name", ["html", "junit", "markdown"])
+def test_a_report_that_was_read_back_says_the_same_duration(name, whole, written):
+    outcome = replace(whole, took=timedelta(seconds=0.34996))  # 0.3 or, from 0.350, 0.4
+    (report,) = read_reports(written([outcome]))
+    assert FORMATS[name](report.outcome, report.secrets) == FORMATS[name](outcome, SECRETS)
 
 
 @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"har"}))

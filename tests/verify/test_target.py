@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.deployments.target_files import load_target
+from understudy.deployments.target_files import expect_sendable, load_target
 from understudy.errors import StartupError
 
 GOOD = """
@@ -37,8 +37,9 @@ def test_the_end_of_the_line_that_a_value_was_read_from_is_no_part_of_it(load):
 
 @pytest.mark.parametrize("token", ["a b", "sécret", "a\nb", "\u200bsecret"])
 def test_a_token_that_no_header_carries_is_refused_and_not_shown(load, token):
+    target = load(GOOD, STAGING_TOKEN=token)
     with pytest.raises(StartupError, match=r"\[credentials\] access_token holds") as refused:
-        load(GOOD, STAGING_TOKEN=token)
+        expect_sendable(target, "target.toml")
     assert token not in str(refused.value)
 
 

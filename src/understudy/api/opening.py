@@ -7,6 +7,7 @@ from understudy.api.options import DeploymentOptions, target_from
 from understudy.deployments.allowance import over_after
 from understudy.deployments.clock import ClockState
 from understudy.deployments.deployment import Deployment, deployment_of
+from understudy.deployments.target_files import expect_sendable
 
 
 def open_deployment(
@@ -28,6 +29,7 @@ def open_deployment(
 
         deployment = mock_deployment(target, options.seed)
     else:
+        expect_sendable(target, str(options.target_file or "--base-url"))
         deployment = deployment_of(target, options.target_file, stood)
     allowance = replace(
         deployment.allowance,

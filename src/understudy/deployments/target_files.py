@@ -49,6 +49,19 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
         raise StartupError(_invalid(raw, error, where)) from error
     for name in ("base_url", "auth_url"):
         _expect_base_url(getattr(target, name), f"{where}: {name}")
+    return target
+
+
+_TOKEN = re.compile("[!-~]+")
+"""Matches what a header can carry behind ``Bearer``."""
+
+
+def expect_sendable(target: Target, where: str) -> None:
+    """Refuses credentials that cannot be sent; none of them is repeated.
+
+    Raises:
+        StartupError: One has a character that no header carries.
+    """
     for name, token in asdict(target.credentials).items():
         if token is not None and not _TOKEN.fullmatch(token):
             msg = (
@@ -56,11 +69,6 @@ def target_of(raw: Mapping[str, Any], environment: Mapping[str, str], where: str
                 "which no Authorization header carries; copy the token again."
             )
             raise StartupError(msg)
-    return target
-
-
-_TOKEN = re.compile("[!-~]+")
-"""Matches what a header can carry behind ``Bearer``."""
 
 
 def _expect_base_url(url: str | None, what: str) -> None:

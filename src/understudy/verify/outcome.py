@@ -101,6 +101,11 @@ class Outcome:
     shards: tuple[str, ...] = ()
     contract: str = ""
 
+    @property
+    def seconds(self) -> float:
+        """The duration of the run in seconds, to the millisecond, as reports and those read back have it."""
+        return round(self.took.total_seconds(), 3)
+
     def count(self, status: Status) -> int:
         """Returns the number of rules with this status."""
         return sum(outcome.status == status for outcome in self.rules)

@@ -2,10 +2,8 @@
 
 import base64
 import csv
-import errno
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
@@ -191,25 +189,6 @@ def test_force_keeps_what_others_added_to_a_collection(tmp_path: Path):
     assert generate(*words, 2, "--force").exit_code == 0
     assert [path.read_text() for path in mine] == ["mine", "mine"]
     assert len([*(tmp_path / "cases" / "getProfile").iterdir()]) == 2
-
-
-@pytest.mark.parametrize("form", ["bruno", "http"])
-def test_an_output_that_fails_leaves_the_one_before_as_it_was(tmp_path: Path, form: str):
-    def failing() -> Iterator[OutputPiece]:
-        yield OutputPiece("", b"half")
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    out = tmp_path / "cases"
-    pieces = list(FORMATS[form].write(some(3), JOB))
-    save(pieces, FORMATS[form], out)
-    before = contents(tmp_path)
-    with pytest.raises(StartupError, match="cases cannot be written: No space left on device"):
-        save(failing(), FORMATS[form], out, is_forced=True)
-    assert contents(tmp_path) == before
-
-
-def contents(directory: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 def test_an_output_of_less_needs_no_files_beside_it_any_more(tmp_path: Path):

@@ -4,10 +4,9 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 from understudy.errors import StartupError
@@ -113,13 +112,14 @@ def save(
     prepare(form, out, is_forced=is_forced)
     omissions = Omissions()
     try:
-        with _opened(form, out) as (main, root):
+        with _opened(form, out) as (main, root, written):
             for piece in pieces:
                 if isinstance(piece, OmittedCase):
                     omissions.reasons[piece.reason] += 1
                     omissions.ids.append(piece.case.id)
                 elif piece.name:
                     _write_beside(root, piece)
+                    written.append(piece.name)
                 elif main is not None:
                     main.write(piece.content)
     except OSError as error:
@@ -128,57 +128,49 @@ def save(
 
 
 @contextmanager
-def _opened(form: ExportFormat, out: Path | None) -> Iterator[tuple[BinaryIO | None, Path | None]]:
-    """Gives the main file, if there is one, and the directory that names are relative to.
+def _opened(
+    form: ExportFormat, out: Path | None
+) -> Iterator[tuple[BinaryIO | None, Path | None, list[str]]]:
+    """Gives the main file, the directory that names are relative to, and the list of those written.
 
-    What is written takes the place of an earlier output at the end of the block, if it ends well.
+    The files of an earlier run are removed from a collection, and from the directory for bodies.
     """
+    written: list[str] = []
     if out is None:
-        yield sys.stdout.buffer, None
+        yield sys.stdout.buffer, None, written
         return
-    if out.exists() and not (out.is_file() or out.is_dir()):  # a pipe, or a device
-        with out.open("wb") as main:
-            yield main, out.parent
-        return
-    out = out.resolve()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".understudy-", dir=out.parent) as name:
-        made = Path(name)
-        if not form.suffix:
-            yield None, made
-            _replace_files(made, out)
-            return
-        with (made / out.name).open("wb") as main:
-            yield main, made
-        for directory in {beside(out), *(it.name for it in made.iterdir() if it.is_dir())}:
-            _replace_files(made / directory, out.parent / directory)
-        (made / out.name).replace(out)
+    root = out.parent if form.suffix else out
+    own = out.parent / beside(out) if form.suffix else out
+    _clear(own)
+    root.mkdir(parents=True, exist_ok=True)
+    try:
+        with out.open("wb") if form.suffix else nullcontext() as main:
+            yield main, root, written
+    finally:
+        paths = [root / name for name in written]
+        names = [path.relative_to(own).as_posix() for path in paths if path.is_relative_to(own)]
+        if names:
+            (own / LISTING).write_text(json.dumps(names, indent=1))
 
 
-def _replace_files(made: Path, directory: Path) -> None:
-    """Moves the files that were made to where an earlier run has written; files of others stay."""
+def _clear(directory: Path) -> None:
+    """Removes the files that an earlier run wrote into a directory; files of others stay."""
     for name in _listed(directory):
-        (directory / name).unlink(missing_ok=True)
-        with suppress(OSError):  # it holds other files
-            (directory / name).parent.rmdir()
-    names = [it.relative_to(made).as_posix() for it in sorted(made.rglob("*")) if it.is_file()]
-    for name in names:
-        (directory / name).parent.mkdir(parents=True, exist_ok=True)
-        (made / name).replace(directory / name)
-    if names:
-        (directory / LISTING).write_text(json.dumps(names, indent=1))
+        path = directory / name
+        if path.resolve().is_relative_to(directory.resolve()):
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # it holds other files
+                path.parent.rmdir()
+    (directory / LISTING).unlink(missing_ok=True)
 
 
 def _listed(directory: Path) -> list[str]:
-    """Returns the names of the files that an earlier run wrote, and of its list of them."""
+    """Returns the names of the files that an earlier run wrote into a directory."""
     try:
-        names = json.loads((directory / LISTING).read_bytes())
+        names: list[str] = json.loads((directory / LISTING).read_bytes())
     except (OSError, ValueError):
         return []
-    inside = [
-        name for name in names if ".." not in Path(name).parts and not Path(name).is_absolute()
-    ]
-    return [*inside, LISTING]
+    return names
 
 
 def _write_beside(root: Path | None, piece: OutputPiece) -> None:

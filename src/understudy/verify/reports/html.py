@@ -83,7 +83,7 @@ def _head(outcome: Outcome, counts: str) -> str:
         if outcome.count(status)
     )
     summary = [
-        f"{counts}; {outcome.requests} requests in {outcome.took.total_seconds():.1f} s, "
+        f"{counts}; {outcome.requests} requests in {outcome.seconds:.1f} s, "
         f"seed {outcome.seed}, {outcome.started:%Y-%m-%d %H:%M} UTC"
     ]
     alarms = [outcome.stopped] if outcome.stopped else []

@@ -31,7 +31,7 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "shards": list(outcome.shards),
         "seed": outcome.seed,
         "started": outcome.started.isoformat(),
-        "seconds": round(outcome.took.total_seconds(), 3),
+        "seconds": outcome.seconds,
         "stopped": outcome.stopped,
         "not_restored": list(outcome.not_restored),
         "remaining": list(outcome.remaining),

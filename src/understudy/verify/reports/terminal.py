@@ -54,7 +54,7 @@ def sum_of(outcome: Outcome) -> str:
     return (
         f"{outcome.count('passed')} rules passed, {outcome.count('failed')} failed, "
         f"{outcome.count('not_checked')} not checked; {outcome.requests} requests in "
-        f"{outcome.took.total_seconds():.1f} s, seed {outcome.seed}"
+        f"{outcome.seconds:.1f} s, seed {outcome.seed}"
     )
 
 
