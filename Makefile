@@ -33,24 +33,24 @@ verify: install  ## judge the mock by the contract
 
 .PHONY: mutants
 mutants: install  ## run verify, and Schemathesis beside it, on every broken deployment (an hour)
-	$(BIN)/python -m tests.quality.mutants --controls 20 --schemathesis --matrix build/mutants.csv
-	$(BIN)/python -m tests.quality.at_reference
+	$(BIN)/python -m tests.proofs.mutants --controls 20 --schemathesis --matrix build/mutants.csv
+	$(BIN)/python -m tests.proofs.at_reference
 
 .PHONY: schedule
 schedule: install  ## measure what each part of each probe settles and costs, after a change of one
-	$(BIN)/python -m tests.quality.schedule
+	$(BIN)/python -m tests.tools.schedule
 
 .PHONY: controls
 controls: install  ## judge conforming deployments with every switch at its other options
-	$(BIN)/python -m tests.quality.controls
+	$(BIN)/python -m tests.proofs.controls
 
 .PHONY: learning
 learning: install  ## learn from thirty deployments that choose at random, and compare
-	$(BIN)/python -m tests.quality.learning
+	$(BIN)/python -m tests.proofs.learning
 
 .PHONY: drift
 drift: install  ## compare fifty sound deployments and every mutant with the mock (half an hour on a quiet machine)
-	$(BIN)/python -m tests.quality.drifting
+	$(BIN)/python -m tests.proofs.drifting
 
 .PHONY: check
 check: lint types layers test  ## all that CI runs; a test builds the site, too
@@ -93,7 +93,7 @@ specmatic: install  ## let Specmatic run openapi/service.yaml against the mock (
 release: install  ## build wheel and sdist, and try the wheel in an empty environment
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
-	$(BIN)/python -m tests.quality.release dist
+	$(BIN)/python -m tests.tools.release dist
 
 .PHONY: npm
 npm: install  ## build src/understudy-js and pack it into build/ (needs node and npm)
@@ -107,11 +107,11 @@ npm-worlds: install  ## 300 tests of Playwright in parallel workers, a world eac
 
 .PHONY: image
 image: install  ## build and run the images of the Dockerfile; without a builder, its steps in an empty Debian (as root)
-	$(BIN)/python -m tests.quality.image
+	$(BIN)/python -m tests.tools.image
 
 .PHONY: corpus
 corpus: install  ## 51 documents as other services write them, beside two peers from npm (needs node)
-	$(BIN)/python -m tests.quality.corpus $(ARGS)
+	$(BIN)/python -m tests.proofs.corpus $(ARGS)
 
 .PHONY: cases
 cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Schemathesis
@@ -120,31 +120,31 @@ cases: install  ## the mock against 2,000 edge cases an operation, and 200 of Sc
 
 .PHONY: bench
 bench: install  ## install and measure every peer, and write build/bench/index.html (ten minutes)
-	$(BIN)/python -m tests.quality.benchmarks
+	$(BIN)/python -m tests.tools.benchmarks
 
 .PHONY: bench-fleet
 bench-fleet: install  ## lookups and edits through a store with 1, 2 and 4 workers, beside a mock without one
-	$(BIN)/python -m tests.quality.benchmarks.sharing $(ARGS)
+	$(BIN)/python -m tests.tools.benchmarks.sharing $(ARGS)
 
 .PHONY: bench-guard
 bench-guard: install  ## processor time of a request beside an earlier commit; BASE=main chooses it
-	$(BIN)/python -m tests.quality.benchmarks.guard $(BASE)
+	$(BIN)/python -m tests.tools.benchmarks.guard $(BASE)
 
 .PHONY: fleet
 fleet: install  ## replicas on one store: 50 workers killed under load, and many histories checked
-	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/quality/linearizability
+	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/proofs/linearizability
 
 .PHONY: fleet-suite
 fleet-suite: install  ## tests, verify and mutants on three replicas behind a proxy, and by shards (needs a store)
-	$(BIN)/pytest -q -p tests.quality.fleet.suite $(ARGS) tests/mock tests/cli tests/e2e tests/npm --ignore tests/mock/store
-	$(BIN)/python -m tests.quality.fleet.mutants --own --count 1000
-	$(BIN)/python -m tests.quality.mutants.sharded --own --count 1000
-	$(BIN)/python -m tests.quality.fleet.mutants --count 60
-	$(BIN)/python -m tests.quality.mutants.sharded --count 60
+	$(BIN)/pytest -q -p tests.proofs.fleet.suite $(ARGS) tests/mock tests/cli tests/e2e tests/npm --ignore tests/mock/store
+	$(BIN)/python -m tests.proofs.fleet.mutants --own --count 1000
+	$(BIN)/python -m tests.proofs.mutants.sharded --own --count 1000
+	$(BIN)/python -m tests.proofs.fleet.mutants --count 60
+	$(BIN)/python -m tests.proofs.mutants.sharded --count 60
 
 .PHONY: fuzz
 fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections
-	$(BIN)/python -m tests.quality.entrances
+	$(BIN)/python -m tests.proofs.entrances
 
 .PHONY: console-shots
 console-shots: install  ## pictures of every view of the console, in build/console (needs Chromium)
@@ -156,7 +156,7 @@ console-load: install  ## processor time of a request with the console closed an
 
 .PHONY: soak
 soak: install  ## five minutes at full load with faults on: memory flat, nothing lost (needs wrk)
-	$(BIN)/python -m tests.quality.benchmarks.soak
+	$(BIN)/python -m tests.tools.benchmarks.soak
 
 .PHONY: kills
 kills: install  ## kill 200 runs of verify at a random request, and compare the account
@@ -168,7 +168,7 @@ durability: install  ## kill the mock fifty times while it writes, and compare
 
 .PHONY: attack
 attack: install  ## hostile requests, the OAuth and smuggling lists, and 50 kills (ARGS="--requests 1000000 --seed 7")
-	$(BIN)/python -m tests.quality.attack $(ARGS)
+	$(BIN)/python -m tests.proofs.attack $(ARGS)
 	UNDERSTUDY_KILLS=50 $(BIN)/pytest -n0 -q tests/cli/test_state.py
 
 .PHONY: format

@@ -9,8 +9,8 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.quality.docs.llms_index import NAME, llms_index  # noqa: E402 - the path comes first
-from tests.quality.docs.pages import write  # noqa: E402 - as above
+from tests.tools.docs.llms_index import NAME, llms_index  # noqa: E402 - the path comes first
+from tests.tools.docs.pages import write  # noqa: E402 - as above
 
 project = "understudy"
 author = "the authors of understudy"

@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx
 from starlette.types import ASGIApp
-from tests.quality.entrances.comparison import Wire
+from tests.proofs.entrances.comparison import Wire
 from uvicorn.server import ServerState
 
-from understudy.mock.engine.direct_connection import DirectConnection
-from understudy.mock.engine.server import configuration, warm_up
+from understudy.mock.server.direct_connection import DirectConnection
+from understudy.mock.server.serving import configuration, warm_up
 
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 

@@ -5,7 +5,7 @@ from io import BytesIO
 
 import pytest
 from PIL import Image
-from tests.quality.learning import reference
+from tests.proofs.learning import reference
 
 from understudy.api.account_reading import AccountSeen, AvatarSeen, PictureKind, read_accounts
 from understudy.api.drifting import mock_beside

@@ -5,7 +5,7 @@ import ast
 import pytest
 from click.testing import CliRunner
 from tests.house.documentation import ROOT
-from tests.quality.docs.pages import PAGES
+from tests.tools.docs.pages import PAGES
 
 from understudy.cli import main
 from understudy.cli.exit_codes import MEANINGS, USES, ExitCode

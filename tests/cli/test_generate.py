@@ -13,7 +13,7 @@ from understudy.cli.option_types import FORMAT_NAME
 from understudy.generate.formats.export_formats import FORMATS
 from understudy.generate.selection import WORDS
 from understudy.mock.app import Mock
-from understudy.mock.engine.curl_commands import ANY_CREDENTIALS
+from understudy.mock.server.curl_commands import ANY_CREDENTIALS
 from understudy.mock.settings import Settings
 
 
@@ -82,7 +82,7 @@ def test_cases_go_to_the_addresses_that_were_given():
 
 
 def test_any_document_will_do(tmp_path: Path):
-    notes = Path(__file__).parents[1] / "mock" / "engine" / "notes.yaml"
+    notes = Path(__file__).parents[1] / "mock" / "server" / "notes.yaml"
     said = run("--document", notes, "--format", "jsonl", "--count", 20)
     operations = {json.loads(line)["operation"] for line in said.stdout.splitlines()}
     assert {"GET /notes", "POST /notes", "POST /forms"} <= operations

@@ -8,10 +8,10 @@ import pytest
 
 from understudy.cli.log_lines import log_lines
 from understudy.errors import NotFound
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import Peer, RequestHead
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.worlds import World
 
 
 def exchange(query: bytes = b"", status: int = 200, world: str = "default") -> RequestContext:

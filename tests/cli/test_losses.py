@@ -10,7 +10,7 @@ from understudy.cli import main
 from understudy.cli.losses import print_losses
 from understudy.cli.serving import _mock
 from understudy.mock.app import Mock
-from understudy.mock.engine.request_context import Addresses
+from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import document_of
 

@@ -11,15 +11,15 @@ import pytest
 from click.testing import CliRunner, Result
 from tests import patient
 from tests.cli.conftest import Running
-from tests.quality.mutants.edge import Edge
-from tests.quality.reference import broken
+from tests.proofs.mutants.edge import Edge
+from tests.proofs.reference import broken
 
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.cli import main
 from understudy.deployments.admin_client import AdminClient
 from understudy.deployments.deployment import Deployment
-from understudy.mock.engine.clock import machine_time
+from understudy.mock.server.clock import machine_time
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start
 from understudy.verify.runner import carry_out

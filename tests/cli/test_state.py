@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tests.cli.conftest import PATIENCE, Running
-from tests.quality.attack.registers import Register, Site
-from tests.quality.attack.writes import REGISTERS
+from tests.proofs.attack.registers import Register, Site
+from tests.proofs.attack.writes import REGISTERS
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.cli.conftest import UNDERSTUDY, Running
-from tests.quality.reference import broken
-from tests.quality.reference.proxy import proxied
-from tests.quality.reference.service import Addresses, Options
-from tests.quality.reference.serving import served
+from tests.proofs.reference import broken
+from tests.proofs.reference.proxy import proxied
+from tests.proofs.reference.service import Addresses, Options
+from tests.proofs.reference.serving import served
 
 from understudy.api import judging
 from understudy.cli import main, verifying
@@ -22,7 +22,7 @@ from understudy.verify.outcome import Outcome
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-CUSTOMER = Path(__file__).parents[1] / "quality" / "reference" / "target.toml"
+CUSTOMER = Path(__file__).parents[1] / "proofs" / "reference" / "target.toml"
 
 MOCK = """
 base_url = "{site}/v3"

@@ -12,7 +12,7 @@ from understudy.deployments.target_schema import SCHEMA_FILE, target_schema
 from understudy.record_schemas import schema_text
 
 ROOT = Path(__file__).parents[2]
-TARGETS = [ROOT / "tests" / "quality" / "reference" / "target.toml"]
+TARGETS = [ROOT / "tests" / "proofs" / "reference" / "target.toml"]
 VALIDATOR = jsonschema_rs.validator_for(target_schema())
 
 

@@ -1,7 +1,7 @@
 """Facts that a deployment no longer bears out are named, and the others explain differences."""
 
 import pytest
-from tests.quality.drifting import deployment
+from tests.proofs.drifting import deployment
 
 from understudy.api.drifting import drift, mock_beside
 from understudy.drift.comparing import Drift

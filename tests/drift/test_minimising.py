@@ -4,7 +4,7 @@ from contextlib import closing
 
 import orjson
 import pytest
-from tests.quality.drifting import deployment
+from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
 from understudy.api.drifting import drift, mock_beside

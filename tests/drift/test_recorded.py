@@ -4,7 +4,7 @@ import json
 from contextlib import closing
 
 import pytest
-from tests.quality.drifting import deployment
+from tests.proofs.drifting import deployment
 
 from understudy.api.drifting import comparison_phases, drift, mock_beside
 from understudy.errors import StartupError

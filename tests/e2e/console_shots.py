@@ -12,7 +12,7 @@ from typing import Final, Literal
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 from tests.cli.conftest import Running
-from tests.quality.docs.console_pictures import TAKEN, VIEWS
+from tests.tools.docs.console_pictures import TAKEN, VIEWS
 
 AUTHORIZATION: Final = {
     "client_id": "server-app",

@@ -19,7 +19,7 @@ import yaml
 from tests import patient
 from tests.cli.conftest import Running
 from tests.house.documentation import ROOT
-from tests.quality.dockerfile import Instruction, lineage, read_stages
+from tests.tools.dockerfile import Instruction, lineage, read_stages
 from tests.verify.packages import missing
 
 from understudy.cli.serve import serve

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.e2e.report_pages import unfolded
 from tests.e2e.test_accessibility import violations
-from tests.quality.mutants import generous, own_profile
-from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.proofs.mutants import generous, own_profile
+from tests.proofs.mutants.edge import MUTANTS, Edge
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET

@@ -12,7 +12,7 @@ from understudy.generate.plans import OperationPlan, Planner
 from understudy.generate.test_data import AVATAR_ID, TestData
 from understudy.interface.scopes import SCOPES
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import Clock
+from understudy.mock.server.clock import Clock
 from understudy.mock.settings import Settings
 from understudy.mock.store.applications import CODES, AuthorizationCode
 from understudy.mock.store.tokens import TOKENS, Token

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.mock.engine.conftest import NOTES, NOTES_31, Service
+from tests.mock.server.conftest import NOTES, NOTES_31, Service
 
 from understudy.generate.cases import Case
 from understudy.generate.plans import Planner

@@ -8,8 +8,8 @@ import click
 import pytest
 import yaml
 from tests.house.documentation import ROOT
-from tests.quality.docs.console_pictures import VIEWS, page_of_pictures
-from tests.quality.docs.pages import PAGES
+from tests.tools.docs.console_pictures import VIEWS, page_of_pictures
+from tests.tools.docs.pages import PAGES
 
 from understudy.cli import main
 from understudy.generate.formats.export_formats import FORMATS as CASE_FORMATS

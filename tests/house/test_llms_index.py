@@ -4,8 +4,8 @@ import re
 
 import pytest
 from tests.house.documentation import ROOT
-from tests.quality.docs.llms_index import llms_index
-from tests.quality.docs.pages import PAGES as GENERATED
+from tests.tools.docs.llms_index import llms_index
+from tests.tools.docs.pages import PAGES as GENERATED
 
 DOCS = ROOT / "docs"
 TOP_PAGES = {"CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}

@@ -10,7 +10,7 @@ from understudy.verify.unjudged import UNJUDGED
 OWN = {"answers", "document", "generated"}
 """Rules of verify itself, which are in no catalogue."""
 
-RULES = set(catalogue()) - OWN - set(INFERRED)  # tests/quality/inferred holds those of any document
+RULES = set(catalogue()) - OWN - set(INFERRED)  # tests/proofs/inferred holds those of any document
 CHECKED = {rule for registered in CHECKS for rule in registered.rules}
 PROBED = {rule for probe in PROBES for rule in probe.rules}
 

@@ -1,10 +1,10 @@
 """Makes a mock as it began: building one takes as long as fifty requests, so tests share them."""
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.history import WorldHistory
-from understudy.mock.engine.journal import CAPACITY, Journal
-from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.history import WorldHistory
+from understudy.mock.server.journal import CAPACITY, Journal
+from understudy.mock.server.world_selection import Worlds
 
 
 def renew(mock: Mock, clock: Clock | None = None) -> Mock:

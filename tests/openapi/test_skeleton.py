@@ -7,7 +7,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from understudy.mock.engine._connexion import ROUTING, Skeleton, registered_routes, routed
+from understudy.mock.server._connexion import ROUTING, Skeleton, registered_routes, routed
 from understudy.openapi.operations import operations
 from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id, skeleton
 

@@ -15,7 +15,7 @@ from understudy.api.recording import Recording, RecordingOptions
 from understudy.deployments.deployment import deployment_of
 from understudy.deployments.target_files import target_of
 from understudy.mock.app import Mock
-from understudy.mock.engine.request_context import Addresses
+from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.record.upstream import Upstream
 from understudy.verify.findings import Finding

@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Any
 
 import httpx
-from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.proofs.mutants.edge import MUTANTS, Edge
 
 from understudy.api import in_process
 from understudy.api.bundled_target import AUTHORIZATION, SITE

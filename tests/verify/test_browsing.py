@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import Time
 from understudy.deployments.ledger import Ledger
-from understudy.mock.engine.clock import machine_time
+from understudy.mock.server.clock import machine_time
 from understudy.verify.browsing import Flow
 from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient

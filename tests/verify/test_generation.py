@@ -6,7 +6,7 @@ import httpx
 import pytest
 from schemathesis.config import HealthCheck
 from tests.mock.renewal import renew
-from tests.quality.mutants.edge import LIST, Edge, at
+from tests.proofs.mutants.edge import LIST, Edge, at
 
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET

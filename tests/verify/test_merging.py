@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 from click.testing import CliRunner
-from tests.quality.mutants import generous, own_profile
-from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.proofs.mutants import generous, own_profile
+from tests.proofs.mutants.edge import MUTANTS, Edge
 from tests.verify.conftest import PATIENT
 
 from understudy.api import in_process

@@ -15,8 +15,8 @@ import orjson
 import pytest
 import xmlschema
 from rich.console import Console
-from tests.quality.mutants import generous, own_profile
-from tests.quality.mutants.edge import MUTANTS, Edge
+from tests.proofs.mutants import generous, own_profile
+from tests.proofs.mutants.edge import MUTANTS, Edge
 from tests.verify.conftest import PATIENT, Wire
 from tests.verify.packages import har_faults, package
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from msgspec.structs import replace
-from tests.quality.mutants import (
+from tests.proofs.mutants import (
     avatars,
     generous,
     implicit,
@@ -17,8 +17,8 @@ from tests.quality.mutants import (
     tokens,
     uploads,
 )
-from tests.quality.mutants.edge import MUTANTS
-from tests.quality.mutants.verifying import verified
+from tests.proofs.mutants.edge import MUTANTS
+from tests.proofs.mutants.verifying import verified
 from tests.verify import served
 
 from understudy.api.bundled_target import TARGET

@@ -17,7 +17,7 @@ from understudy.api.in_process import InProcess, time_of
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
 from understudy.deployments.target import Credentials, Known, Permit
-from understudy.mock.engine.clock import machine_time
+from understudy.mock.server.clock import machine_time
 from understudy.mock.store.people import PEOPLE
 from understudy.verify.gateway import UNDO
 from understudy.verify.generated_cases import generated

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from tests.conftest import paused_coverage
-from tests.quality.mutants.edge import OWN, Edge, asking, at, json_of
+from tests.proofs.mutants.edge import OWN, Edge, asking, at, json_of
 from tests.verify.conftest import PATIENT
 
 from understudy.api import in_process

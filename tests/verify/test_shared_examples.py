@@ -8,7 +8,7 @@ import pytest
 import redis
 from click.testing import CliRunner
 from tests.deployments.ledger_store import served
-from tests.quality.mutants.edge import OWN, Edge, asking, at, json_of
+from tests.proofs.mutants.edge import OWN, Edge, asking, at, json_of
 from tests.verify.conftest import PATIENT
 
 from understudy.api import in_process

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 import pytest
-from tests.quality.drifting import deployment
+from tests.proofs.drifting import deployment
 
 from understudy.verify.run import RunOptions
 from understudy.verify.runner import carry_out

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.quality.reference import broken
+from tests.proofs.reference import broken
 from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET

@@ -17,10 +17,10 @@ from understudy.deployments.clock import Time
 from understudy.deployments.deployment import Deployment, named_document, wording_of
 from understudy.deployments.target import Target
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.records import Baseline
-from understudy.mock.engine.request_context import Addresses
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.records import Baseline
+from understudy.mock.server.request_context import Addresses
+from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 
 Seeding = Callable[[Mock], tuple[Baseline, Target]]

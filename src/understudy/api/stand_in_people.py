@@ -9,9 +9,9 @@ from understudy.api.stand_in_merging import merged_person, unselected
 from understudy.deployments.clock import machine_time
 from understudy.deployments.target import Target, email_hash
 from understudy.errors import FixtureError
-from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.person_checks import check_person
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import (
     IMAGES,
     PEOPLE,

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS, CODES, SESSIONS, Application
 from understudy.mock.store.browser_sessions import COOKIE
 from understudy.mock.store.people import PEOPLE

@@ -11,11 +11,11 @@ from itertools import accumulate, islice
 import click
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.curl_commands import ANY_CREDENTIALS
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.listing import Listing
 from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.fixtures.sample_credentials import sample_credentials
+from understudy.mock.server.curl_commands import ANY_CREDENTIALS
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.listing import Listing
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 

@@ -10,10 +10,10 @@ import msgspec
 import orjson
 
 from understudy.errors import StartupError
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
 from understudy.mock.fixtures.listing import listing
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import Person
 from understudy.mock.store.tokens import TOKENS
 from understudy.openapi.bundled import fixtures_directory

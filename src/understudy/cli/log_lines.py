@@ -8,10 +8,10 @@ import click
 import orjson
 
 from understudy.cli.status_colours import COLOURS
-from understudy.mock.engine.journaling import RequestListener
-from understudy.mock.engine.masking import masked_query, secret_names
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.world_names import DEFAULT
+from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.masking import masked_query, secret_names
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.world_names import DEFAULT
 from understudy.mock.settings import Log
 
 Write = Callable[[str], None]

@@ -90,13 +90,13 @@ def _mock(options: dict[str, Any]) -> Iterator[str]:
 
 def _serve_http(assembled: Any, options: dict[str, Any]) -> None:
     from understudy.mcp_server import http_serving
-    from understudy.mock.engine import server
-    from understudy.mock.engine.hosts import is_local
+    from understudy.mock.server import serving
+    from understudy.mock.server.hosts import is_local
 
     token = options["admin_token"]
     if token is None and not is_local(options["host"]):
         token = secrets.token_urlsafe(24)
         click.echo(f"Callers on other machines send: Authorization: Bearer {token}", err=True)
-    listener = server.bind(options["host"], options["port"], "--port")
-    click.echo(f"MCP at {server.url_of(listener)}{http_serving.PATH}", err=True)
+    listener = serving.bind(options["host"], options["port"], "--port")
+    click.echo(f"MCP at {serving.url_of(listener)}{http_serving.PATH}", err=True)
     http_serving.serve(http_serving.application(assembled, token), listener)

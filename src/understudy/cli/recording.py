@@ -23,7 +23,7 @@ from understudy.cli.exit_codes import ExitCode
 from understudy.cli.ready_files import ReadyFile, ready_file
 from understudy.deployments.exchange import Identity
 from understudy.errors import StartupError
-from understudy.mock.engine import server
+from understudy.mock.server import serving
 from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key
 from understudy.record.recorder import Recorder, expect_new, write_whole
@@ -112,10 +112,10 @@ def recorded(options: RecordOptions, environment: Mapping[str, str]) -> int:
         closing(open_deployment(options.where, environment)) as deployment,
         ExitStack() as sockets,
     ):
-        resource = sockets.enter_context(server.bind(HOST, options.port, "--port"))
+        resource = sockets.enter_context(serving.bind(HOST, options.port, "--port"))
         authorization = resource
         if not options.is_single_port and deployment.target.auth_url is not None:
-            bound = server.bind(HOST, options.auth_port, "--auth-port")
+            bound = serving.bind(HOST, options.auth_port, "--auth-port")
             authorization = sockets.enter_context(bound)
         recording = Recording(
             deployment,
@@ -174,7 +174,7 @@ def _serve(
     async def serve() -> None:
         applications = {bound[port]: proxy for port, proxy in recording.applications.items()}
         try:
-            await server.serve(applications, ready=ready)
+            await serving.serve(applications, ready=ready)
         finally:
             await recording.aclose()
 

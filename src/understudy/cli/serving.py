@@ -23,11 +23,11 @@ from understudy.cli.ready_files import ready_file
 from understudy.cli.workers import WorkerLink, supervise
 from understudy.errors import StartupError
 from understudy.mock.app import Mock
-from understudy.mock.engine import server
-from understudy.mock.engine.hosts import is_local
-from understudy.mock.engine.journaling import RequestListener
-from understudy.mock.engine.request_context import Addresses
 from understudy.mock.fixtures import loading
+from understudy.mock.server import serving
+from understudy.mock.server.hosts import is_local
+from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 from understudy.openapi.loader import load
 
@@ -82,15 +82,15 @@ def _serve(
         link: The connection with the supervisor of several workers; None: this is the only process.
     """
     is_shared = link is not None
-    resource = server.bind(settings.host, settings.port, "--port", is_shared=is_shared)
+    resource = serving.bind(settings.host, settings.port, "--port", is_shared=is_shared)
     authorization = resource
     if not settings.single_port:
-        authorization = server.bind(
+        authorization = serving.bind(
             settings.host, settings.auth_port, "--auth-port", is_shared=is_shared
         )
     tls = _certificate(settings)
     scheme = "https" if tls else "http"
-    site_url, auth_url = server.url_of(resource, scheme), server.url_of(authorization, scheme)
+    site_url, auth_url = serving.url_of(resource, scheme), serving.url_of(authorization, scheme)
     is_coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     record = log_lines(settings.log, click.echo, is_terminal=is_coloured)
     mock = _mock(settings, record, _addresses(settings.host, site_url, auth_url))
@@ -109,13 +109,13 @@ def _serve(
             click.echo("\n".join((screen, *prepared)), err=is_json)
         announce(addresses, stop)
 
-    serving = server.serve(
+    running = serving.serve(
         {authorization: mock.authorization, resource: mock.resource},
         ready=ready,
         beside=[_reloading(mock)] if settings.reload else [],
         certificate=tls and (tls.chain, tls.key),
     )
-    _run(serving)
+    _run(running)
 
 
 def _expect_two_ports(settings: Settings) -> None:
@@ -180,14 +180,14 @@ def _addresses(host: str, site_url: str, auth_url: str) -> Addresses:
     return Addresses(*(f":{urlsplit(url).port}" for url in (site_url, auth_url)))
 
 
-def _run(serving: Any) -> None:
+def _run(running: Any) -> None:
     """Runs a coroutine on the fastest event loop that the platform has."""
     if sys.platform == "win32":
-        asyncio.run(serving)
+        asyncio.run(running)
     else:
         import uvloop  # not there on Windows
 
-        uvloop.run(serving)
+        uvloop.run(running)
 
 
 def _settle_memory() -> None:

@@ -20,7 +20,7 @@ import click
 import orjson
 
 from understudy.errors import StartupError
-from understudy.mock.engine import server
+from understudy.mock.server import serving
 from understudy.mock.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -160,14 +160,14 @@ def supervise(settings: Settings, serve: Serve, ready: Callable[[Mapping[str, st
             "add --state valkey://host/0."
         )
         raise StartupError(msg)
-    if not hasattr(os, "fork") or not server.CAN_SHARE_PORTS:
+    if not hasattr(os, "fork") or not serving.CAN_SHARE_PORTS:
         msg = "--workers is for Linux and other systems that share a port among processes."
         raise StartupError(msg)
-    reserved = [server.bind(settings.host, settings.port, "--port", is_shared=True)]
+    reserved = [serving.bind(settings.host, settings.port, "--port", is_shared=True)]
     settings = replace(settings, port=reserved[0].getsockname()[1])
     if not settings.single_port:
         reserved.append(
-            server.bind(settings.host, settings.auth_port, "--auth-port", is_shared=True)
+            serving.bind(settings.host, settings.auth_port, "--auth-port", is_shared=True)
         )
         settings = replace(settings, auth_port=reserved[1].getsockname()[1])
     Supervisor(settings, serve).run(ready)

@@ -6,11 +6,11 @@ from understudy.errors import Problem
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 from understudy.mock.authserver import applications_admin, authorization_operations, sign_in_traces
 from understudy.mock.authserver.oauth_errors import error_response as authorization_error
-from understudy.mock.engine import admin_guard
-from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.handlers import Handlers
 from understudy.mock.policies import OAUTH_POLICIES, POLICIES, opening
+from understudy.mock.server import admin_guard
+from understudy.mock.server.api import Api
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import person_pictures, person_views, resource_operations, user_info
 from understudy.mock.service.published import JSON_PATH, PATH, publish, with_published
 from understudy.mock.store.tokens import authenticate, why_invalid

@@ -26,22 +26,22 @@ from understudy.mock.apis import (
 from understudy.mock.authserver.client_advice import observe
 from understudy.mock.collections.inferring import inferred_state
 from understudy.mock.console.console_files import with_console
-from understudy.mock.engine import admin_guard
-from understudy.mock.engine.api import Api
-from understudy.mock.engine.endpoint import endpoints
-from understudy.mock.engine.handlers import Handlers, shape
-from understudy.mock.engine.identifiers import Identifiers
-from understudy.mock.engine.journal import Journal
-from understudy.mock.engine.journaling import RequestListener
-from understudy.mock.engine.records import Baseline
-from understudy.mock.engine.request_context import HERE, Addresses
-from understudy.mock.engine.stack import Served, Site, SiteConfig
-from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures import loading
 from understudy.mock.other_services import adapted, beside, listing
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.page_routing import pages
 from understudy.mock.policies import mark_mechanisms
+from understudy.mock.server import admin_guard
+from understudy.mock.server.api import Api
+from understudy.mock.server.endpoint import endpoints
+from understudy.mock.server.handlers import Handlers, shape
+from understudy.mock.server.identifiers import Identifiers
+from understudy.mock.server.journal import Journal
+from understudy.mock.server.journaling import RequestListener
+from understudy.mock.server.records import Baseline
+from understudy.mock.server.request_context import HERE, Addresses
+from understudy.mock.server.stack import Served, Site, SiteConfig
+from understudy.mock.server.worlds import World
 from understudy.mock.service.published import PATH
 from understudy.mock.settings import ResponseValidation, Settings
 from understudy.mock.store.fingerprint import fingerprint

@@ -12,12 +12,12 @@ from understudy.errors import Problem, StartupError
 from understudy.interface.operations import key_of
 from understudy.interface.recognition import COMPARED, interface_operations
 from understudy.mock.authserver.accounts import check_password, find_account
-from understudy.mock.engine.api import Api, takes_any_token
-from understudy.mock.engine.call import HandlerResponse, Principal
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.handlers import shape
-from understudy.mock.engine.listing import Listing
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.api import Api, takes_any_token
+from understudy.mock.server.call import HandlerResponse, Principal
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.handlers import shape
+from understudy.mock.server.listing import Listing
+from understudy.mock.server.worlds import World
 from understudy.mock.service import resource_operations
 from understudy.mock.service.published import PATH, publish
 from understudy.mock.settings import Settings, TokenPolicy

@@ -9,7 +9,8 @@ from typing import Any, Final
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.engine import (
+from understudy.mock.error_choices import chosen_oauth_refusal, chosen_refusal
+from understudy.mock.server import (
     credentials,
     errors,
     parameter_styles,
@@ -19,16 +20,15 @@ from understudy.mock.engine import (
     security,
     windows,
 )
-from understudy.mock.engine.cors import Cors
-from understudy.mock.engine.forms import form_members
-from understudy.mock.engine.policies import (
+from understudy.mock.server.cors import Cors
+from understudy.mock.server.forms import form_members
+from understudy.mock.server.policies import (
     STRICT_QUERY,
     Choices,
     Policies,
     QueryReading,
     ScopePolicy,
 )
-from understudy.mock.error_choices import chosen_oauth_refusal, chosen_refusal
 from understudy.mock.service import avatars, own_profile
 
 RULES_OF_MECHANISMS: Final[Mapping[Callable[..., Any], tuple[str, ...]]] = {

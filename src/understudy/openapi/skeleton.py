@@ -2,7 +2,7 @@
 
 Connexion refuses OpenAPI 3.1 and parts of 3.0, and converting schemas down fails on real documents.
 Routing needs no schemas: only paths and methods. That much is generated; validators and security
-come from the original (``schemas``, ``engine/access``).
+come from the original (``schemas``, ``server/access``).
 """
 
 import re

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 
 from understudy.errors import StartupError
-from understudy.mock.engine import server
-from understudy.mock.engine.request_context import Addresses
+from understudy.mock.server import serving
+from understudy.mock.server.request_context import Addresses
 from understudy.mock.settings import Settings
 
 
@@ -31,13 +31,13 @@ class Background:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._resource = server.bind(settings.host, 0, "--port")
-        self._authorization = server.bind(settings.host, 0, "--auth-port")
+        self._resource = serving.bind(settings.host, 0, "--port")
+        self._authorization = serving.bind(settings.host, 0, "--auth-port")
         self._waker, self._wakened = socket.socketpair()
         self._stop: Callable[[], object] | None = None
         self.failure: StartupError | None = None
-        self.url = server.url_of(self._resource)
-        self.auth_url = server.url_of(self._authorization)
+        self.url = serving.url_of(self._resource)
+        self.auth_url = serving.url_of(self._authorization)
         self._thread = threading.Thread(target=self._wait, name="understudy", daemon=True)
         self._thread.start()
 
@@ -76,4 +76,4 @@ class Background:
 
         mock = Mock(self._settings, None, Addresses(self.url, self.auth_url))
         applications = {self._authorization: mock.authorization, self._resource: mock.resource}
-        await server.serve(applications, ready=ready)
+        await serving.serve(applications, ready=ready)

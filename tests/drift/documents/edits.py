@@ -11,7 +11,7 @@ from tests.house.documentation import ROOT
 
 from understudy.openapi.loader import load
 
-CORPUS: Final = ROOT / "tests" / "quality" / "corpus" / "documents"
+CORPUS: Final = ROOT / "tests" / "proofs" / "corpus" / "documents"
 DOCUMENTS: Final = {
     "service": ROOT / "openapi" / "service.yaml",
     "orders": CORPUS / "50-everyday.yaml",

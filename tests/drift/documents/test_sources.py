@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.quality.drifting import ELSEWHERE, deployment
+from tests.proofs.drifting import ELSEWHERE, deployment
 
 from understudy.api import in_process
 from understudy.deployments.deployment import Deployment

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.drift.documents.edits import DOCUMENTS, EDITS
-from tests.quality.drifting import ELSEWHERE, deployment
+from tests.proofs.drifting import ELSEWHERE, deployment
 
 from understudy.api.drifting import drift
 from understudy.drift.documents.comparison import document_changes

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from rich.console import Console
 from tests.drift.reports.compared import CHANGED, RULES, compared_report
-from tests.quality.drifting import ELSEWHERE
+from tests.proofs.drifting import ELSEWHERE
 from tests.verify.packages import package
 
 from understudy.cli.output_schemas import output_schemas

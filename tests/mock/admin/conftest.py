@@ -11,7 +11,7 @@ from tests.conftest import paused_coverage
 from tests.mock.renewal import renew
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import Clock
+from understudy.mock.server.clock import Clock
 from understudy.mock.settings import Settings
 
 START = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)

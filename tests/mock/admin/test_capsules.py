@@ -14,8 +14,8 @@ from tests.mock.service.test_image_processing import picture
 
 from understudy.limits import ARCHIVE_BYTES
 from understudy.mock.admin import capsule_files
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.request_context import RequestContext
 
 ZIP = {"content-type": "application/zip"}
 FOREIGN = "sk-live-0123456789abcdef"

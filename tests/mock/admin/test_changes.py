@@ -5,7 +5,7 @@ from tests.mock.admin.conftest import Driver
 from tests.mock.service.test_image_processing import picture
 
 from understudy.limits import HISTORY_BYTES
-from understudy.mock.engine import history
+from understudy.mock.server import history
 
 
 def locate(driver: Driver, where: str) -> None:

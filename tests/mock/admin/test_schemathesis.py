@@ -15,7 +15,7 @@ from tests.mock.admin.conftest import START
 from tests.mock.authserver.test_schemathesis import Seen
 
 from understudy.mock.app import Mock
-from understudy.mock.engine import world_selection
+from understudy.mock.server import world_selection
 from understudy.mock.settings import Settings
 from understudy.openapi.bundled import openapi_directory
 

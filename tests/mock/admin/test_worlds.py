@@ -148,7 +148,7 @@ def test_a_snapshot_is_restored_and_begins_other_worlds(driver: Driver) -> None:
 
 
 def test_an_idle_world_ends_by_itself(driver: Driver, monkeypatch, time) -> None:
-    monkeypatch.setattr("understudy.mock.engine.world_selection.machine_time", lambda: time.now)
+    monkeypatch.setattr("understudy.mock.server.world_selection.machine_time", lambda: time.now)
     driver.admin("POST", "/worlds", {"name": "brief", "idle_seconds": 60})
     time.advance(timedelta(seconds=59))
     assert driver.get("/__world/brief/v3/profiles/ada").status_code == 200

@@ -14,9 +14,9 @@ import pytest
 from tests.mock.renewal import renew
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.call import Call
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.people import PEOPLE, Email, Person

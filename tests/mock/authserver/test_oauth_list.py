@@ -1,7 +1,7 @@
 """The OAuth list: what an authorization server must hold, each check with its source."""
 
 import pytest
-from tests.quality.attack.oauth.every_check import CHECKS
+from tests.proofs.attack.oauth.every_check import CHECKS
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.title)

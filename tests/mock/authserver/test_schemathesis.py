@@ -18,7 +18,7 @@ from schemathesis.engine.run import PhaseName
 from tests.mock.authserver.conftest import CALLBACK, START
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import Clock
+from understudy.mock.server.clock import Clock
 from understudy.mock.settings import Settings
 from understudy.mock.store.applications import CODES, AuthorizationCode
 from understudy.mock.store.tokens import TOKENS, Token

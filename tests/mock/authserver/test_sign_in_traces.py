@@ -13,7 +13,7 @@ from tests.mock.authserver.conftest import (
     answered,
 )
 
-from understudy.mock.engine.journal import Journal
+from understudy.mock.server.journal import Journal
 
 PKCE = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
 

@@ -16,9 +16,9 @@ from understudy.mock.authserver.oauth_errors import OAuthError
 from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, revoke, revoke_all
-from understudy.mock.engine.call import Call
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS
 from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS, FAILED_CODES
 from understudy.mock.store.people import PEOPLE, Email, Person

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 from tests.mock.collections.conftest import TODO
-from tests.quality.entrances.comparison import Entrance
-from tests.quality.entrances.traffic import Sent
+from tests.proofs.entrances.comparison import Entrance
+from tests.proofs.entrances.traffic import Sent
 
 from understudy.mock.settings import Settings
 

@@ -13,8 +13,8 @@ from tests.mock.collections.conftest import TODO
 from understudy import limits
 from understudy.cli import main
 from understudy.mock.app import Mock
-from understudy.mock.engine.curl_commands import ANY_CREDENTIALS, JSON
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.server.curl_commands import ANY_CREDENTIALS, JSON
 from understudy.mock.settings import Settings
 from understudy.mock.store.items import items_of
 from understudy.mock.store.sqlite import SqliteStore

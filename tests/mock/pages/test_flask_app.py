@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from tests.mock.pages.conftest import Ask
 
-from understudy.mock.engine.worlds import World
 from understudy.mock.pages.public_pages import SHOWN
+from understudy.mock.server.worlds import World
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE, Email, Link, Person, Profile, VerifiedAccount
 from understudy.mock.store.tokens import TOKENS, Token

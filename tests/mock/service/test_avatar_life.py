@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from understudy.errors import BadRequest, NotFound
-from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse, Principal, Upload
+from understudy.mock.server.worlds import World
 from understudy.mock.service import avatars, linked_pictures, own_profile
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import IMAGES, PEOPLE, SLUGS_BY_HASH, Email, Person

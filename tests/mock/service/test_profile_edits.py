@@ -8,9 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from understudy.mock.engine.call import Call, Principal
-from understudy.mock.engine.clock import Clock
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, Principal
+from understudy.mock.server.clock import Clock
+from understudy.mock.server.worlds import World
 from understudy.mock.service import own_profile, profile_edits, profiles
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Email, Person, Profile
 

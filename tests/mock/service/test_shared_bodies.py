@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from understudy.mock.engine.call import SharedBody
+from understudy.mock.server.call import SharedBody
 from understudy.mock.service import representations
 from understudy.mock.store.people import Email, Person, Profile
 

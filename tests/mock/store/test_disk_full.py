@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.mock.admin.conftest import AUTHORIZATION, SITE
-from tests.quality.attack.registers import Register, Site
-from tests.quality.attack.writes import REGISTERS
+from tests.proofs.attack.registers import Register, Site
+from tests.proofs.attack.writes import REGISTERS
 
 from understudy.errors import StartupError
 from understudy.mock.app import Mock

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.digests import SlugsByDigest
 from understudy.mock.store.hashing import HASH_BYTES
 from understudy.mock.store.people import PEOPLE, Email, Person, Profile, is_changed

@@ -10,7 +10,7 @@ import pytest
 from tests.mock.admin.conftest import START, Driver
 from tests.mock.store.conftest import end_store, written
 
-from understudy.mock.engine.windows import Window
+from understudy.mock.server.windows import Window
 from understudy.mock.store.sqlite import SqliteStore
 from understudy.mock.store.state_file import FILE
 
@@ -76,7 +76,7 @@ def test_worlds_that_are_due_to_end_do_not_hinder_the_undoing_of_a_write(
     for name in names:
         driver.get(f"/__world/{name}/v3/profiles/ada")
     later = START + timedelta(days=9_000)
-    monkeypatch.setattr("understudy.mock.engine.world_selection.machine_time", lambda: later)
+    monkeypatch.setattr("understudy.mock.server.world_selection.machine_time", lambda: later)
     edit = {"location": "Lost"}
     assert driver.ask("PATCH", "/v3/me/profile", json=edit, token="ada-full").status_code == 507
     assert driver.get("/v3/me/profile", token="ada-full").json()["location"] != "Lost"

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from understudy.mock.engine.call import Principal
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Principal
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE, Email, Person
 from understudy.mock.store.tokens import TOKENS, Token, authenticate, is_valid
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from understudy.errors import BadRequest
 from understudy.limits import ARCHIVE_BYTES
-from understudy.mock.engine.faults import Fault
-from understudy.mock.engine.windows import Window
 from understudy.mock.fixtures.archive import archive_entry
+from understudy.mock.server.faults import Fault
+from understudy.mock.server.windows import Window
 
 ENTRY: Final = "capsule.json"
 

@@ -10,11 +10,11 @@ from understudy.mock.admin.capsule_files import (
 )
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.journal_entries import operation_id
-from understudy.mock.engine.call import Principal
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.request_head import HeaderFields, Peer, RequestHead
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Principal
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.request_head import HeaderFields, Peer, RequestHead
+from understudy.mock.server.worlds import World
 
 
 def recorded(context: RequestContext, references: SecretReferences) -> CapsuleExchange:

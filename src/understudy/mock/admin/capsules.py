@@ -13,15 +13,15 @@ from understudy.mock.admin.capsule_files import Capsule, CapsuleSettings, each_t
 from understudy.mock.admin.capsule_journal import recorded, restored
 from understudy.mock.admin.capsule_secrets import SecretReferences, SecretResolver
 from understudy.mock.admin.exporting import in_worker
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import FIRST, LAST, ClockSetting, machine_time, written
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.records import Baseline
-from understudy.mock.engine.rewinding import state_before
-from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.engine.windows import Windows
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import FIRST, LAST, ClockSetting, machine_time, written
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.records import Baseline
+from understudy.mock.server.rewinding import state_before
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.windows import Windows
+from understudy.mock.server.worlds import World
 from understudy.mock.store.collections import COLLECTIONS
 
 _TYPES = {collection.name: collection.type for collection in COLLECTIONS}

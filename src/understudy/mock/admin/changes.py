@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from understudy.errors import NotFound
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.history import HistoryEntry
-from understudy.mock.engine.history_steps import ABSENT, RecordStep
-from understudy.mock.engine.rewinding import state_before, undone
-from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.history import HistoryEntry
+from understudy.mock.server.history_steps import ABSENT, RecordStep
+from understudy.mock.server.rewinding import state_before, undone
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.worlds import World
 
 _SETTINGS = ("clock", "choices", "limits", "faults")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from understudy.errors import BadRequest
 from understudy.mock.admin.instants import instant_of
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import Clock, written
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import Clock, written
+from understudy.mock.server.handlers import Handlers
 
 
 def get_clock(call: Call) -> HandlerResponse:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from understudy.mock.engine.api import Api
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.api import Api
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 
 
 class DocumentsAdmin:

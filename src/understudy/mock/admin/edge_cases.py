@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from understudy.errors import BadRequest, NotFound, StartupError
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.world_selection import Worlds
 
 
 class ExportedCases(NamedTuple):

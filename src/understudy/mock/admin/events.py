@@ -16,12 +16,12 @@ import orjson
 from understudy.errors import BadRequest
 from understudy.limits import EVENT_STREAMS
 from understudy.mock.admin.journal_entries import summary
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.world_selection import Worlds
+from understudy.mock.server.worlds import World
 
 INTERVAL: Final = 0.25
 """Seconds between two looks at the world."""

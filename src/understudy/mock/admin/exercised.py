@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from understudy.mock.admin.exercised_picture import picture
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.journal import Exercised
-from understudy.mock.engine.world_selection import Worlds
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.journal import Exercised
+from understudy.mock.server.world_selection import Worlds
 
 
 class Declared(NamedTuple):

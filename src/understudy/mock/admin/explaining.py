@@ -6,8 +6,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.engine.masking import masked_breach, secret_names
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.masking import masked_breach, secret_names
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import is_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, is_changed
 

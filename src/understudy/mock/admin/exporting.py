@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from understudy.limits import IMPORT_SECONDS
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
 from understudy.mock.fixtures.archive import pack_world, unpack_fixtures
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.store.vocabulary import vocabulary_of
 
 Value = TypeVar("Value")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 
 from understudy.interface.facts import Facts
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 
 
 class FactsAdmin:

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 from understudy import http_archive as har
 from understudy.mock.admin.journal_entries import header, target
-from understudy.mock.engine.masking import masked_body, masked_headers, masked_query, secret_names
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.masking import masked_body, masked_headers, masked_query, secret_names
+from understudy.mock.server.request_context import RequestContext
 
 
 def archive(exchanges: Iterable[RequestContext]) -> dict[str, Any]:

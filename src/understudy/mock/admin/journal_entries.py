@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.masking import masked_body, masked_headers, masked_query, secret_names
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.clock import written
+from understudy.mock.server.masking import masked_body, masked_headers, masked_query, secret_names
+from understudy.mock.server.request_context import RequestContext
 
 _LABEL: Final = b"x-mock-client"
 """The header by which a client names itself, such as the test that sends a request."""

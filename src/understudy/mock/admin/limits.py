@@ -7,12 +7,12 @@ from msgspec import to_builtins
 
 from understudy.errors import BadRequest, NotFound, StartupError, nearest
 from understudy.interface.rules import Rule, Switch
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.rate_limit import ANONYMOUS
-from understudy.mock.engine.windows import WINDOW, Window
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.rate_limit import ANONYMOUS
+from understudy.mock.server.windows import WINDOW, Window
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]

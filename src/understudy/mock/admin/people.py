@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from understudy.errors import BadRequest, Conflict, FixtureError, NotFound, nearest
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures.archive import person_fixture
 from understudy.mock.fixtures.conversion import converted
 from understudy.mock.fixtures.listing import person_members
 from understudy.mock.fixtures.person_checks import check_person
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.worlds import World
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import (
     IMAGES,

@@ -11,7 +11,7 @@ import re2
 from understudy.errors import BadRequest
 from understudy.limits import PATTERN_BYTES, PATTERN_CHARACTERS, PATTERNS, SEARCH_SECONDS
 from understudy.mock.admin.journal_entries import operation_id
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.request_context import RequestContext
 
 Pattern = Mapping[str, Any]
 

@@ -14,10 +14,10 @@ from understudy.mock.admin.instants import instant_of
 from understudy.mock.admin.journal_archive import archive
 from understudy.mock.admin.journal_entries import logged, request
 from understudy.mock.admin.request_patterns import Pattern, matches, search
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.worlds import World
 from understudy.openapi.paths import LONGEST_COMPARED, fill
 
 HEARTBEAT = 15.0

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from understudy.interface.rules import Rule
 from understudy.mock.admin.explaining import rules_of
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.handlers import Handlers
 
 
 class RulesAdmin:

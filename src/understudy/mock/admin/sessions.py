@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from understudy.errors import BadRequest, nearest
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.store.browser_sessions import COOKIE, begin, cookie_path, set_cookie
 from understudy.mock.store.people import PEOPLE
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from understudy.errors import BadRequest, NotFound, nearest
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.store.applications import USED_SCOPES
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, Token

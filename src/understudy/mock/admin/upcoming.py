@@ -5,11 +5,11 @@ from datetime import datetime
 from heapq import nsmallest
 from typing import Any, Literal, NamedTuple
 
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.windows import WINDOW
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.windows import WINDOW
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import CODES
 from understudy.mock.store.tokens import TOKENS
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 from understudy.errors import BadRequest, StartupError
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.clock import written
-from understudy.mock.engine.handlers import Handlers
-from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.engine.world_names import COOKIE, HEADER
-from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import World
 from understudy.mock.fixtures.listing import listing
 from understudy.mock.fixtures.subset import with_people_only
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.clock import written
+from understudy.mock.server.handlers import Handlers
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.world_names import COOKIE, HEADER
+from understudy.mock.server.world_selection import Worlds
+from understudy.mock.server.worlds import World
 
 Choose = Callable[[Sequence[str]], Mapping[str, str]]
 

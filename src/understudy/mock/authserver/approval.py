@@ -6,7 +6,7 @@ from datetime import timedelta
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.authorization_request import AuthorizationRequest
 from understudy.mock.authserver.token_lifecycle import IMPLICIT_LIFETIME, issue
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import CODES, AuthorizationCode
 from understudy.mock.store.people import account_number
 

@@ -3,7 +3,7 @@
 from understudy.mock.authserver.token_endpoint import issue_token
 from understudy.mock.authserver.token_info import validate_token
 from understudy.mock.authserver.unattended import deciding
-from understudy.mock.engine.handlers import Handlers, PageHandlers
+from understudy.mock.server.handlers import Handlers, PageHandlers
 
 AUTHORIZE = ("GET", "/oauth2/authorize")
 TOKEN = ("POST", "/oauth2/token")

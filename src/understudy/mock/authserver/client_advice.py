@@ -3,9 +3,9 @@
 from urllib.parse import parse_qs
 
 from understudy.errors import TooManyRequests
-from understudy.mock.engine.request_context import RequestContext
-from understudy.mock.engine.windows import WINDOW
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.request_context import RequestContext
+from understudy.mock.server.windows import WINDOW
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import CLIENT_ADVICE, CODES, USED_SCOPES, ClientAdvice
 from understudy.mock.store.attempts import RATE_LIMITED_CLIENTS
 from understudy.mock.store.tokens import TOKENS, Token

@@ -7,7 +7,7 @@ from urllib.parse import unquote_plus
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.oauth_errors import InvalidClient
 from understudy.mock.authserver.throttling import hold_off
-from understudy.mock.engine.call import Call
+from understudy.mock.server.call import Call
 from understudy.mock.store.applications import APPLICATIONS, Application
 from understudy.mock.store.attempts import FAILED_CLIENT_AUTHENTICATIONS
 

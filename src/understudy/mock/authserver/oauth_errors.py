@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from understudy.errors import Headers, Problem
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.server.call import HandlerResponse
 
 INVALID_GRANT = "invalid_grant"
 INVALID_REQUEST = "invalid_request"

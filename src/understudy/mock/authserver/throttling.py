@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from understudy.errors import TooManyRequests
 from understudy.interface.rules import upholds
-from understudy.mock.engine.records import Collection
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import World
 from understudy.mock.store.attempts import FailedAttempts
 
 FAILURES = 10

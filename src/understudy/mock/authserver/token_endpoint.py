@@ -12,7 +12,7 @@ from understudy.mock.authserver.oauth_errors import (
     UNSUPPORTED_GRANT_TYPE,
     OAuthError,
 )
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.store.applications import Application
 from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import Token

@@ -2,7 +2,7 @@
 
 from understudy.interface.rules import upholds
 from understudy.mock.authserver.oauth_errors import NO_STORE, TokenRefused
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.store.people import account_number
 from understudy.mock.store.tokens import TOKENS, is_valid
 

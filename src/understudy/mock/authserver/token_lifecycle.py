@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import USED_SCOPES, Application
 from understudy.mock.store.tokens import TOKEN_ALPHABET, TOKENS, Token
 

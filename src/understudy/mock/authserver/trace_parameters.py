@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from understudy.mock.authserver.client_advice import ADVICE
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import Application
 from understudy.mock.store.vocabulary import vocabulary_of
 

@@ -17,10 +17,10 @@ from understudy.mock.authserver.authorization_request import (
 )
 from understudy.mock.authserver.client_advice import note_problem
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import PageHandler
-from understudy.mock.engine.page_headers import PAGE_HEADERS
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import PageHandler
+from understudy.mock.server.page_headers import PAGE_HEADERS
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import APPLICATIONS
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.vocabulary import vocabulary_of

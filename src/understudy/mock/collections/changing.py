@@ -20,8 +20,8 @@ from understudy.mock.collections.responses import (
     response,
     status_for,
 )
-from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.validation_errors import first_error
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.validation_errors import first_error
 from understudy.mock.store.items import Item
 from understudy.openapi.resources.model import ResourceCollection, ResourceSingleton
 

@@ -3,7 +3,7 @@
 from understudy.errors import PreconditionFailed
 from understudy.mock.collections.bound import OVERRIDE, BoundCall
 from understudy.mock.collections.responses import etag
-from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.server.call import HandlerResponse
 from understudy.mock.store.items import Item
 
 _FAILED = 412

@@ -7,7 +7,7 @@ from understudy.mock.collections.bound import BoundCall
 from understudy.mock.collections.conditions import not_modified
 from understudy.mock.collections.paging import Page, page_of
 from understudy.mock.collections.responses import item_headers, response, status_for
-from understudy.mock.engine.call import HandlerResponse
+from understudy.mock.server.call import HandlerResponse
 from understudy.openapi.loader import Node
 from understudy.openapi.resources.bodies import response_schema
 from understudy.openapi.resources.names import canonical

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.items import (
     DELETED_ITEMS,
     LAST_NUMBERS,

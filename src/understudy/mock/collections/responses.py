@@ -11,9 +11,9 @@ from understudy.errors import Headers
 from understudy.mock.collections.bound import OVERRIDE, BoundCall
 from understudy.mock.collections.records import text_of
 from understudy.mock.collections.shapes import ItemShape
-from understudy.mock.engine.call import HandlerResponse
-from understudy.mock.engine.sample_bodies import written_body
-from understudy.mock.engine.sample_headers import sample_headers
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.sample_bodies import written_body
+from understudy.mock.server.sample_headers import sample_headers
 from understudy.mock.store.items import Item
 from understudy.openapi.grammar import PATH_PARAMETER
 from understudy.openapi.loader import Node

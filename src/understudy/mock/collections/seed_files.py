@@ -11,7 +11,7 @@ import orjson
 from understudy.errors import StartupError, nearest
 from understudy.mock.collections.bound import StatefulDocument
 from understudy.mock.collections.shapes import ItemShape
-from understudy.mock.engine.validation_errors import first_error
+from understudy.mock.server.validation_errors import first_error
 from understudy.openapi.resources.model import ResourceCollection
 from understudy.openapi.yaml_files import read_yaml
 

@@ -8,8 +8,6 @@ from jinja2 import StrictUndefined
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 
-from understudy.mock.engine.listing import Listing
-from understudy.mock.engine.page_headers import PAGE_HEADERS, content_policy
 from understudy.mock.pages import dashboard, operations_page, public_pages, public_profile, sign_in
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.wsgi_bridge import (
@@ -20,6 +18,8 @@ from understudy.mock.pages.wsgi_bridge import (
     exchange,
     resource_url,
 )
+from understudy.mock.server.listing import Listing
+from understudy.mock.server.page_headers import PAGE_HEADERS, content_policy
 
 STATIC_PATH = "/static"
 

@@ -11,11 +11,11 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from understudy.errors import MethodNotAllowed, NotFound
-from understudy.mock.engine.listing import Listing
-from understudy.mock.engine.page_guard import expect_own_host
-from understudy.mock.engine.request_context import RequestContext, context_of
 from understudy.mock.pages.page_groups import PageGroup
 from understudy.mock.pages.public_profile import find_visible
+from understudy.mock.server.listing import Listing
+from understudy.mock.server.page_guard import expect_own_host
+from understudy.mock.server.request_context import RequestContext, context_of
 
 _METHODS = ("GET", "HEAD")
 _FORMS = frozenset({"sign-in", "sign-out", "consent", "apps", "oauth2"})

@@ -4,10 +4,10 @@ from itertools import islice
 
 from flask import Blueprint, abort, render_template
 
-from understudy.mock.engine.hosts import is_local
 from understudy.mock.fixtures.curl_examples import curl_lines
 from understudy.mock.pages import public_profile
 from understudy.mock.pages.wsgi_bridge import address, base_url, exchange
+from understudy.mock.server.hosts import is_local
 from understudy.mock.store.people import PEOPLE
 from understudy.mock.store.tokens import TOKENS, is_valid
 

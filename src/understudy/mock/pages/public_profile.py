@@ -7,7 +7,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE, Person, Profile, VerifiedAccount
 
 PUBLIC_ACCOUNTS = 4  # interface, Limits

@@ -5,8 +5,8 @@ import hmac
 from flask import Response, abort, request
 from msgspec.structs import replace
 
-from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import wsgi_bridge
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.applications import SESSIONS, Session
 from understudy.mock.store.browser_sessions import COOKIE, begin, set_cookie
 from understudy.mock.store.people import PEOPLE, Person

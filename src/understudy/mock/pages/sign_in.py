@@ -34,10 +34,10 @@ from understudy.mock.authserver.authorization_request import (
 )
 from understudy.mock.authserver.oauth_errors import RefusedPage, RefusedRedirect
 from understudy.mock.authserver.unattended import APPROVE, note_risks, refused
-from understudy.mock.engine.hosts import is_local
-from understudy.mock.engine.request_context import RequestContext
 from understudy.mock.pages import sessions
 from understudy.mock.pages.wsgi_bridge import address, allow_form_redirect, exchange
+from understudy.mock.server.hosts import is_local
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.applications import APPLICATIONS, CONSENTS, Application, Consent, Session
 from understudy.mock.store.browser_sessions import begin
 from understudy.mock.store.people import PEOPLE

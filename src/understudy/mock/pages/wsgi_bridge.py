@@ -12,7 +12,7 @@ from flask import Flask, current_app, g, request
 from starlette.types import Send
 from werkzeug.wrappers import Response
 
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Person
 

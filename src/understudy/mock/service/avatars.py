@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from understudy.errors import BadRequest, Forbidden, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse, Principal, Upload
-from understudy.mock.engine.policies import Choices
-from understudy.mock.engine.recent import Recent
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call, HandlerResponse, Principal, Upload
+from understudy.mock.server.policies import Choices
+from understudy.mock.server.recent import Recent
+from understudy.mock.server.worlds import World
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service.person_lookup import find_by_md5, own_email_index, takes_md5
 from understudy.mock.store.hashing import is_md5
 from understudy.mock.store.people import (

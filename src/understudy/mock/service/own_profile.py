@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from understudy.errors import BadRequest, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service import profile_edits, representations
 from understudy.mock.service.person_lookup import caller, own_email_index
 from understudy.mock.store.people import PEOPLE, Person

@@ -6,7 +6,7 @@ A baseline never changes; what a world changes is looked at apart.
 from collections.abc import Mapping
 from functools import lru_cache
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.hashing import md5_hash
 from understudy.mock.store.people import PEOPLE, Person, VerifiedAccount
 

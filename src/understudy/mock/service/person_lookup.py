@@ -2,7 +2,7 @@
 
 from understudy.errors import Unauthorized
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call
+from understudy.mock.server.call import Call
 from understudy.mock.service.people_indexes import slugs_by_md5
 from understudy.mock.store.hashing import email_hash, is_hash, is_md5, md5_hash
 from understudy.mock.store.people import PEOPLE, SLUGS_BY_HASH, Person

@@ -1,8 +1,8 @@
 """Shows people's pictures to the console, without a trace in the journal (``openapi/admin.yaml``)."""
 
 from understudy.errors import NotFound, nearest
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service.linked_pictures import get_avatar
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import PEOPLE

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from understudy.errors import NotFound, Problem, nearest
-from understudy.mock.engine.call import Call, HandlerResponse, Principal, SharedBody
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse, Principal, SharedBody
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service.profiles import get_profile
 from understudy.mock.service.resource_operations import error_body
 from understudy.mock.store.people import PEOPLE

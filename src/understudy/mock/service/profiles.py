@@ -2,7 +2,7 @@
 
 from understudy.errors import Forbidden, NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service import representations
 from understudy.mock.service.person_lookup import find_person, takes_md5
 from understudy.mock.store.hashing import is_md5

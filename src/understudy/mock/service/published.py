@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handler
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handler
 from understudy.openapi.loader import Document
 
 PATH = "/openapi"

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from understudy.errors import NotFound
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.recent import Recent
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.recent import Recent
 from understudy.mock.service import addresses
 from understudy.mock.service.person_lookup import find_person
 from understudy.mock.service.qr_options import (

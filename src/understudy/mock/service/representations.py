@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import UNSET, UnsetType, to_builtins
 
 from understudy.interface.rules import upholds
-from understudy.mock.engine.call import SharedBodies, SharedBody
+from understudy.mock.server.call import SharedBodies, SharedBody
 from understudy.mock.service import addresses
 from understudy.mock.store.hashing import email_hash
 from understudy.mock.store.people import Avatar, Person, Profile

@@ -7,9 +7,9 @@ from understudy.errors import Problem
 from understudy.interface.rules import upholds
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
-from understudy.mock.engine.api import Precondition
-from understudy.mock.engine.call import Principal
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.api import Precondition
+from understudy.mock.server.call import Principal
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import (
     avatars,
     linked_pictures,

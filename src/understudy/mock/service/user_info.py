@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from understudy.interface.scopes import AUTH
 from understudy.interface.vocabulary import Vocabulary
-from understudy.mock.engine.call import Call, HandlerResponse
-from understudy.mock.engine.handlers import Handlers
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.handlers import Handlers
 from understudy.mock.service import addresses
 from understudy.mock.service.person_lookup import caller
 from understudy.mock.store.hashing import email_hash

@@ -6,7 +6,7 @@ interface, has not. They are bound where the document in force has them.
 
 from itertools import islice
 
-from understudy.mock.engine.call import Call, HandlerResponse
+from understudy.mock.server.call import Call, HandlerResponse
 from understudy.mock.service import addresses, people_indexes, representations
 from understudy.mock.store.people import PEOPLE, Person
 

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import SESSIONS, Session
 
 COOKIE = "understudy_session"

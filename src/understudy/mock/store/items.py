@@ -13,8 +13,8 @@ import orjson
 from msgspec import Struct
 
 from understudy.limits import ITEM_BYTES, ITEMS
-from understudy.mock.engine.records import Collection
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import World
 
 ITEM_KIND = "items"
 """Begins the name of every collection of items; a space and its path follow."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.worlds import World
 
 Statement = tuple[str, tuple[Any, ...]]
 """SQL, and the values for its question marks."""

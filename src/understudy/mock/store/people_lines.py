@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr, replace
 
-from understudy.mock.engine.recent import Recent, Recurring
+from understudy.mock.server.recent import Recent, Recurring
 from understudy.mock.store.people import Person
 
 _DECODED = 700

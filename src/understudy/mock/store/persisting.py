@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from understudy.errors import StartupError, missing_extra
-from understudy.mock.engine.transactions import SharedStore
-from understudy.mock.engine.world_selection import Worlds
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.transactions import SharedStore
+from understudy.mock.server.world_selection import Worlds
+from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
 

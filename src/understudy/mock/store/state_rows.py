@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from understudy.mock.engine.clock import ClockSetting
-from understudy.mock.engine.faults import Fault
-from understudy.mock.engine.records import Baseline, Collection
-from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.engine.windows import Window
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.clock import ClockSetting
+from understudy.mock.server.faults import Fault
+from understudy.mock.server.records import Baseline, Collection
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.windows import Window
+from understudy.mock.server.worlds import World
 
 Blobs = dict[str, dict[str, bytes | None]]
 """Collection name to key to record as MessagePack; None for one that was removed."""

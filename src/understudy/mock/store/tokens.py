@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from understudy.mock.engine.call import Principal
-from understudy.mock.engine.records import Collection
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Principal
+from understudy.mock.server.records import Collection
+from understudy.mock.server.worlds import World
 from understudy.mock.store.people import PEOPLE
 
 

@@ -9,7 +9,7 @@ from tests.direct_transport import DirectTransport
 from tests.mock.admin.conftest import SITE, Driver
 
 from understudy.mock.app import Mock
-from understudy.mock.engine.clock import machine_time
+from understudy.mock.server.clock import machine_time
 from understudy.mock.store.fleet.shared_store import SharedWorldStore
 from understudy.mock.store.fleet.store_clock import StoreClock
 

@@ -11,8 +11,8 @@ from understudy.interface.rules import upholds
 from understudy.mock.authserver.oauth_errors import INVALID_GRANT, INVALID_REQUEST, OAuthError
 from understudy.mock.authserver.throttling import hold_off
 from understudy.mock.authserver.token_lifecycle import issue, revoke
-from understudy.mock.engine.call import Call
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Call
+from understudy.mock.server.worlds import World
 from understudy.mock.store.applications import CODES, SPENT_CODES, Application, AuthorizationCode
 from understudy.mock.store.attempts import FAILED_CODES
 from understudy.mock.store.tokens import Token

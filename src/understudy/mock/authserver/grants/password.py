@@ -12,7 +12,7 @@ from understudy.mock.authserver.oauth_errors import (
     OAuthError,
 )
 from understudy.mock.authserver.token_lifecycle import issue
-from understudy.mock.engine.call import Call
+from understudy.mock.server.call import Call
 from understudy.mock.store.applications import Application
 from understudy.mock.store.tokens import Token
 from understudy.mock.store.vocabulary import vocabulary_of

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from understudy.limits import WORLD_COPIES
-from understudy.mock.engine.identifiers import Identifiers
-from understudy.mock.engine.records import RecordChange
-from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
-from understudy.mock.engine.rewinding import collected, settle_numbered
-from understudy.mock.engine.windows import Window, Windows
-from understudy.mock.engine.world_names import DEFAULT
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.identifiers import Identifiers
+from understudy.mock.server.records import RecordChange
+from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.rewinding import collected, settle_numbered
+from understudy.mock.server.windows import Window, Windows
+from understudy.mock.server.world_names import DEFAULT
+from understudy.mock.server.worlds import World
 from understudy.mock.store.fleet.flat_replies import exercised_counts, pairs
 from understudy.mock.store.fleet.history_rows import history_entry
 from understudy.mock.store.fleet.journal_rows import FindEndpoint, journalled

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from understudy.mock.engine.journal import Exercised
+from understudy.mock.server.journal import Exercised
 
 
 def exercised_row(exercised: Exercised | None) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from understudy.mock.engine.history import HistoryEntry
-from understudy.mock.engine.history_steps import (
+from understudy.mock.server.history import HistoryEntry
+from understudy.mock.server.history_steps import (
     ABSENT,
     RecordStep,
     RequestChanges,
@@ -15,7 +15,7 @@ from understudy.mock.engine.history_steps import (
     StateStep,
     Step,
 )
-from understudy.mock.engine.request_context import RequestContext
+from understudy.mock.server.request_context import RequestContext
 from understudy.mock.store.state_rows import Rows, WorldSettings
 
 

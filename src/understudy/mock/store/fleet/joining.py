@@ -5,8 +5,8 @@ from importlib.metadata import version
 from typing import Final
 
 from understudy.errors import StartupError
-from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
 from understudy.mock.store.collections import COLLECTIONS
 from understudy.mock.store.fleet.address import StoreAddress, store_address

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from understudy import errors
 from understudy.errors import Breach, Problem
-from understudy.mock.engine.call import Principal
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.request_context import RefusalReason, RequestContext
-from understudy.mock.engine.request_head import Peer, RequestHead
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.call import Principal
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.request_context import RefusalReason, RequestContext
+from understudy.mock.server.request_head import Peer, RequestHead
+from understudy.mock.server.worlds import World
 
 FindEndpoint = Callable[[str], Endpoint | None]
 """Returns the operation that a name stands for, as ``endpoint_name`` makes it."""

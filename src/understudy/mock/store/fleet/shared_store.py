@@ -16,14 +16,14 @@ from os import urandom  # no fixture: replicas must differ
 from typing import Any, Final
 
 from understudy.errors import StartupError, StoreUnavailable
-from understudy.mock.engine.endpoint import Endpoint
-from understudy.mock.engine.episodes import Episode
-from understudy.mock.engine.records import Collection
-from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
-from understudy.mock.engine.snapshots import Snapshot
-from understudy.mock.engine.transactions import Superseded
-from understudy.mock.engine.world_names import DEFAULT, WorldSelection
-from understudy.mock.engine.worlds import World
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.episodes import Episode
+from understudy.mock.server.records import Collection
+from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.transactions import Superseded
+from understudy.mock.server.world_names import DEFAULT, WorldSelection
+from understudy.mock.server.worlds import World
 from understudy.mock.store.fleet.address import StoreAddress
 from understudy.mock.store.fleet.connection import Connection, send_once
 from understudy.mock.store.fleet.copies import Copies

@@ -8,7 +8,7 @@ is from the store's, and adds that; what remains is less than the time of one ca
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from understudy.mock.engine.clock import Clock, ClockSetting, machine_time
+from understudy.mock.server.clock import Clock, ClockSetting, machine_time
 
 _INTERVAL = timedelta(minutes=1)
 """Time after which the difference is measured again, as clocks run at different rates."""

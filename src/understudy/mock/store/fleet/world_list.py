@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from understudy.mock.engine.replicated_worlds import ReplicatedWorlds
-from understudy.mock.engine.snapshots import Snapshot
+from understudy.mock.server.replicated_worlds import ReplicatedWorlds
+from understudy.mock.server.snapshots import Snapshot
 from understudy.mock.store.fleet.copies import Copies
 from understudy.mock.store.fleet.flat_replies import exercised_counts
 

@@ -1,0 +1,161 @@
+"""Routes by the document with Connexion; no other module imports it.
+
+Connexion's routing is put into the mock's own stack instead of using one of Connexion's apps, which
+rebuild decorators and signatures on each request: half of their time goes there. Its layers for
+security and validation are left out too: they rebuild a request object and its validators on each
+request (40 % of what the mock spent), to call functions of the mock anyway. What is read from the
+scope (``connexion_routing``) comes from Connexion's source and not from its documentation;
+``tests/mock/server/test_connexion.py`` notices when that changes.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import MethodNotAllowed, NotFound, Problem
+from understudy.mock.server._private_imports import without_packages
+from understudy.openapi.operations import Operation
+from understudy.openapi.skeleton import skeleton
+
+_UNUSED = frozenset({"jinja2", "jsonschema", "requests", "werkzeug"})
+"""Packages that validate, template and fetch documents for Connexion, and wrap Flask's requests."""
+
+with (
+    warnings.catch_warnings(),
+    without_packages("connexion", "connexion.middleware", absent=_UNUSED),
+):
+    warnings.simplefilter("ignore")
+    from connexion.http_facts import METHODS
+    from connexion.middleware.routing import RoutingMiddleware
+    from connexion.resolver import Resolver
+    from connexion.spec import OpenAPISpecification
+    from connexion.utils import sort_routes
+
+Middleware = Callable[[ASGIApp], ASGIApp]
+
+
+class Routing(RoutingMiddleware):  # type: ignore[misc]  # connexion ships no types
+    """Connexion's routing, but for two things.
+
+    A slash at the end is not forgiven by a redirect, as it loses bodies; and a line end (``%0A``) is
+    a character of a path like any other, though Starlette mounts an API at ``.*``.
+    """
+
+    def add_api(self, *args: Any, **kwargs: Any) -> None:
+        """Registers a document."""
+        super().add_api(*args, **kwargs)
+        for router in (self.router, *(route.app for route in self.router.routes)):
+            router.redirect_slashes = False
+        for mount in self.router.routes:
+            mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+
+
+class Skeleton(OpenAPISpecification):  # type: ignore[misc]  # as above
+    """A document that ``skeleton`` has generated.
+
+    It holds no references, and is not validated at each start, which took a tenth of it;
+    ``test_skeleton`` validates them.
+    """
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._set_defaults(document)
+        self._raw_spec = self._spec = document
+
+
+class RoutedStack:
+    """A middleware stack with Connexion's routing in it: an ASGI application.
+
+    Args:
+        app: The outermost layer.
+        routing: The layer that finds the operation.
+    """
+
+    def __init__(self, app: ASGIApp, routing: Routing) -> None:
+        self._app = app
+        self.routing = routing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls the outermost layer."""
+        scope["app"] = (
+            self  # so that Starlette's router raises its refusals instead of sending them
+        )
+        await self._app(scope, receive, send)
+
+
+def routed(
+    apis: Mapping[str, Sequence[Operation]], layers: Sequence[Middleware], dispatch: ASGIApp
+) -> RoutedStack:
+    """Puts Connexion's routing, and layers around it, around a dispatcher.
+
+    Args:
+        apis: Base path to the operations that are served under it.
+        layers: The whole stack, outermost first; ``ROUTING`` is one of them.
+        dispatch: The application that responds after routing.
+    """
+    place = layers.index(ROUTING)
+    # Connexion knows the methods of OpenAPI 3.0 and passes over others
+    METHODS.update(it.method.lower() for operations in apis.values() for it in operations)
+    routing = Routing(_layered(layers[place + 1 :], dispatch))
+    resolver = Resolver(lambda _: dispatch)
+    # Starlette's router takes the first base path that fits
+    for base_path in sort_routes(list(apis), key=lambda base_path: base_path or "/"):
+        document = Skeleton(skeleton(apis[base_path]))
+        routing.add_api(document, base_path=base_path, resolver=resolver)
+    return RoutedStack(_layered(layers[:place], routing), routing)
+
+
+def _layered(layers: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
+    for layer in reversed(layers):
+        app = layer(app)
+    return app
+
+
+ROUTING: Middleware = Routing
+
+
+class RegisteredRoute(NamedTuple):
+    """An operation as Connexion has registered it.
+
+    Attributes:
+        base: Matches the beginning of a path; what is left is the group ``path``, without its slash.
+        rest: Matches what is left, with a slash before; path parameters are its groups.
+        methods: In upper case.
+        key: Base path and operationId, as ``route_of`` returns them.
+    """
+
+    base: re.Pattern[str]
+    rest: re.Pattern[str]
+    methods: frozenset[str]
+    key: tuple[str, str]
+
+
+def registered_routes(stack: RoutedStack) -> Iterator[RegisteredRoute]:
+    """Yields the routes of a stack, in the order they are tried."""
+    for mount in stack.routing.router.routes:
+        for route in mount.app.routes:
+            key = (mount.path, route.endpoint.operation_id)
+            methods = frozenset(route.methods)
+            yield RegisteredRoute(mount.path_regex, route.path_regex, methods, key)
+
+
+def route_of(scope: Scope) -> tuple[str | None, str | None]:
+    """Returns the base path and the skeleton's operationId that Connexion's routing found."""
+    routing = scope["extensions"]["connexion_routing"]
+    return routing.get("api_base_path"), routing.get("operation_id")
+
+
+def as_problem(error: Exception) -> Problem | None:
+    """Returns a refusal of the mock or of Connexion as a Problem; None for any other error.
+
+    The text of what Connexion refused is left empty: it does not know what would be right.
+    """
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        is_method = error.status_code == MethodNotAllowed.status
+        return MethodNotAllowed("") if is_method else NotFound("")
+    return None

@@ -1,0 +1,161 @@
+"""Defines what a handler gets and returns: plain values, independent of the web framework."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from understudy.errors import Headers
+from understudy.mock.server.json_bodies import json_bytes
+from understudy.mock.server.recent import Recent, Recurring
+from understudy.mock.server.worlds import World
+
+
+class Principal(NamedTuple):  # made for each request with a token, at a third of a dataclass's cost
+    """The account and the credential that a request is authenticated by.
+
+    Attributes:
+        person: Slug of the account.
+        kind: An API key or an OAuth access token.
+        scopes: What an OAuth token was granted.
+        token: The token itself, as the key of its record.
+    """
+
+    person: str
+    kind: Literal["oauth", "api_key"]
+    scopes: frozenset[str]
+    token: str
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of an operation, after everything that the document can check.
+
+    Attributes:
+        world: The world that the request selected.
+        site_url: Base of the URLs in responses, without a path: ``http://127.0.0.1:8080``, or with the
+            world's prefix. Taken from the request, so that it resolves for the client.
+        choices: Switch name to the option in force (``rules.yaml``).
+        principal: Whom the request speaks for; None: an anonymous client.
+        notes: Remarks for the journal, such as a parameter that was ignored.
+        authorization: The Authorization header, unchanged; security has read it as a bearer, the
+            token endpoint also looks for what does not belong there.
+        undeclared_query: Names of query parameters that the document does not know.
+        authorization_url: Base URL of the authorization server, as ``site_url``.
+        client: The client's address.
+        body_members: Names of the members that the document in force declares for the body.
+    """
+
+    world: World
+    site_url: str
+    choices: Mapping[str, str]
+    principal: Principal | None = None
+    notes: list[str] = field(default_factory=list)
+    authorization: str | None = None
+    undeclared_query: tuple[str, ...] = ()
+    authorization_url: str = ""
+    client: str = "unknown"
+    body_members: frozenset[str] = frozenset()
+
+
+class Upload(NamedTuple):
+    """A file part of a multipart body.
+
+    Attributes:
+        filename: Its name, as the client gives it.
+        content: Its bytes.
+        field: Name of the field that it was sent as.
+    """
+
+    filename: str
+    content: bytes
+    field: str
+
+
+class SharedBody:
+    """A JSON body that many responses share, since it was built from a frozen record.
+
+    It is encoded once, and validated once by each validator.
+
+    Args:
+        value: What it says; nobody changes it.
+        record: The record that it was built from.
+
+    Attributes:
+        valid_by: The validator that found it valid last.
+        sent_as: Status, media type and headers of the response that was made of it last.
+        sent: That response.
+    """
+
+    __slots__ = ("_content", "record", "sent", "sent_as", "valid_by", "value")
+
+    def __init__(self, value: Any, record: object = None) -> None:
+        self.value = value
+        self.record = record
+        self.sent_as: tuple[int, str, Headers] | None = None
+        self.sent: Any = None
+        self.valid_by: object = None
+        self._content: bytes | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The body as JSON."""
+        if self._content is None:
+            self._content = json_bytes(self.value)
+        return self._content
+
+
+_MOST_SHARED = 700
+"""Bodies that are kept: about 3 MB."""
+
+Place = tuple[str, str, str]
+"""A record's key in its collection, the base of the URLs in its body, and what else that depends on."""
+
+
+class SharedBodies:
+    """Keeps bodies that were built from frozen records, for the next request of the same.
+
+    A changed record is another object, so nothing here is ever out of date; its body takes the place
+    of the one before, and the oldest body makes room for a new one.
+    """
+
+    def __init__(self) -> None:
+        self._bodies: Recent[Place, SharedBody] = Recurring(_MOST_SHARED)
+
+    def get(self, place: Place, record: object, *, is_typed: bool) -> SharedBody | None:
+        """Returns the body of a record, or None where it is not kept.
+
+        Args:
+            place: Where it is kept.
+            record: The frozen record.
+            is_typed: Whether an equal record has the same body: one without members of any type, as
+                1 and true are equal.
+        """
+        body = self._bodies.get(place)
+        if body is None or body.record is record:
+            return body
+        if is_typed and body.record == record:  # edited to what it was
+            body.record = record
+            return body
+        return None
+
+    def put(self, place: Place, record: object, value: Any) -> SharedBody:
+        """Keeps the body that was built from a frozen record, and returns it."""
+        return self._bodies.put(place, SharedBody(value, record))
+
+
+class HandlerResponse(NamedTuple):
+    """The response of a handler.
+
+    Attributes:
+        status: The mock's choice; where the document in force declares explicit success codes and
+            this is not among them, the first declared one is sent instead.
+        body: A value that JSON can express, such a value as a SharedBody, bytes of ``media_type``, an asynchronous iterator of such bytes
+            that goes on until the client leaves, or None for no content.
+        media_type: The media type of ``body``.
+        headers: Further headers, names in lower case.
+    """
+
+    body: Any = None
+    status: int = 200
+    media_type: str = "application/json"
+    headers: Headers = ()

@@ -1,0 +1,207 @@
+"""Calls the handler of an operation and sends its response."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Literal
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import BadRequest, LimitExceeded
+from understudy.limits import SAMPLE_VALUES
+from understudy.mock.server._connexion import route_of
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.mock.server.document_handlers import DocumentCall
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.generated_responses import generated, generated_again
+from understudy.mock.server.rate_limit import limit_headers
+from understudy.mock.server.request_context import RequestContext, context_of
+from understudy.mock.server.response_sending import (
+    WireResponse,
+    encode,
+    problem_response,
+    send_wire,
+    stream_response,
+)
+from understudy.mock.server.route_table import EndpointsByRoute, chosen
+from understudy.openapi.skeleton import path_texts, routed_names
+
+ResponseValidation = Literal["refuse", "warn", "off"]
+"""The treatment of a response of the mock that breaks the document."""
+
+
+GENERATED_NOTE = "generated from the document: no handler was written for this operation"
+
+STATEFUL_NOTE = (
+    "responded by the state that was inferred from the document; `understudy infer` explains it, and "
+    "`serve --state-model` corrects it"
+)
+
+
+class Route:
+    """Puts the operation that Connexion routed to into the request context.
+
+    Args:
+        app: The next layer.
+        endpoints: The operations.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: EndpointsByRoute) -> None:
+        self._app = app
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Looks up the operation and calls the next layer."""
+        context = context_of(scope)
+        routed = self._endpoints.get(route_of(scope))  # type: ignore[arg-type]  # (None, None) finds none
+        if routed is not None:
+            endpoint = context.endpoint = chosen(routed, context.query, context.headers)
+            names = routed_names(endpoint.operation.path)
+            context.path_arguments = path_texts(names, scope["path_params"])
+        await self._app(scope, receive, send)
+
+
+class Dispatcher:
+    """Responds to what was routed, and passes everything else on to the pages.
+
+    Args:
+        elsewhere: The application behind the paths that no document has.
+        response_validation: The treatment of a response of the mock that breaks the document.
+    """
+
+    def __init__(self, elsewhere: ASGIApp, response_validation: ResponseValidation) -> None:
+        self._elsewhere = elsewhere
+        self._response_validation = response_validation
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Responds to a request.
+
+        Raises:
+            Problem: The handler raised it, or the request lacks an argument that the handler requires.
+        """
+        context = context_of(scope)
+        endpoint = context.endpoint
+        called = None if endpoint is None else call_handler(context, endpoint)
+        if endpoint is None or called is None:
+            await self._elsewhere(scope, receive, send)
+            return
+        response = called if isinstance(called, HandlerResponse) else await called
+        if isinstance(response.body, AsyncIterator):
+            status = endpoint.validator.status(response.status)
+            await stream_response(receive, send, response._replace(status=status))
+            return
+        await send_wire(send, self.encode(context, endpoint, response))
+
+    def encode(
+        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse
+    ) -> WireResponse:
+        """Returns the response of a handler as it is sent: validated, and with its headers.
+
+        Raises:
+            Problem: The request is refused for what was deferred until its handler had responded.
+        """
+        if context.deferred is not None:
+            raise context.deferred
+        status = endpoint.validator.status(response.status)
+        if status != response.status:
+            response = response._replace(status=status)
+        if self._response_validation != "off":
+            fault = endpoint.validator.fault(response)
+            if fault is not None:
+                response = self._without_fault(context, endpoint, response, fault)
+        headers = limit_headers(context, response.status, context.extra_headers)
+        return encode(response, headers)
+
+    def _without_fault(
+        self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse, fault: str
+    ) -> HandlerResponse:
+        """Returns a response that breaks the document as it is completed, marked or refused."""
+        operation = endpoint.operation
+        completed = endpoint.validator.completed(response, context.world.identifiers.seed)
+        if endpoint.validator.fault(completed) is None:
+            context.notes.append(f"completed from the document, which requires more: {fault}")
+            return completed
+        note = f"the response to {operation.method} {operation.path} breaks the document: {fault}"
+        context.notes.append(note)
+        if self._response_validation == "warn":
+            return response._replace(headers=(*response.headers, ("x-mock-violation", "response")))
+        return problem_response(500, "The mock's own response breaks the document", note)
+
+
+def call_handler(
+    context: RequestContext, endpoint: Endpoint
+) -> HandlerResponse | Coroutine[Any, Any, HandlerResponse] | None:
+    """Calls the handler of an operation, or generates a response where it has none.
+
+    Returns:
+        The response, a coroutine of it, or None where a page has to be shown; then nothing has
+        happened.
+
+    Raises:
+        Problem: The handler raised it, or the request lacks an argument that the handler requires.
+    """
+    if endpoint.page is not None:
+        return endpoint.page(_call(context, endpoint), context.query)
+    binding = endpoint.binding
+    if binding.handler is None:
+        stateful = _stateful_response(context, endpoint)
+        if stateful is not None:
+            return stateful
+        context.notes.append(GENERATED_NOTE)
+        try:
+            return generated_again(context, endpoint)
+        except LimitExceeded:  # a thread lets other requests have their turn
+            return asyncio.to_thread(generated, context, endpoint, SAMPLE_VALUES.most)
+    call = _call(context, endpoint)
+    arguments = context.arguments
+    keywords: dict[str, Any] = {}
+    for name, keyword in binding.keywords:
+        if name in arguments:
+            keywords[keyword] = arguments[name]
+    missing = binding.needs and binding.needs - keywords.keys()
+    if missing:
+        msg = f"{', '.join(sorted(missing))}: missing; the mock cannot respond without it."
+        raise BadRequest(msg, code="missing_parameter")
+    response: HandlerResponse | Coroutine[Any, Any, HandlerResponse] = binding.handler(
+        call, *[arguments[name] for name in binding.path_arguments], **keywords
+    )
+    return response
+
+
+def _stateful_response(context: RequestContext, endpoint: Endpoint) -> HandlerResponse | None:
+    """Responds by the state of the document; None where the response is to be generated.
+
+    Raises:
+        Problem: The state does not allow it.
+    """
+    if endpoint.document_handler is None:
+        return None
+    context.notes.append(STATEFUL_NOTE)
+    base_path = endpoint.api.base_path
+    call = DocumentCall(
+        context.world,
+        endpoint.operation,
+        endpoint.schemas,
+        context.arguments,
+        context.headers,
+        context.site_url + base_path,
+        context.path.removeprefix(base_path),
+        context.query,
+        context.notes,
+    )
+    return endpoint.document_handler(call)
+
+
+def _call(context: RequestContext, endpoint: Endpoint) -> Call:
+    authorization = context.headers.get(b"authorization")
+    return Call(
+        context.world,
+        context.resource_url,
+        context.choices,
+        context.principal,
+        context.notes,
+        None if authorization is None else authorization.decode("latin-1"),
+        context.undeclared_query,
+        context.authorization_url,
+        context.client,
+        endpoint.body.members if endpoint.body else frozenset(),
+    )

@@ -1,0 +1,272 @@
+"""Generates responses of operations without a handler, from the document's examples or schemas.
+
+Generated values are seeded by their place in the document, so the same document gives the same response
+every time.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from understudy.limits import SAMPLE_VALUES
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.handlers import BODY
+from understudy.mock.server.recent import Recent
+from understudy.mock.server.sample_bodies import written_body
+from understudy.mock.server.sample_headers import LOCATION, sample_headers
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.loader import Node
+from understudy.openapi.media_types import concrete, is_json, is_text, negotiated
+from understudy.openapi.members import member_schema
+from understudy.openapi.operations import DeclaredResponse, MediaType, Operation
+from understudy.openapi.sampler import Sampler
+from understudy.openapi.schemas import Schemas
+
+NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
+
+_IDENTIFIER = re.compile("(?i:_id|-id)$|Id$|ID$")
+"""The end of the name of a path parameter that gives the ``id`` of what it leads to."""
+
+_WITHOUT_CONTENT: Final = frozenset({204, 205, 304})
+"""Statuses whose responses have no content (RFC 9110, 15.3.5, 15.3.6 and 15.4.5)."""
+
+_STATUS_OF_RANGE: Final = {"2XX": 200, "3XX": 302, "4XX": 400, "5XX": 500, "default": 200}
+_REDIRECTS = range(300, 400)
+_MOST_SAMPLES = 100
+"""Samples of one document that are kept: each may hold as many values as a response may."""
+_FIRST_FINAL = 200
+
+
+class SampleBounds(NamedTuple):
+    """The media types and the size that a generated response may have.
+
+    Attributes:
+        accept: The Accept header, which chooses among the declared media types.
+        most: How many values may be generated now, which takes some 50 microseconds each.
+    """
+
+    accept: str = ""
+    most: int = SAMPLE_VALUES.most
+
+
+UNBOUNDED: Final = SampleBounds()
+
+
+def sample_response(
+    operation: Operation,
+    schemas: Schemas,
+    seed: int,
+    arguments: Mapping[str, Any] = NO_ARGUMENTS,
+    *,
+    bounds: SampleBounds = UNBOUNDED,
+    notes: list[str] | None = None,
+) -> HandlerResponse:
+    """Returns the response that a document promises first, by example or by schema.
+
+    That is the lowest success, or else the default, a redirect, or whatever is documented first.
+
+    Args:
+        operation: The operation that was called.
+        schemas: The document's validators.
+        seed: Seed of generated values.
+        arguments: What was sent: parameters by name, and the body. Members of the same names in a
+            generated object have these values, as a client reads back what it wrote.
+        bounds: What the response is to be like.
+        notes: Gets a remark on each example that is passed over.
+
+    Raises:
+        LimitExceeded: The body has more values, and was not generated before.
+    """
+    status, response = _first_response(operation)
+    if response is None:
+        return HandlerResponse(None, status)
+    sampling = _Sampling(operation, schemas, seed, bounds, notes)
+    return sampling.response(status, response, arguments)
+
+
+def declared_response(
+    operation: Operation,
+    schemas: Schemas,
+    seed: int,
+    *,
+    status: int | None = None,
+    example: str | None = None,
+    is_made_up: bool = False,
+) -> HandlerResponse | None:
+    """Returns a response of an operation as its document declares it.
+
+    Args:
+        operation: The operation that was called.
+        schemas: The document's validators.
+        seed: Seed of generated values.
+        status: The status to respond with; None: the one that the document promises first.
+        example: Name of the example to respond with.
+        is_made_up: Whether to generate the body from the schema even where there are examples.
+
+    Returns:
+        None where the document declares no such status or example.
+    """
+    if status is None:
+        status, response = _first_response(operation)
+    else:
+        response = operation.response(status)
+    if response is None:
+        return None
+    sampling = _Sampling(operation, schemas, seed)
+    if example is not None:
+        return sampling.example(status, response, example)
+    return sampling.response(status, response, NO_ARGUMENTS, is_made_up=is_made_up)
+
+
+def _first_response(operation: Operation) -> tuple[int, DeclaredResponse | None]:
+    """Returns the response that a document promises first, and its status."""
+    declared = operation.responses
+    numbers = sorted(int(status) for status in declared if status.isdecimal())
+    redirects = sorted(set(numbers) & {*_REDIRECTS} - _WITHOUT_CONTENT)
+    order = [
+        *(str(number) for number in numbers if number // 100 == 2),  # noqa: PLR2004 - RFC 9110, 15.3
+        *("2XX", "default"),
+        *map(str, redirects),
+        "3XX",
+        *(status for status in declared if not status.startswith("1")),
+    ]
+    key = next((status for status in order if status in declared), None)
+    if key is None:
+        return _FIRST_FINAL, None
+    return int(key) if key.isdecimal() else _STATUS_OF_RANGE.get(key, _FIRST_FINAL), declared[key]
+
+
+class _Sampling:
+    """Makes responses of one operation."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        schemas: Schemas,
+        seed: int,
+        bounds: SampleBounds = UNBOUNDED,
+        notes: list[str] | None = None,
+    ) -> None:
+        self._operation = operation
+        self._schemas = schemas.for_responses
+        self._seed = seed
+        self._accept = bounds.accept
+        self._notes = [] if notes is None else notes
+        self._most = bounds.most
+
+    def response(
+        self,
+        status: int,
+        declared: DeclaredResponse,
+        arguments: Mapping[str, Any],
+        *,
+        is_made_up: bool = False,
+    ) -> HandlerResponse:
+        """Returns a status with the headers and the content that are declared for it."""
+        headers = sample_headers(declared, self._schemas, self._seed)
+        if status in _REDIRECTS and LOCATION not in dict(headers):
+            headers = (*headers, (LOCATION, "/"))
+        if not declared.content or status in _WITHOUT_CONTENT:
+            return HandlerResponse(None, status, headers=headers)
+        key = self._media_type(declared)
+        media = declared.content[key]
+        media_type = concrete(key, self._accept)
+        example = None if is_made_up else self._example(media, media_type)
+        if example is not None:
+            value = example.value
+        elif media.schema is None and media.item_schema is None:
+            value = {} if is_json(media_type) else _text_of_nothing(media_type)
+        else:
+            value = self._made_up(media, arguments)
+        return self._sent(value, media_type, media, status)._replace(headers=headers)
+
+    def example(self, status: int, declared: DeclaredResponse, name: str) -> HandlerResponse | None:
+        """Returns a status with an example by its name; None where the document has none."""
+        for key, media in declared.content.items():
+            if name in media.examples:
+                media_type = concrete(key, self._accept)
+                return self._sent(media.examples[name], media_type, media, status)
+        return None
+
+    def _media_type(self, declared: DeclaredResponse) -> str:
+        """Returns the declared media type that the client likes best, or the likeliest if none."""
+        chosen = negotiated(declared.content, self._accept)
+        return chosen or negotiated(declared.content, "") or next(iter(declared.content))
+
+    def _sent(self, value: Any, media_type: str, media: MediaType, status: int) -> HandlerResponse:
+        body = written_body(value, media_type, media.schema, self._schemas)
+        if body is None:
+            body = b"null"  # the content, and not the lack of one
+        is_named = "*" not in media.declared_as and media.declared_as
+        return HandlerResponse(body, status, media.declared_as if is_named else media_type)
+
+    def _example(self, media: MediaType, media_type: str) -> Node | None:
+        """Returns the first example that fits its schema; a text in another notation always does."""
+        takes = None if media.schema is None else self._schemas.validator(media.schema).is_valid
+        for name, value in media.examples.items():
+            is_notation = isinstance(value, str) and not is_json(media_type)
+            if takes is None or is_notation or takes(value):
+                return Node(name, value)
+            method, path = self._operation.method, self._operation.path
+            self._notes.append(
+                f"the {media_type} example {name!r} of {method} {path} breaks its schema, and a "
+                "generated body is sent; `understudy lint` says where"
+            )
+        return None
+
+    def _made_up(self, media: MediaType, arguments: Mapping[str, Any]) -> Any:
+        if media.schema is None:
+            assert media.item_schema is not None
+            return [_sampled(self._schemas, media.item_schema, self._seed, self._most)]
+        value = _sampled(self._schemas, media.schema, self._seed, self._most)
+        return _echoed(value, media.schema, self._schemas, self._operation, arguments)
+
+
+_SAMPLES: Final[WeakKeyDictionary[Schemas, Recent[tuple[str, int], Any]]] = WeakKeyDictionary()
+
+
+def _sampled(schemas: Schemas, schema: Node, seed: int, most: int) -> Any:
+    """Returns the sample of a schema, which is made once for a seed; nobody changes it."""
+    samples = _SAMPLES.setdefault(schemas, Recent(_MOST_SAMPLES))
+    key = (schema.pointer, seed)
+    sample = samples.get(key)
+    if sample is None:
+        sample = samples.put(key, Sampler(schemas, seed, most=most).value(schema))
+    return sample
+
+
+def _text_of_nothing(media_type: str) -> Any:
+    """Returns the content of a media type without a schema."""
+    return "understudy" if is_text(media_type) else {}
+
+
+def _echoed(
+    body: Any, schema: Node, schemas: Schemas, operation: Operation, arguments: Mapping[str, Any]
+) -> Any:
+    """Returns a generated object in which members named by the request have its values."""
+    if not isinstance(body, dict) or not arguments:
+        return body
+    names = PATH_PARAMETER.findall(operation.path)
+    sent = {name: arguments[name] for name in names if name in arguments}
+    if names and _IDENTIFIER.search(names[-1]) and names[-1] in sent:
+        sent.setdefault("id", sent[names[-1]])  # /pets/{petId} responds with the pet's id
+    content = arguments.get(BODY)
+    sent = {**_writable(content, schema, schemas), **sent}
+    accepts = schemas.validator(schema).is_valid
+    for name in body.keys() & sent.keys():
+        changed = {**body, name: sent[name]}
+        body = changed if accepts(changed) else body
+    return body
+
+
+def _writable(content: Any, schema: Node, schemas: Schemas) -> dict[str, Any]:
+    """Returns the members of a request's body that a client may set, as the response has them."""
+    if not isinstance(content, dict):
+        return {}
+    members = {name: member_schema(schemas, schema, name) for name in content}
+    return {
+        name: content[name]
+        for name, member in members.items()
+        if member is not None and not schemas.is_flagged(member, "readOnly")
+    }

@@ -1,0 +1,123 @@
+"""Turns every problem and every failure into a response in the error shape of the API.
+
+One layer does it for all that lie within, Connexion's own refusals included, so that no client ever
+meets a framework's error page.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from understudy.errors import InsufficientStorage, MethodNotAllowed, MockRefusal, NotFound, Problem
+from understudy.mock.server._connexion import as_problem
+from understudy.mock.server.api import Api
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.endpoint import endpoints
+from understudy.mock.server.rate_limit import limit_headers
+from understudy.mock.server.request_context import RequestContext, context_of
+from understudy.mock.server.response_sending import (
+    WireResponse,
+    encode,
+    problem_response,
+    send_wire,
+)
+from understudy.openapi.paths import Paths
+
+_log = logging.getLogger(__name__)
+
+
+class ErrorResponses:
+    """Makes the response to whatever was raised while a request was worked on.
+
+    Args:
+        paths: Knows which methods a path allows, and which path was probably meant.
+        apis: The APIs with their error shapes; the first one's is used where no other fits.
+    """
+
+    def __init__(self, paths: Paths, apis: Sequence[Api]) -> None:
+        self._paths = paths
+        self._apis = apis
+
+    def encode(self, context: RequestContext, error: Exception) -> WireResponse:
+        """Notes why a request is refused, and returns the response as it is sent."""
+        problem = as_problem(error)
+        if problem is None:
+            _log.error("%s %s failed inside the mock", context.method, context.path, exc_info=error)
+            problem = _failure(error)
+        endpoint = context.endpoint
+        if endpoint is not None and context.choices:
+            problem = endpoint.api.policies.refusal(context.choices, problem)
+        context.refused(problem)
+        response = self._response(context, problem)
+        return encode(response, limit_headers(context, response.status, context.extra_headers))
+
+    def _response(self, context: RequestContext, problem: Problem) -> HandlerResponse:
+        if isinstance(problem, MockRefusal):
+            return problem_response(problem.status, problem.title, problem.message)
+        if isinstance(problem, MethodNotAllowed) and not problem.message:
+            methods = self._paths.allowed(self._paths.based(context.path))
+            problem = method_not_allowed(context, methods)
+        if isinstance(problem, NotFound) and not problem.message:
+            hint = self._paths.hint(context.path)
+            msg = f"There is nothing at {context.path}{hint or '.'}"
+            problem = NotFound(msg, code="unknown_path")
+        endpoint = context.endpoint
+        api = endpoint.api if endpoint else self._api_of(self._paths.based(context.path))
+        response = api.error_response(problem)
+        seed = context.world.identifiers.seed
+        if endpoint is None:
+            others = endpoints(api) if api.has_usual_errors else ()
+            return others[0].errors.usual_response(response, problem, seed) if others else response
+        if endpoint.page is not None:
+            return response
+        return endpoint.errors.response(response, problem, seed)
+
+    def _api_of(self, path: str) -> Api:
+        """Returns the API whose error shape is used for a path without an operation."""
+        template = self._paths.template(path)
+        for api in self._apis:
+            is_its_own = template is not None and template.removeprefix(api.base_path) in api.paths
+            if is_its_own or (api.base_path and path.startswith(f"{api.base_path}/")):
+                return api
+        return self._apis[0]
+
+
+class Errors:
+    """Responds to what the layers further in raise.
+
+    Args:
+        app: The next layer.
+        responses: Makes the responses.
+    """
+
+    def __init__(self, app: ASGIApp, responses: ErrorResponses) -> None:
+        self._app = app
+        self._responses = responses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls the next layer, and turns what it raises into a response."""
+        context = context_of(scope)
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            has_begun = context.status != 0
+            response = self._responses.encode(context, error)
+            if has_begun:
+                return  # the server closes the connection
+            try:
+                await send_wire(send, response)
+            except InsufficientStorage as full:  # of what the refusal changed: a failed sign-in
+                await send_wire(send, self._responses.encode(context, full))
+
+
+def method_not_allowed(context: RequestContext, methods: Sequence[str]) -> MethodNotAllowed:
+    """Returns the refusal of a method, with those that the path takes (RFC 9110, 15.5.6)."""
+    allowed = ", ".join(methods)
+    msg = f"{context.method} is not allowed at {context.path}; it takes {allowed}."
+    return MethodNotAllowed(msg, code="method_not_allowed", headers=(("allow", allowed),))
+
+
+def _failure(error: Exception) -> Problem:
+    msg = f"The mock failed: {type(error).__name__}: {error}. Its log has the traceback."
+    return Problem(msg, code="internal_server_error")

@@ -1,0 +1,292 @@
+"""Reads forms, URL-encoded and multipart, as a document declares their fields.
+
+What the document says of a form is worked out once, at start. Odd clients leave a part's name
+unquoted, end a part's type with a stray semicolon or put an empty line before the last boundary;
+none of that changes what they mean, so none of it is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser
+
+from understudy.errors import BadRequest
+from understudy.limits import MULTIPART_PARTS
+from understudy.mock.server.call import Upload
+from understudy.mock.server.json_bodies import read_json
+from understudy.mock.server.parameter_styles import ABSENT, StyleReader, convert
+from understudy.mock.server.parameters import parse_query
+from understudy.mock.server.recent import Recent, Recurring
+from understudy.openapi.loader import Node
+from understudy.openapi.media_types import is_json
+from understudy.openapi.members import item_schema, member_names, member_schema
+from understudy.openapi.operations import FieldEncoding
+from understudy.openapi.schemas import Schemas
+
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+_PARSED: Final[Recent[tuple[bytes, bytes], Sequence[tuple[str, Any]]]] = Recurring(16)
+"""Small forms that were parsed, by boundary and content: the picture that a test uploads again and
+again; nobody changes them."""
+
+_LONGEST_KEPT: Final = 64 * 1024
+"""Bytes of a multipart form that is kept."""
+
+NO_ENCODING: Final[Mapping[str, FieldEncoding]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form, as the document declares it.
+
+    Attributes:
+        name: The declared name; a request may use an alias.
+        types: The JSON types that its text may be read as.
+        is_file: Whether its value is a file.
+        is_list: Whether it may be given several times.
+        is_declared: Whether the document knows it.
+        is_json: Whether its text is JSON: an object or a list, or what ``encoding`` calls JSON.
+        style: Reads it as ``name[member]=value``, or in the style that ``encoding`` names.
+    """
+
+    name: str
+    types: frozenset[str] = frozenset()
+    is_file: bool = False
+    is_list: bool = False
+    is_declared: bool = False
+    is_json: bool = False
+    style: StyleReader | None = None
+
+    def typed(self, value: Any) -> Any:
+        """Returns a value as the schema has it: a file, or text read as one of its types.
+
+        Raises:
+            BadRequest: It is not UTF-8 text, or not the JSON that it has to be.
+        """
+        if self.is_file:
+            if isinstance(value, Upload):
+                return value
+            return Upload("", value if isinstance(value, bytes) else value.encode(), self.name)
+        if isinstance(value, Upload):
+            if not self.is_declared:
+                return value  # whether it may be there at all is for the schema to say
+            value = value.content
+        if isinstance(value, bytes):
+            try:
+                value = value.decode()
+            except UnicodeDecodeError as error:
+                msg = f"{self.name}: is not UTF-8 text."
+                raise BadRequest(msg, code="invalid_body") from error
+        return self._json(value) if self.is_json else convert(value, self.types)
+
+    def _json(self, text: str) -> Any:
+        try:
+            return read_json(text.encode())
+        except BadRequest as error:
+            msg = f"{self.name}: {text!r:.80} is not JSON, as which this field is sent."
+            raise BadRequest(msg, code="invalid_body") from error
+
+
+def form_fields(
+    schema: Node | None,
+    schemas: Schemas,
+    aliases: Sequence[str],
+    encoding: Mapping[str, FieldEncoding] = NO_ENCODING,
+) -> dict[str, FormField]:
+    """Compiles the fields of a form once, through what its schema is composed of, by name and alias."""
+    fields = {
+        name: _field(name, member_schema(schemas, schema, name), schemas, encoding.get(name))
+        for name in member_names(schemas, schema)
+    }
+    known = next((fields[alias] for alias in aliases if alias in fields), None) or _only_file(
+        fields
+    )
+    return fields if known is None else {**dict.fromkeys(aliases, known), **fields}
+
+
+def _only_file(fields: Mapping[str, FormField]) -> FormField | None:
+    """Returns the one file field of a form, which a document may give any name."""
+    files = [field for field in fields.values() if field.is_file]
+    return files[0] if len(files) == 1 else None
+
+
+def _field(
+    name: str, declared: Node | None, schemas: Schemas, encoding: FieldEncoding | None
+) -> FormField:
+    own_types = schemas.types(declared)
+    is_list = "array" in own_types
+    value = item_schema(schemas, declared) if is_list else declared
+    value = None if value is None else schemas.follow(value)
+    types = schemas.types(value)
+    encoding = encoding or FieldEncoding()
+    is_composed = bool(own_types & {"array", "object"}) and declared is not None
+    return FormField(
+        name,
+        types,
+        is_file=_is_file(value),
+        is_list=is_list and not _is_json_type(encoding.content_type),
+        is_declared=True,
+        is_json=_is_json_type(encoding.content_type) or _is_json_value(types),
+        style=StyleReader(
+            name,
+            name,
+            encoding.style or "deepObject",
+            explode=encoding.explode,
+            schema=declared,
+            schemas=schemas,
+        )
+        if is_composed and declared is not None
+        else None,
+    )
+
+
+def _is_json_type(content_type: str) -> bool:
+    return is_json(content_type.partition(";")[0].strip().lower())
+
+
+def _is_json_value(types: frozenset[str]) -> bool:
+    """Tells whether a value can only be an object or a list, which a form has as JSON by default."""
+    return bool(types & {"object", "array"}) and types <= {"object", "array", "null"}
+
+
+def _is_file(declared: Node | None) -> bool:
+    if declared is None or not isinstance(declared.value, dict):
+        return False
+    schema = declared.value
+    # 3.0 says format: binary, 3.1 contentMediaType or nothing at all (OpenAPI 3.1.0, 4.8.14.2)
+    is_encoded = "contentEncoding" in schema  # then its text is the value
+    is_binary = schema.get("format") == "binary" or "contentMediaType" in schema or not schema
+    return is_binary and not is_encoded
+
+
+def form_members(
+    pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField], media_type: str
+) -> dict[str, Any]:
+    """Returns the fields of a form as the document types them.
+
+    Args:
+        pairs: Name and value of each field that was sent, in order.
+        fields: The fields that the document declares, by name and alias.
+        media_type: Of the form.
+
+    Raises:
+        BadRequest: A field that takes one value is given more than once (RFC 6749, 3.2).
+    """
+    styled = _styled_members(pairs, fields)
+    members: dict[str, Any] = {}
+    for sent_name, value in pairs:
+        if sent_name not in fields and sent_name.partition("[")[0] in styled:
+            continue
+        field = fields.get(sent_name) or FormField(sent_name)
+        name = field.name
+        if name in styled:
+            members[name] = styled[name]
+        elif field.is_list:
+            typed = field.typed(value)
+            members.setdefault(name, []).extend(typed if isinstance(typed, list) else [typed])
+        elif name not in members:
+            members[name] = field.typed(value)
+        elif field.is_declared or media_type != MULTIPART:
+            msg = f"{name}: given more than once; give it once."
+            raise BadRequest(msg, code="repeated_field")
+        # else: generic clients repeat undeclared fields of multipart bodies, which are ignored
+    return {**members, **styled}
+
+
+def _styled_members(
+    pairs: Sequence[tuple[str, Any]], fields: Mapping[str, FormField]
+) -> dict[str, Any]:
+    """Returns the arrays and objects that a form has in a style, and not as JSON or as a list."""
+    texts: dict[str, list[str]] = {}
+    for name, value in pairs:
+        field = fields.get(name.partition("[")[0])
+        is_text = isinstance(value, str | bytes) and field is not None and field.style is not None
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        if is_text and not (name in fields and str(text).lstrip()[:1] in {"{", "["}):
+            texts.setdefault(name, []).append(text)
+    names = dict.fromkeys(name.partition("[")[0] for name in texts)
+    members = {}
+    for name in names:
+        field = fields[name]
+        assert field.style is not None
+        is_plain_list = field.is_list and field.style.is_deep and name in texts
+        value = ABSENT if is_plain_list else next(field.style.values(texts), ABSENT)
+        if value is not ABSENT:
+            members[field.name] = value
+    return members
+
+
+def urlencoded_pairs(content: bytes) -> list[tuple[str, Any]]:
+    """Returns name and text of each field of a URL-encoded form, in the order of the names.
+
+    Raises:
+        BadRequest: It is not UTF-8 behind its percent signs.
+    """
+    try:
+        fields = parse_query(content)
+    except BadRequest as problem:
+        msg = "The form is not percent-encoded UTF-8."
+        raise BadRequest(msg, code="invalid_form") from problem
+    return [(name, text) for name, texts in fields.items() for text in texts]
+
+
+def multipart_pairs(content: bytes, options: Mapping[bytes, bytes]) -> Sequence[tuple[str, Any]]:
+    """Returns name and value of each part of a multipart form, in order (RFC 7578).
+
+    Args:
+        content: The body.
+        options: Those of its Content-Type, such as the boundary.
+
+    Raises:
+        BadRequest: It cannot be read.
+    """
+    boundary = options.get(b"boundary")
+    if not boundary:
+        msg = "The multipart body has no boundary; let the client set Content-Type by itself."
+        raise BadRequest(msg, code="malformed_multipart")
+    if len(content) > _LONGEST_KEPT:
+        return _parsed_pairs(content, boundary)
+    key = boundary, content
+    return _PARSED.get(key) or _PARSED.put(key, _parsed_pairs(content, boundary))
+
+
+def _parsed_pairs(content: bytes, boundary: bytes) -> Sequence[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+
+    def on_field(field: Field) -> None:
+        MULTIPART_PARTS.check(len(pairs) + 1)
+        pairs.append((_name(field.field_name), field.value or b""))
+
+    def on_file(file: File) -> None:
+        MULTIPART_PARTS.check(len(pairs) + 1)
+        file.file_object.seek(0)
+        name = (file.file_name or b"").decode("utf-8", "replace")
+        field_name = _name(file.field_name)
+        pairs.append((field_name, Upload(name, file.file_object.read(), field_name)))
+
+    if content and b"--" + boundary + b"--" not in content:
+        msg = "The multipart body ends before its last boundary; send it whole."
+        raise BadRequest(msg, code="malformed_multipart")
+    config = {"MAX_MEMORY_FILE_SIZE": len(content) + 1}
+    try:
+        parser = FormParser(MULTIPART, on_field, on_file, boundary=boundary, config=config)
+        parser.write(_without_preamble(content, boundary))
+        parser.finalize()
+    except (FormParserError, ValueError, LookupError) as error:
+        msg = f"The multipart body cannot be read: {error}."
+        raise BadRequest(msg, code="malformed_multipart") from error
+    return pairs
+
+
+def _without_preamble(content: bytes, boundary: bytes) -> bytes:
+    """Returns a multipart body from its first boundary on (RFC 2046, 5.1.1)."""
+    before, mark, _ = content.partition(b"\r\n--" + boundary)
+    has_preamble = mark and not content.startswith(b"--")
+    return content[len(before) + 2 :] if has_preamble else content
+
+
+def _name(name: bytes | None) -> str:
+    return (name or b"").decode("utf-8", "replace")

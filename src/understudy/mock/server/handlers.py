@@ -1,0 +1,115 @@
+"""Binds handlers to the operations of the document in force, by method and path.
+
+Not by operationId: published documents of one service differ in those, and in the names of their
+path parameters, so these are left out of the comparison and passed by position.
+"""
+
+import builtins
+import inspect
+import keyword
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from understudy.errors import StartupError
+from understudy.mock.server.call import Call, HandlerResponse
+from understudy.openapi.grammar import PATH_PARAMETER
+from understudy.openapi.operations import Operation, path_shape
+
+Handler = Callable[..., Any]
+"""Takes a Call, path arguments by position, query arguments and the body by keyword; returns a
+HandlerResponse, or a coroutine of one."""
+
+Handlers = Mapping[tuple[str, str], Handler]
+"""Method and path template to handler."""
+
+PageHandler = Callable[[Call, bytes], HandlerResponse | None]
+"""Takes a Call and the raw query string; returns a response, or None where a page has to be shown."""
+
+PageHandlers = Mapping[tuple[str, str], PageHandler]
+"""Method and path template to what responds in place of a page, where it can."""
+
+BODY = "body"
+"""The parameter by which a handler gets the parsed body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A handler as one operation calls it.
+
+    Attributes:
+        handler: None if the operation has no handler.
+        path_arguments: Names of the path parameters, in the order of the template.
+        keywords: The document's parameter name and the handler's.
+        needs: The arguments that the handler requires, by its own names; a document in force may leave
+            optional what the bundled one requires.
+    """
+
+    handler: Handler | None
+    path_arguments: tuple[str, ...] = ()
+    keywords: tuple[tuple[str, str], ...] = ()
+    needs: frozenset[str] = frozenset()
+
+
+def shape(method: str, path: str) -> tuple[str, str]:
+    """Returns method and path with the names of path parameters left out."""
+    return method, path_shape(path)
+
+
+def keyword_name(name: str) -> str:
+    """Returns a parameter's name as Python writes it: ``utmMedium`` is ``utm_medium``."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    python = re.sub(r"\W+", "_", words).strip("_").lower()
+    return f"{python}_" if keyword.iskeyword(python) or hasattr(builtins, python) else python
+
+
+def bind(operations: Sequence[Operation], handlers: Handlers) -> tuple[Binding, ...]:
+    """Binds every operation, in their order.
+
+    Args:
+        operations: Those of the document in force.
+        handlers: All that were written; those the document does not know stay unused.
+
+    Raises:
+        StartupError: Two handlers claim one operation, or a handler and an operation disagree on
+            the number of path parameters.
+    """
+    by_shape: dict[tuple[str, str], Handler] = {}
+    for (method, path), handler in handlers.items():
+        key = shape(method, path)
+        if key in by_shape:
+            msg = f"Two handlers claim {method} {path}; keep one."
+            raise StartupError(msg)
+        by_shape[key] = handler
+    return tuple(
+        _binding(operation, by_shape.get(shape(operation.method, operation.path)))
+        for operation in operations
+    )
+
+
+def _binding(operation: Operation, handler: Handler | None) -> Binding:
+    if handler is None:
+        return Binding(None)
+    accepted = inspect.signature(handler).parameters
+    positional = [p for p in accepted.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    path_arguments = tuple(PATH_PARAMETER.findall(operation.path))
+    if len(positional) != 1 + len(path_arguments):
+        msg = (
+            f"{operation.method} {operation.path} has {len(path_arguments)} path parameters, and "
+            f"its handler {handler.__qualname__} takes {len(positional) - 1}."
+        )
+        raise StartupError(msg)
+    keywords = tuple(
+        (parameter.name, keyword_name(parameter.name))
+        for parameter in operation.parameters
+        if parameter.location != "path" and keyword_name(parameter.name) in accepted
+    )
+    if BODY in accepted:
+        keywords = (*keywords, (BODY, BODY))
+    needs = frozenset(
+        parameter.name
+        for parameter in accepted.values()
+        if parameter not in positional and parameter.default is inspect.Parameter.empty
+    )
+    return Binding(handler, path_arguments, keywords, needs)

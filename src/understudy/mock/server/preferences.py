@@ -1,0 +1,166 @@
+"""Preferences of a single request: the ``Prefer`` header (RFC 7240), or parameters of its query.
+
+``code``, ``example``, ``dynamic`` and ``seed`` have the names that Prism gives them; ``delay`` and
+``fault`` are added. Unlike there, an unknown preference is refused.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import unquote_plus
+
+from understudy.errors import MockRefusal, nearest
+from understudy.mock.server.fault_effects import EFFECTS
+
+HEADER = b"prefer"
+QUERY_PREFIX = "__"
+"""Begins a preference in the query: ``?__code=404``, for pages that cannot set headers."""
+
+NAMES = ("code", "example", "dynamic", "seed", "delay", "fault")
+FOREIGN = frozenset({"handling", "respond-async", "return", "wait"})
+"""Preferences of RFC 7240, section 4, that real clients send; they are ignored."""
+
+TITLE = "No such preference"
+
+_STATUS = re.compile("[2-5][0-9][0-9]")
+_SEED = re.compile("-?[0-9]{1,18}")
+_LONGEST = 60.0
+"""Longest delay, in seconds."""
+
+
+class RequestPreferences(NamedTuple):
+    """Preferences of a single request (RFC 7240).
+
+    Attributes:
+        code: The status of the response, with the body that the document has for it.
+        example: Name of the document's example to respond with.
+        dynamic: Whether the body is generated from the schema.
+        seed: Seed of a generated body; None: the world's.
+        delay: Seconds to wait before the response.
+        fault: A kind of fault: a key of EFFECTS.
+        field: The member that the fault changes.
+        applied: The value of the ``Preference-Applied`` header.
+    """
+
+    code: int | None = None
+    example: str | None = None
+    dynamic: bool = False
+    seed: int | None = None
+    delay: float = 0.0
+    fault: str | None = None
+    field: str | None = None
+    applied: str = ""
+
+    @property
+    def is_from_document(self) -> bool:
+        """True if the response comes from the document, and not from a handler."""
+        return self.code is not None or self.example is not None or self.dynamic
+
+
+def preferences_of(header: str, query: str) -> tuple[RequestPreferences | None, str]:
+    """Reads the preferences of a request.
+
+    Args:
+        header: The value of ``Prefer``; may be empty.
+        query: The raw query string.
+
+    Returns:
+        The preferences, None where there are none, and the query without them.
+
+    Raises:
+        MockRefusal: A name or a value is unknown.
+    """
+    other_pairs, in_query = [], {}
+    for pair in query.split("&") if query else ():
+        name, _, text = pair.partition("=")
+        preference = unquote_plus(name).removeprefix(QUERY_PREFIX)
+        if QUERY_PREFIX in name and nearest(
+            preference, NAMES
+        ):  # others are the client's own business
+            in_query[preference] = unquote_plus(text)
+        else:
+            other_pairs.append(pair)
+    texts = {**dict(_header_pairs(header)), **in_query}
+    rest = "&".join(other_pairs) if in_query else query
+    return (_read(texts) if texts else None), rest
+
+
+def _header_pairs(header: str) -> Iterator[tuple[str, str]]:
+    for part in header.replace(";", ",").split(","):
+        name, _, text = part.partition("=")
+        name = name.strip().lower()
+        if name and name not in FOREIGN:
+            yield name, text.strip().strip('"')
+
+
+def _read(texts: Mapping[str, str]) -> RequestPreferences:
+    values: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name not in NAMES:
+            msg = f"{name!r} is not a preference{nearest(name, NAMES) or '.'} There are {_all(NAMES)}."
+            raise MockRefusal(400, TITLE, msg)
+        values |= _READERS[name](text)
+    applied = ", ".join(f"{name}={text}" for name, text in texts.items())
+    return RequestPreferences(**values, applied=applied)
+
+
+def _code(text: str) -> dict[str, Any]:
+    if not _STATUS.fullmatch(text):
+        msg = f"code={text:.40} is not a status; use one from 200 to 599."
+        raise MockRefusal(400, TITLE, msg)
+    return {"code": int(text)}
+
+
+def _example(text: str) -> dict[str, Any]:
+    return {"example": text}
+
+
+def _dynamic(text: str) -> dict[str, Any]:
+    if text not in {"true", "false"}:
+        msg = f"dynamic={text:.40} is neither true nor false."
+        raise MockRefusal(400, TITLE, msg)
+    return {"dynamic": text == "true"}
+
+
+def _seed(text: str) -> dict[str, Any]:
+    if not _SEED.fullmatch(text):
+        msg = f"seed={text:.40} is not a whole number of at most 18 digits."
+        raise MockRefusal(400, TITLE, msg)
+    return {"seed": int(text)}
+
+
+def _delay(text: str) -> dict[str, Any]:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds <= _LONGEST:
+        msg = f"delay={text:.40} is not a number of seconds from 0 to {_LONGEST:g}."
+        raise MockRefusal(400, TITLE, msg)
+    return {"delay": seconds}
+
+
+def _fault(text: str) -> dict[str, Any]:
+    effect, _, field = text.partition(":")
+    if effect not in EFFECTS:
+        hint = nearest(effect, list(EFFECTS)) or "."
+        msg = f"fault={effect:.40} is not a fault{hint} There are {_all(EFFECTS)}."
+        raise MockRefusal(400, TITLE, msg)
+    if EFFECTS[effect].needs_field and not field:
+        msg = f"fault={effect} changes a field; name it, as in fault={effect}:display_name."
+        raise MockRefusal(400, TITLE, msg)
+    return {"fault": effect, "field": field or None}
+
+
+_READERS = {
+    "code": _code,
+    "example": _example,
+    "dynamic": _dynamic,
+    "seed": _seed,
+    "delay": _delay,
+    "fault": _fault,
+}
+
+
+def _all(words: Any) -> str:
+    return ", ".join(words)

@@ -1,0 +1,246 @@
+"""Defines the context of one request: what the middleware stack knows of it so far."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from understudy.errors import Headers, Problem
+from understudy.interface.rules import upheld
+from understudy.mock.server.call import Principal
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.forwarding import forwarded_site, is_forwarded
+from understudy.mock.server.hosts import host_name, is_host, is_local
+from understudy.mock.server.journal import Exercised
+from understudy.mock.server.request_head import (
+    HeaderFields,
+    Peer,
+    RequestHead,
+    Scope,
+    header_bytes,
+)
+from understudy.mock.server.worlds import World
+
+_OVERHEAD = 1000
+"""The approximate memory of a journal entry in bytes, beside its texts."""
+
+_KEY = "understudy.exchange"
+
+
+class Addresses(NamedTuple):
+    """The addresses of the two servers as clients reach them, without a trailing slash.
+
+    Attributes:
+        resource: Address of the resource API; empty for the server that received the request.
+            ``:PORT`` stands for this port at the host name that the client used.
+        authorization: Address of the authorization server, likewise.
+        own: Public address of the server that received the request; empty to follow its Host.
+    """
+
+    resource: str = ""
+    authorization: str = ""
+    own: str = ""
+
+
+HERE = Addresses()
+"""The addresses of a single server."""
+
+NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+
+
+class RefusalReason(NamedTuple):
+    """Why a request was refused.
+
+    Attributes:
+        problem: The problem that became the response.
+        rules: Ids of the rules that the refusing code holds, the closest first.
+    """
+
+    problem: Problem
+    rules: tuple[str, ...]
+
+
+class RequestContext:
+    """A request and its response.
+
+    Args:
+        head: What the request says before its body.
+        peer: The two ends of its connection.
+        world: The world that it selected.
+        addresses: The addresses of the two servers.
+
+    Attributes:
+        head: What the request says before its body; shared by identical requests.
+        world: The world that the request selected.
+        choices: Switch name to the option in force for this request.
+        started: The world's time when the request arrived.
+        method: In upper case.
+        path: The requested path, without the prefix of the world.
+        query: The raw query string.
+        headers: The request's, names in lower case; a name sent twice keeps the last value.
+        sent_headers: All header fields, in the order they were sent.
+        site_url: Base of URLs that lead back here: scheme and host as the client named them, and the
+            world's prefix.
+        resource_url: Base of the URLs of people's pages and pictures.
+        authorization_url: Base URL of the authorization server.
+        client: The client's address, by which anonymous requests are counted.
+        endpoint: The operation it calls; None until routed, and where nothing matched.
+        path_arguments: The texts of the path parameters, by the document's names.
+        body: The bytes of the request.
+        principal: Whom the request speaks for, once it is authenticated.
+        arguments: Parameters as the document types them, and the parsed body under ``body``.
+        extra_headers: Headers of any response to it, such as those of the rate limit.
+        deferred: The refusal of the request if nothing else is wrong with it.
+        undeclared_query: Names of query parameters that the document does not know.
+        notes: Remarks for the journal.
+        fault: Id of the fault that was injected.
+        refusal: Why it was refused; None: it was not.
+        status: The status of the response, once sent.
+        response_headers: The headers of the response, once sent.
+        response_body: The beginning of the body of the response.
+        seconds: How long it took.
+        number: Its place in the world's journal, from 1.
+    """
+
+    __slots__ = (  # the journal keeps a thousand, so each costs as little memory as it can
+        "arguments",
+        "authorization_url",
+        "body",
+        "choices",
+        "client",
+        "deferred",
+        "endpoint",
+        "extra_headers",
+        "fault",
+        "head",
+        "headers",
+        "method",
+        "notes",
+        "number",
+        "path",
+        "path_arguments",
+        "principal",
+        "query",
+        "refusal",
+        "resource_url",
+        "response_body",
+        "response_headers",
+        "seconds",
+        "sent_headers",
+        "site_url",
+        "started",
+        "status",
+        "undeclared_query",
+        "world",
+    )
+
+    def __init__(
+        self, head: RequestHead, peer: Peer, world: World, addresses: Addresses = HERE
+    ) -> None:
+        self.head = head
+        self.world = world
+        self.choices: Mapping[str, str] = world.choices
+        self.started: datetime = world.clock.now()
+        self.method = head.method
+        self.path = head.shown_path
+        self.query = head.query
+        self.headers = head.headers
+        self.sent_headers: HeaderFields = head.fields
+        self.client = peer.client
+        self.site_url, self.resource_url, self.authorization_url = _addressed(
+            head, peer, world.prefix, addresses
+        )
+        self.endpoint: Endpoint | None = None
+        self.deferred: Problem | None = None
+        self.path_arguments: Mapping[str, str] = NO_ARGUMENTS
+        self.body = b""
+        self.principal: Principal | None = None
+        self.arguments: Mapping[str, Any] = NO_ARGUMENTS
+        self.extra_headers: Headers = ()
+        self.undeclared_query: tuple[str, ...] = ()
+        self.notes: list[str] = []
+        self.fault: str | None = None
+        self.refusal: RefusalReason | None = None
+        self.status = 0
+        self.response_headers: HeaderFields = ()
+        self.response_body = b""
+        self.seconds = 0.0
+        self.number = 0
+
+    def refused(self, problem: Problem) -> None:
+        """Notes why it is refused, and drops the exception's traceback."""
+        problem.__traceback__ = problem.__context__ = problem.__cause__ = None
+        self.refusal = RefusalReason(problem, upheld(problem.made_by))
+
+    @property
+    def identity(self) -> str:
+        """The kind of client: ``anonymous``, ``api_key`` or ``oauth``."""
+        return self.principal.kind if self.principal else "anonymous"
+
+    @property
+    def size(self) -> int:
+        """The approximate memory in bytes, once the request is in the journal."""
+        headers = self.head.byte_count + header_bytes(self.response_headers)
+        return headers + len(self.body) + len(self.response_body) + len(self.query) + _OVERHEAD
+
+    @property
+    def is_matched(self) -> bool:
+        """True if an operation or a page responded to it."""
+        return self.endpoint is not None or self.status not in {404, 405}
+
+    @property
+    def exercised(self) -> Exercised | None:
+        """The part of the contract that it used."""
+        if self.endpoint is None:
+            return None
+        return Exercised(self.endpoint.operation.operation_id, self.status, self.identity)
+
+
+def _addressed(head: RequestHead, peer: Peer, prefix: str, addresses: Addresses) -> "_Urls":
+    headers = head.headers
+    if not addresses.own and is_forwarded(headers) and is_local(peer.client):
+        addresses = addresses._replace(own=forwarded_site(headers, head.fields))
+    return _urls(addresses, peer.scheme, headers.get(b"host", b""), peer.server, prefix)
+
+
+class _Urls(NamedTuple):
+    """The base URLs of one request."""
+
+    site: str
+    resource: str
+    authorization: str
+
+
+@lru_cache(maxsize=256)  # clients name a few hosts, over and over
+def _urls(
+    addresses: Addresses, scheme: str, host: bytes, server: tuple[str, int | None], prefix: str
+) -> _Urls:
+    name = host.decode("latin-1")
+    if not is_host(name):  # refused further in
+        name = f"{server[0]}:{server[1]}" if server[1] else server[0]
+    site = addresses.own or f"{scheme}://{name}"
+    resource, authorization = (
+        _server(address, scheme, name) or site
+        for address in (addresses.resource, addresses.authorization)
+    )
+    return _Urls(site + prefix, resource + prefix, authorization + prefix)
+
+
+def _server(address: str, scheme: str, host: str) -> str:
+    """Returns the address of a server, which may be ``:PORT`` at the host that the client named."""
+    if not address.startswith(":"):
+        return address
+    name = host_name(host) or "127.0.0.1"
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}{address}"
+
+
+def context_of(scope: Scope) -> RequestContext:
+    """Returns the context of the request that a scope belongs to."""
+    context: RequestContext = scope[_KEY]
+    return context
+
+
+def put_context(scope: Scope, context: RequestContext) -> None:
+    """Puts the context of a request into its scope, for the layers of the stack."""
+    scope[_KEY] = context

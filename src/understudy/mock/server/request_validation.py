@@ -1,0 +1,178 @@
+"""Reads the parameters and the body of a request, and validates them by the document."""
+
+from typing import Any
+
+from understudy.errors import BadRequest, NotAcceptable, Problem, UnsupportedMediaType, Violation
+from understudy.mock.server.bodies import BodyReader
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.handlers import BODY
+from understudy.mock.server.parameter_styles import ABSENT, Texts
+from understudy.mock.server.parameters import location_texts, parse_query, readable_query
+from understudy.mock.server.policies import STRICT_QUERY, QueryReading
+from understudy.mock.server.request_context import RequestContext
+
+
+def validate(context: RequestContext) -> None:
+    """Reads every argument of a request into ``context.arguments``.
+
+    Raises:
+        Problem: A parameter or the body is missing, malformed, or breaks its schema; or nothing
+            that the operation offers is acceptable to the client; or it was deferred until here that
+            the token lacks a scope.
+    """
+    endpoint = context.endpoint
+    if endpoint is None or endpoint.page is not None:
+        return
+    accept = context.headers.get(b"accept")
+    if accept and not endpoint.api.is_lenient:
+        _negotiate(accept, endpoint)
+    try:
+        reading = _query_reading(context, endpoint)
+        if not _read_again(context, endpoint, reading):
+            _read(context, endpoint, reading)
+    except BadRequest as problem:
+        problem.violations = _violations(context, endpoint)
+        _expect_what_precedes(context, endpoint)
+        raise
+    if context.deferred is not None and endpoint.access.token == "required":
+        raise context.deferred
+
+
+def _read_again(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> bool:
+    """Takes the arguments that were read from the same head before; returns whether they were."""
+    known = context.head.reading
+    if known is None or known[0] is not endpoint or reading is not STRICT_QUERY:
+        return False
+    _, context.arguments, undeclared_query = known
+    _note_undeclared(context, undeclared_query)
+    return True
+
+
+def _read(context: RequestContext, endpoint: Endpoint, reading: QueryReading) -> None:
+    texts: dict[str, Texts] = {}
+    arguments: dict[str, Any] = {}
+    for parameter in endpoint.parameters:
+        location = parameter.location
+        if location not in texts:
+            texts[location] = _texts(context, endpoint, location, reading)
+        value = parameter.read(texts[location])
+        if value is not ABSENT:
+            arguments[parameter.name] = value
+    if context.query:
+        query = texts.get("query") or _texts(context, endpoint, "query", reading)
+        note_unknown_query(context, endpoint, query)
+    if endpoint.body is not None:
+        value = _body(context, endpoint, endpoint.body)
+        if value is not ABSENT:
+            arguments[BODY] = value
+    elif reading is STRICT_QUERY and context.query is context.head.query:
+        # every request with this head has the same; not so what a preference left of a query
+        context.head.reading = endpoint, arguments, context.undeclared_query
+    context.arguments = arguments
+
+
+def _expect_what_precedes(context: RequestContext, endpoint: Endpoint) -> None:
+    """Refuses an invalid request for what is looked at before, if that is chosen.
+
+    Raises:
+        Problem: There is something else wrong with it, which goes before.
+    """
+    precondition = endpoint.api.preconditions.get(endpoint.binding.handler)
+    if precondition is not None and context.choices and context.principal is not None:
+        precondition(context.world, context.principal, context.choices, context.path_arguments)
+
+
+def _violations(context: RequestContext, endpoint: Endpoint) -> tuple[Violation, ...]:
+    """Returns all that is wrong with a refused request: reads it again, past the first problem."""
+    violations: list[Violation] = []
+    reading = _query_reading(context, endpoint)
+    for parameter in endpoint.parameters:
+        try:
+            parameter.read(_texts(context, endpoint, parameter.location, reading))
+        except BadRequest as problem:
+            violations.append(Violation(parameter.location, (parameter.name,), problem.message))
+    if endpoint.body is not None:
+        try:
+            _body(context, endpoint, endpoint.body)
+        except BadRequest as problem:
+            violations += problem.violations or (Violation("body", (), problem.message),)
+        except Problem:
+            pass  # refused for another reason, which is not the first
+    return tuple(violations)
+
+
+def _texts(
+    context: RequestContext, endpoint: Endpoint, location: str, reading: QueryReading
+) -> Texts:
+    if location == "query":
+        parse = readable_query if endpoint.api.is_lenient else parse_query
+        texts = parse(context.query) if context.query else {}
+        return _chosen_texts(texts, endpoint, reading)
+    return location_texts(location, path=context.path_arguments, headers=context.headers)
+
+
+def _query_reading(context: RequestContext, endpoint: Endpoint) -> QueryReading:
+    if not (context.choices and endpoint.reads_query):
+        return STRICT_QUERY
+    return endpoint.api.policies.query_reading(context.choices)
+
+
+def _chosen_texts(
+    texts: dict[str, list[str]], endpoint: Endpoint, reading: QueryReading
+) -> dict[str, list[str]]:
+    """Returns the texts of a query without those that do not count by the reading in force."""
+    if reading is STRICT_QUERY:
+        return texts
+    for parameter in endpoint.parameters:
+        values = texts.get(parameter.name, [])
+        if parameter.location != "query" or parameter.is_composed:
+            continue
+        if len(values) > 1 and reading.repeated != "none":
+            values = texts[parameter.name] = [values[0 if reading.repeated == "first" else -1]]
+        if reading.drops_empty and values == [""] and parameter.refuses_empty:
+            del texts[parameter.name]
+    return texts
+
+
+def note_unknown_query(context: RequestContext, endpoint: Endpoint, texts: Texts) -> None:
+    """Notes query parameters the document does not know; real clients send them, so they pass."""
+    known = {p.name for p in endpoint.parameters if p.location == "query"}
+    _note_undeclared(context, tuple(name for name in texts if name.partition("[")[0] not in known))
+
+
+def _note_undeclared(context: RequestContext, unknown: tuple[str, ...]) -> None:
+    if unknown:
+        context.undeclared_query = unknown
+        context.notes.append(f"query parameters not in the document: {', '.join(unknown)}")
+
+
+def _body(context: RequestContext, endpoint: Endpoint, reader: BodyReader) -> Any:
+    if context.headers.get(b"content-encoding", b"identity") != b"identity":
+        msg = "A compressed body is not taken here; send it without Content-Encoding."
+        raise UnsupportedMediaType(msg, code="unsupported_encoding")
+    drops = endpoint.api.policies.drops_unknown_members
+    return reader.read(
+        context.body,
+        context.headers.get(b"content-type", b""),
+        drop_unknown=drops(context.choices, endpoint.binding.handler),
+    )
+
+
+def _negotiate(accept: bytes, endpoint: Endpoint) -> None:
+    if b"*/*" in accept or not endpoint.validator.media_types:
+        return
+    declared = endpoint.operation.responses
+    if endpoint.binding.handler is None and not declared.keys() & {"406", "4XX"}:
+        return  # what another service does here only its document can say
+    offered = endpoint.validator.media_types
+    for part in accept.decode("latin-1").lower().split(","):
+        media_range, *options = (piece.strip() for piece in part.split(";"))
+        if {"q=0", "q=0.0", "q=0.00", "q=0.000"} & set(options):
+            continue
+        main, _, sub = media_range.partition("/")
+        if media_range in offered or (
+            sub == "*" and any(name.startswith(f"{main}/") for name in offered)
+        ):
+            return
+    msg = f"This answers {', '.join(sorted(offered))}; none of it is in Accept."
+    raise NotAcceptable(msg, code="not_acceptable")

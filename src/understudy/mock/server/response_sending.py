@@ -1,0 +1,142 @@
+"""Encodes responses, and sends them as ASGI messages."""
+
+import asyncio
+import re
+from typing import Any
+
+from starlette.types import Receive, Send
+
+from understudy.errors import Headers
+from understudy.mock.server.call import HandlerResponse, SharedBody
+from understudy.mock.server.json_bodies import json_bytes
+from understudy.mock.server.request_head import HeaderFields
+
+NO_CONTENT = 204
+"""Goes without a body, and without the length of one (RFC 9110, 8.6)."""
+
+_NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
+"""Matches a character that no field value may hold (RFC 9110, 5.5)."""
+
+
+class WireResponse:
+    """A response as it is sent; nobody changes it, as it may be sent again.
+
+    Args:
+        status: HTTP's.
+        headers: Names in lower case.
+        body: Empty for no content.
+    """
+
+    __slots__ = ("_lines", "body", "headers", "status")
+
+    def __init__(self, status: int, headers: HeaderFields, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self._lines: bytes | None = None
+
+    def field_lines(self) -> bytes:
+        """Returns the header fields as HTTP/1.1 writes them, without the empty line behind them."""
+        if self._lines is None:
+            self._lines = b"".join([b"%b: %b\r\n" % field for field in self.headers])
+        return self._lines
+
+
+def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
+    """Encodes a response.
+
+    Args:
+        response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
+            is no content.
+        extra: Headers beside the response's own.
+
+    Raises:
+        ValueError: A header holds what a field value may not (RFC 9110, 5.5).
+    """
+    body = response.body
+    if not isinstance(body, SharedBody) or extra:
+        return _encoded(response, extra)
+    key = response[1:]
+    if body.sent_as != key:
+        body.sent_as, body.sent = key, _encoded(response, ())
+    shared: WireResponse = body.sent
+    return shared
+
+
+def _encoded(response: HandlerResponse, extra: Headers) -> WireResponse:
+    body, status, media_type, own = response
+    headers: list[tuple[bytes, bytes]] = []
+    if status == NO_CONTENT:
+        content = b""
+    else:
+        content = _content(body)
+        headers.append((b"content-length", b"%d" % len(content)))
+        if body is not None:
+            headers.append((b"content-type", media_type.encode()))
+    for name, text in own + extra:
+        if _NOT_IN_FIELDS.search(text):
+            msg = f"the header {name} would hold a control character"
+            raise ValueError(msg)
+        headers.append((name.encode(), text.encode("latin-1")))
+    return WireResponse(status, headers, content)
+
+
+def _content(body: Any) -> bytes:
+    if isinstance(body, SharedBody):
+        return body.content
+    if body is None:
+        return b""
+    return body if isinstance(body, bytes) else json_bytes(body)
+
+
+async def send_wire(send: Send, response: WireResponse) -> None:
+    """Sends an encoded response."""
+    start = {"status": response.status, "headers": list(response.headers)}  # layers may add to them
+    await send({"type": "http.response.start", **start})
+    await send({"type": "http.response.body", "body": response.body})
+
+
+async def send_response(send: Send, response: HandlerResponse, extra: Headers = ()) -> None:
+    """Encodes and sends a response, as ``encode`` has it."""
+    await send_wire(send, encode(response, extra))
+
+
+async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:
+    """Streams a response until it ends, or the client disconnects."""
+    headers = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    leaving = asyncio.ensure_future(_left(receive))
+    chunks = aiter(response.body)
+    try:
+        while not leaving.done():
+            chunk = asyncio.ensure_future(anext(chunks))
+            await asyncio.wait({chunk, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not chunk.done():
+                chunk.cancel()
+                await asyncio.wait({chunk})  # it must have ended before its source can
+                break
+            await send({"type": "http.response.body", "body": chunk.result(), "more_body": True})
+    except StopAsyncIteration:
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+        await chunks.aclose()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def field_value(text: str) -> bytes:
+    """Returns a text as the value of a header: without what a field value may not hold.
+
+    A control character would make the server drop the connection (RFC 9110, 5.5).
+    """
+    return "".join(c if c.isprintable() else "?" for c in text).encode("latin-1", "replace")
+
+
+def problem_response(status: int, title: str, detail: str) -> HandlerResponse:
+    """Returns a problem of the mock itself, which production could never send (RFC 9457)."""
+    body = {"title": title, "status": status, "detail": detail}
+    return HandlerResponse(body, status, "application/problem+json")

@@ -1,0 +1,184 @@
+"""Finds the operation of a method and a path as Connexion's router does, without a call of it.
+
+The table is asked of Connexion's own router, so that there is one truth about routes; a path that is
+not in the table is left to the router itself, which knows what to refuse, and how.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from understudy.mock.server._connexion import RoutedStack, registered_routes
+from understudy.mock.server.endpoint import Endpoint
+from understudy.mock.server.parameters import parse_query
+from understudy.mock.server.reserved_paths import is_reserved
+from understudy.openapi.declared_parameters import Parameter
+from understudy.openapi.operations import Operation
+from understudy.openapi.skeleton import path_texts, routed_names, routed_path, routing_id
+
+_GROUP_NAME = re.compile(r"\(\?P<\w+>")
+"""Matches the beginning of a named group; routes use the same names, and a pattern may not."""
+
+EndpointsByRoute = Mapping[tuple[str, str], Sequence[Endpoint]]
+"""Base path and the skeleton's operationId to the operation, or to several that a request's query
+and header tell apart."""
+
+NO_HEADERS: Mapping[bytes, bytes] = {}
+
+
+MatchedRoute = tuple[Endpoint | None, Mapping[str, str]]
+"""The operation that a path leads to, and the texts of its path parameters."""
+
+NO_ROUTE: MatchedRoute = None, {}
+"""Leaves a path to the router itself."""
+
+
+class _Row(NamedTuple):
+    """The operations of a route, and by their paths the group of each parameter's text."""
+
+    endpoints: Sequence[Endpoint]
+    groups: Mapping[str, Sequence[tuple[str, int]]]
+
+
+class Distinguishing(NamedTuple):
+    """A required parameter that tells operations apart; the value is None where any will do."""
+
+    location: str
+    name: str
+    value: Any
+
+
+def by_route(served: Mapping[str, Sequence[Endpoint]]) -> EndpointsByRoute:
+    """Returns the operations by the names that Connexion's routing gives them.
+
+    Args:
+        served: Base path to the operations under it.
+    """
+    routes: dict[tuple[str, str], list[Endpoint]] = {}
+    for base_path, group in served.items():
+        first: dict[tuple[str, str], str] = {}
+        for endpoint in group:
+            operation = endpoint.operation
+            place = operation.method, routed_path(operation)
+            route = first.setdefault(place, routing_id(operation))
+            routes.setdefault((base_path, route), []).append(endpoint)
+    return {
+        key: sorted(group, key=lambda it: -len(distinguishing(it.operation)))
+        for key, group in routes.items()
+    }
+
+
+def chosen(endpoints: Sequence[Endpoint], query: bytes, headers: Mapping[bytes, bytes]) -> Endpoint:
+    """Returns the operation that a request distinguishes from others of the same method and path.
+
+    It is the first whose distinguishing parameters are all sent; else the first of all.
+    """
+    if len(endpoints) == 1:
+        return endpoints[0]
+    sent = parse_query(query)
+    for endpoint in endpoints:
+        if all(_is_sent(it, sent, headers) for it in distinguishing(endpoint.operation)):
+            return endpoint
+    return endpoints[0]
+
+
+def _is_sent(
+    distinguishing_: Distinguishing,
+    query: Mapping[str, Sequence[str]],
+    headers: Mapping[bytes, bytes],
+) -> bool:
+    location, name, value = distinguishing_
+    if location == "query":
+        texts: Sequence[str] = query.get(name, ())
+    else:
+        text = headers.get(name.lower().encode("latin-1", "replace"))
+        texts = () if text is None else (text.decode("latin-1"),)
+    return bool(texts) if value is None else value in texts
+
+
+def distinguishing(operation: Operation) -> list[Distinguishing]:
+    """Returns the query and header parameters that are required, with the value if there is one only."""
+    return [
+        Distinguishing(it.location, it.name, _only_value(it))
+        for it in operation.parameters
+        if it.location in {"query", "header"} and it.required
+    ]
+
+
+def _only_value(parameter: Parameter) -> Any:
+    schema = {} if parameter.schema is None else parameter.schema.value
+    listed = schema.get("enum", [schema.get("const")]) if isinstance(schema, dict) else []
+    return listed[0] if len(listed) == 1 else None
+
+
+class _Alternatives:
+    """The routes of one method under one base path, of which a path is matched with all at once.
+
+    Args:
+        routes: In the order in which they count.
+    """
+
+    def __init__(self, routes: Sequence[tuple[re.Pattern[str], Sequence[Endpoint]]]) -> None:
+        self._rows: dict[int | None, _Row] = {}
+        patterns = []
+        groups = 0
+        for route, endpoints in routes:
+            # an empty group at the end is the last that matches, and so tells which route it was
+            patterns.append(_GROUP_NAME.sub("(", route.pattern).removeprefix("^") + "()")
+            groups_of = {
+                path: [
+                    (name, groups + route.groupindex[routed]) for name, routed in routed_names(path)
+                ]
+                for path in {it.operation.path for it in endpoints}
+            }
+            groups += route.groups + 1
+            self._rows[groups] = _Row(endpoints, groups_of)
+        self._pattern = re.compile("|".join(patterns))
+
+    def find(self, rest: str, query: bytes, headers: Mapping[bytes, bytes]) -> MatchedRoute:
+        """Returns where the rest of a path behind its base leads."""
+        match = self._pattern.match(rest)
+        if match is None:
+            return NO_ROUTE
+        endpoints, groups = self._rows[match.lastindex]
+        endpoint = chosen(endpoints, query, headers)
+        return endpoint, path_texts(groups[endpoint.operation.path], match)
+
+
+class RouteTable:
+    """The routes of an address.
+
+    Args:
+        stack: What ``routed`` returned.
+        endpoints: The operations.
+    """
+
+    def __init__(self, stack: RoutedStack, endpoints: EndpointsByRoute) -> None:
+        bases: dict[re.Pattern[str], dict[str, list[tuple[re.Pattern[str], Sequence[Endpoint]]]]]
+        bases = {}
+        for route in registered_routes(stack):
+            rows = bases.setdefault(route.base, {})
+            for method in route.methods - {"HEAD"}:  # the router leaves out its body
+                rows.setdefault(method, []).append((route.rest, endpoints[route.key]))
+        self._bases = [
+            (base, {method: _Alternatives(routes) for method, routes in rows.items()})
+            for base, rows in bases.items()
+        ]
+
+    def find(
+        self,
+        method: str,
+        path: str,
+        query: bytes = b"",
+        headers: Mapping[bytes, bytes] = NO_HEADERS,
+    ) -> MatchedRoute:
+        """Returns where a path leads with a method."""
+        if is_reserved(path):
+            return NO_ROUTE
+        for base, alternatives in self._bases:
+            mounted = base.match(path)
+            if mounted is not None:
+                routes = alternatives.get(method)
+                rest = f"/{mounted['path']}"
+                return NO_ROUTE if routes is None else routes.find(rest, query, headers)
+        return NO_ROUTE

@@ -1,0 +1,298 @@
+"""Keeps the worlds of one mock, and determines which one a request selects."""
+
+import asyncio
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from operator import itemgetter
+from typing import NamedTuple
+
+from understudy.errors import BadRequest, Conflict, MockRefusal, NotFound, nearest
+from understudy.limits import SNAPSHOTS, WORLDS
+from understudy.mock.server.admin_guard import PRIVATE_PATHS
+from understudy.mock.server.clock import machine_time
+from understudy.mock.server.journal import CAPACITY, Exercised
+from understudy.mock.server.lifetimes import Lifetimes
+from understudy.mock.server.records import Baseline
+from understudy.mock.server.snapshots import Snapshot
+from understudy.mock.server.world_names import (
+    COOKIE,
+    DEFAULT,
+    PREFIX,
+    NamedWorld,
+    is_world_name,
+)
+from understudy.mock.server.world_store import WorldStore
+from understudy.mock.server.worlds import World
+
+_SUMMED_AT_ONCE = 1000
+"""Worlds whose journals are summed up before other requests have their turn."""
+
+
+class WorldsPage(NamedTuple):
+    """Some of the worlds, in the order they were made.
+
+    Attributes:
+        worlds: The worlds.
+        last: The number of the last of them, which the next page comes after; None: there is none.
+    """
+
+    worlds: Sequence[World]
+    last: int | None
+
+
+class Worlds:
+    """The worlds of one mock.
+
+    Args:
+        default: The world at the plain base address; it is never deleted.
+        requires_name: Whether every request must name its world.
+        capacity: Exchanges that the journal of a new world remembers.
+
+    Attributes:
+        snapshots: Name to snapshot.
+        started: The machine's time when they were made; it differs after a restart.
+        open_streams: How many event streams of the admin API are open.
+        store: Persists the worlds; None: they are in memory only.
+    """
+
+    def __init__(
+        self, default: World, *, requires_name: bool = False, capacity: int = CAPACITY
+    ) -> None:
+        self.default = default
+        self.store: WorldStore[World] | None = None
+        self.started = machine_time()
+        self.open_streams = 0
+        self._capacity = capacity
+        self.snapshots: dict[str, Snapshot] = {}
+        self._beginnings = {default.name: default.snapshot()}
+        self._is_named = requires_name
+        self._worlds = {default.name: default}
+        self._numbers = {default.name: 0}
+        self._in_order = [(0, default)]
+        self._lifetimes = Lifetimes()
+        self._count = 0
+        self._ended: Counter[Exercised] = Counter()
+
+    def of(self, named: NamedWorld, path: str) -> World:
+        """Returns the world that a request with this path in it selects.
+
+        Raises:
+            MockRefusal: It names a world that does not exist, or none where it must.
+        """
+        name, is_certain = named
+        if name is None or not (is_certain or name in self._worlds):
+            if self._is_named and not path.startswith(PRIVATE_PATHS):
+                msg = (
+                    "This mock wants every request to name its world: by the base address "
+                    f"{PREFIX}NAME, the header X-Mock-World or the cookie {COOKIE}."
+                )
+                raise MockRefusal(400, "No world is named", msg)
+            return self.default
+        try:
+            world = self.get(name)
+        except NotFound as absent:
+            raise MockRefusal(404, "No such world", absent.message) from absent
+        if name in self._lifetimes:
+            self._lifetimes.touch(name, machine_time())
+        return world
+
+    def get(self, name: str) -> World:
+        """Returns a world.
+
+        Raises:
+            NotFound: It does not exist.
+        """
+        if name in self._lifetimes and self._lifetimes.is_over(name, machine_time()):
+            self._end(self._worlds[name])
+        world = self._worlds.get(name)
+        if world is None:
+            hint = nearest(name, list(self._worlds)) or "."
+            msg = f"There is no world {name!r}{hint} POST /__admin/worlds makes one."
+            raise NotFound(msg)
+        return world
+
+    def find(self, name: str) -> World | None:
+        """Returns a world, even one that is due to end, or None."""
+        return self._worlds.get(name)
+
+    def __iter__(self) -> Iterator[World]:
+        """Yields every world, the default one first."""
+        return self._lasting(tuple(self._worlds.values()))
+
+    def __len__(self) -> int:
+        """Returns how many worlds there are, those among them that are due to end."""
+        return len(self._worlds)
+
+    def page(self, after: int, limit: int) -> WorldsPage:
+        """Returns worlds in the order they were made, the default one first.
+
+        Args:
+            after: The number of the last world of the page before; -1: there is none.
+            limit: At most so many.
+        """
+        self._end_idle()
+        start = bisect_right(self._in_order, after, key=itemgetter(0))
+        numbered = self._in_order[start : start + limit]
+        is_last = start + limit >= len(self._in_order)
+        worlds = self._lasting([world for _, world in numbered])
+        return WorldsPage(list(worlds), None if is_last else numbered[-1][0])
+
+    def _lasting(self, worlds: Iterable[World]) -> Iterator[World]:
+        now = machine_time()
+        return (world for world in worlds if not self._lifetimes.is_over(world.name, now))
+
+    def create(
+        self,
+        name: str | None,
+        snapshot: Snapshot,
+        *,
+        idle: timedelta | None = None,
+    ) -> World:
+        """Creates a world.
+
+        Args:
+            name: Its name; None: one is generated.
+            snapshot: Its initial state.
+            idle: How long it lives without a request; None: until it is deleted.
+
+        Raises:
+            BadRequest: The name cannot be part of a URL.
+            Conflict: There is a world of that name.
+        """
+        self._end_idle()
+        WORLDS.check(len(self._worlds) + 1)
+        if name is None:
+            name = self._free_name()
+        if not is_world_name(name):
+            msg = f"name: {name!r} cannot be a world's; use up to 40 of a-z, 0-9 and -."
+            raise BadRequest(msg)
+        if name in self._worlds:
+            msg = f"name: there is a world {name!r} already; choose another, or delete it."
+            raise Conflict(msg)
+        world = self.default.sibling(name, self._capacity)
+        world.become(snapshot)
+        self._add(world, snapshot, self._in_order[-1][0] + 1)
+        if idle is not None:
+            self._begin_life(name, idle)
+        if self.store is not None:
+            world.store = self.store
+            self.store.world_created(world, snapshot, idle)
+        return world
+
+    def _begin_life(self, name: str, idle: timedelta) -> None:
+        self._lifetimes.begin(name, idle, machine_time())
+
+    def _add(self, world: World, beginning: Snapshot, number: int) -> None:
+        self._worlds[world.name] = world
+        self._beginnings[world.name] = beginning
+        self._numbers[world.name] = number
+        insort(self._in_order, (number, world), key=itemgetter(0))
+
+    def _free_name(self) -> str:
+        while True:
+            self._count += 1
+            if f"w{self._count}" not in self._worlds:
+                return f"w{self._count}"
+
+    def remove(self, name: str) -> None:
+        """Deletes a world.
+
+        Raises:
+            NotFound: It does not exist.
+            BadRequest: It is the default one, which cannot be deleted.
+        """
+        world = self.get(name)
+        if world.name == DEFAULT:
+            msg = "The default world cannot be deleted; POST /__admin/reset makes it new."
+            raise BadRequest(msg)
+        self._end(world)
+
+    def beginning(self, name: str = DEFAULT) -> Snapshot:
+        """Returns the initial state of a world; that of the default one is the fixtures."""
+        return self._beginnings[name]
+
+    def refit(self, before: Baseline, after: Baseline) -> None:
+        """Replaces the fixtures under every world that was built on them."""
+        for world in self._worlds.values():
+            if world.baseline is before:
+                world.baseline = after
+        for name, start in self._beginnings.items():
+            if start.baseline is before:
+                self._beginnings[name] = start._replace(baseline=after)
+        if self.store is not None:
+            self.store.baseline_replaced(after)
+
+    def keep_snapshot(self, name: str, snapshot: Snapshot) -> None:
+        """Saves a snapshot under a name; an older one is replaced."""
+        if name not in self.snapshots:
+            SNAPSHOTS.check(len(self.snapshots) + 1)
+        self.snapshots[name] = snapshot
+        if self.store is not None:
+            self.store.snapshot_changed(name, snapshot)
+
+    def drop_snapshot(self, name: str) -> None:
+        """Deletes a snapshot.
+
+        Raises:
+            NotFound: No such name.
+        """
+        self.snapshot(name)
+        del self.snapshots[name]
+        if self.store is not None:
+            self.store.snapshot_changed(name, None)
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Returns a snapshot.
+
+        Raises:
+            NotFound: No such name.
+        """
+        snapshot = self.snapshots.get(name)
+        if snapshot is None:
+            hint = nearest(name, list(self.snapshots)) or "."
+            msg = f"There is no snapshot {name!r}{hint} POST /__admin/snapshots makes one."
+            raise NotFound(msg)
+        return snapshot
+
+    async def let_go(self) -> None:
+        """Lets other requests use the worlds of the one that is worked on; here they always may."""
+
+    async def refresh(self, world: World) -> None:
+        """Brings a world up to date, where other processes may have changed it; here none has."""
+
+    async def exercised(self) -> Counter[Exercised]:
+        """Returns what was exercised in all worlds, deleted ones included.
+
+        Other requests have their turn in between, as there may be many worlds.
+        """
+        seen = self._ended.copy()
+        for number, world in enumerate(self):
+            if number % _SUMMED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+            seen.update(world.journal.exercised)
+        return seen
+
+    def idle(self, world: World) -> timedelta | None:
+        """Returns how long a world lives without a request; None: until it is deleted."""
+        return self._lifetimes.idle(world.name)
+
+    def _end_idle(self) -> None:
+        """Deletes worlds whose last request was too long ago: some, where there are thousands."""
+        for name in self._lifetimes.over(machine_time()):
+            self._end(self._worlds[name])
+
+    def _end(self, world: World) -> None:
+        self._ended += world.journal.exercised
+        self._forget(world)
+        if world.store is not None:
+            world.store.world_removed(world)
+
+    def _forget(self, world: World) -> None:
+        world.is_ended = True
+        del self._worlds[world.name]
+        del self._beginnings[world.name]
+        self._lifetimes.end(world.name)
+        number = self._numbers.pop(world.name)
+        del self._in_order[bisect_left(self._in_order, number, key=itemgetter(0))]

@@ -1,0 +1,54 @@
+"""When a fault strikes, as a function of values."""
+
+from random import Random  # noqa: TID251 - hands the drawing its chance
+
+import pytest
+
+from understudy.mock.server.faults import Delay, Fault
+
+
+def strikes(fault: Fault, count: int, seed: int = 0) -> list[bool]:
+    found = []
+    for _ in range(count):
+        fault, strike = fault.draw(seed)
+        found.append(strike is not None)
+    return found
+
+
+def test_the_same_seed_strikes_the_same_requests() -> None:
+    fault = Fault("f", share=0.5)
+    assert strikes(fault, 50, seed=1) == strikes(fault, 50, seed=1) != strikes(fault, 50, seed=2)
+
+
+def test_a_fault_strikes_so_many_times_and_then_no_more() -> None:
+    assert strikes(Fault("f", times=2), 4) == [True, True, False, False]
+
+
+def test_a_share_of_none_strikes_none_and_of_all_strikes_all() -> None:
+    assert not any(strikes(Fault("f", share=0), 20))
+    assert all(strikes(Fault("f", share=1), 20))
+
+
+@pytest.mark.parametrize(
+    ("fault", "fits"),
+    [
+        (Fault("f"), True),
+        (Fault("f", operation="get", person="ada", header={"X-A": "1"}), True),
+        (Fault("f", operation="put"), False),
+        (Fault("f", person="ben"), False),
+        (Fault("f", header={"x-a": "2"}), False),
+    ],
+)
+def test_a_fault_fits_what_it_names(fault: Fault, fits: bool) -> None:
+    assert fault.fits("get", "ada", {"x-a": "1"}) is fits
+
+
+def test_delays_are_as_their_kind_has_them() -> None:
+    chance = Random(1)
+    assert Delay("fixed", milliseconds=250).seconds(chance) == 0.25
+    uniform = [Delay("uniform", lower=100, upper=200).seconds(chance) for _ in range(200)]
+    assert 0.1 <= min(uniform) < max(uniform) <= 0.2
+    tailed = sorted(Delay("lognormal", median=80, sigma=0.5).seconds(chance) for _ in range(501))
+    assert 0.07 < tailed[250] < 0.09
+    assert tailed[-1] > 3 * tailed[250]
+    assert Delay("fixed", milliseconds=1e9).seconds(chance) == 60

@@ -1,0 +1,159 @@
+"""Answers from the document alone, and answers of ours that it completes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from understudy.mock.server.call import HandlerResponse
+from understudy.mock.server.completion import complete
+from understudy.mock.server.document_responses import sample_response
+from understudy.openapi.loader import Document, Node
+from understudy.openapi.operations import operations
+from understudy.openapi.schemas import Schemas
+
+TREE = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string"},
+        "children": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}},
+    },
+}
+
+
+def schemas(schema: Any, version: str = "3.0.3") -> tuple[Schemas, Node]:
+    raw = {"openapi": version, "x-schema": schema, "components": {"schemas": {"Tree": TREE}}}
+    return Schemas(Document(Path("api.yaml"), raw)), Node("#/x-schema", schema)
+
+
+def answer(responses: dict[str, Any]) -> HandlerResponse:
+    raw = {"openapi": "3.0.3", "paths": {"/a": {"get": {"responses": responses}}}}
+    document = Document(Path("api.yaml"), raw)
+    return sample_response(operations(document)[0], Schemas(document), 7)
+
+
+def content(media_type: str, **said: Any) -> dict[str, Any]:
+    return {"description": "ok", "content": {media_type: said}}
+
+
+INTEGER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("responses", "expected"),
+    [
+        ({"204": {"description": "gone"}}, HandlerResponse(None, 204)),
+        ({"404": {}, "201": content("application/json", example=[1])}, HandlerResponse([1], 201)),
+        ({"2XX": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
+        ({"default": content("application/json", schema=INTEGER)}, HandlerResponse(1, 200)),
+        ({"404": {}}, HandlerResponse(None, 404)),
+        ({"201": {}, "200": {}}, HandlerResponse(None, 200)),
+        ({"404": {}, "301": {}}, HandlerResponse(None, 301, headers=(("location", "/"),))),
+        ({"5XX": {}, "101": {}}, HandlerResponse(None, 500)),
+        ({}, HandlerResponse(None, 200)),
+        ({"200": content("application/json")}, HandlerResponse({}, 200)),
+        (
+            {"200": content("text/plain", example="words")},
+            HandlerResponse(b"words", 200, "text/plain"),
+        ),
+        ({"200": content("text/csv", schema=INTEGER)}, HandlerResponse(b"1\r\n", 200, "text/csv")),
+        ({"200": content("a/b+json", example={})}, HandlerResponse({}, 200, "a/b+json")),
+        (
+            {"200": content("application/json", examples={"a": {"value": "no"}}, schema=INTEGER)},
+            HandlerResponse(1, 200),
+        ),
+        (
+            {
+                "200": content(
+                    "application/json", example=None, schema={**INTEGER, "nullable": True}
+                )
+            },
+            HandlerResponse(b"null", 200),
+        ),
+    ],
+    ids=range(15),
+)
+def test_an_operation_is_answered_by_its_first_success(
+    responses, expected: HandlerResponse
+) -> None:
+    assert answer(responses) == expected
+
+
+def test_a_body_is_completed_at_every_level() -> None:
+    compiler, node = schemas({"type": "array", "items": {"$ref": "#/components/schemas/Tree"}})
+    body = [{"children": [{}], "more": 1}, "no tree"]
+    completed = complete(body, node, compiler, 7)
+    assert body == [{"children": [{}], "more": 1}, "no tree"]
+    assert isinstance(completed[0]["name"], str)
+    assert isinstance(completed[0]["children"][0]["name"], str)
+    assert (completed[0]["more"], completed[1]) == (1, "no tree")
+    assert complete(body, node, compiler, 7) == completed
+
+
+@pytest.mark.parametrize(
+    "schema", [{"items": True}, {"type": "object", "required": ["undeclared"]}]
+)
+def test_what_the_document_does_not_describe_stays_as_it_is(schema: Any) -> None:
+    compiler, node = schemas(schema, "3.1.0")
+    assert complete([{}], node, compiler, 7) == [{}]
+    assert complete({}, node, compiler, 7) == {}
+
+
+PETS = """
+openapi: 3.0.3
+paths:
+  /pets/{petId}:
+    put:
+      parameters: [{name: petId, in: path, required: true, schema: {type: integer}}]
+      responses: {'200': {description: ok, content: {application/json: {schema: %s}}}}
+components:
+  schemas:
+    Cat: {type: object, required: [kind, id, lives], properties: {kind: {type: string}, id: {type: integer}, lives: {type: integer, maximum: 9}}}
+    Dog: {type: object, required: [kind, bark], properties: {kind: {type: string}, bark: {type: string}}}
+    Pet:
+      oneOf: [{$ref: '#/components/schemas/Cat'}, {$ref: '#/components/schemas/Dog'}]
+      discriminator: {propertyName: kind, mapping: {tabby: Cat, hound: '#/components/schemas/Dog'}}
+    Animal: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind}}
+    Bird: {allOf: [{$ref: '#/components/schemas/Animal'}, {properties: {wings: {type: integer}}}]}
+"""
+
+
+def pet(schema: str, **arguments: Any) -> dict[str, Any]:
+    """Returns the generated body of a response with a schema."""
+    raw = yaml.safe_load(PETS % schema)
+    document = Document(Path("api.yaml"), raw)
+    made = sample_response(operations(document)[0], Schemas(document), 7, arguments).body
+    assert isinstance(made, dict)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"), [("Pet", "tabby"), ("Bird", "Bird"), ("Animal", "Animal")]
+)
+def test_a_discriminator_has_a_name_that_the_document_gives(schema: str, kind: str) -> None:
+    assert pet(f"{{$ref: '#/components/schemas/{schema}'}}")["kind"] == kind
+
+
+def test_a_discriminator_keeps_to_the_schema_of_its_member() -> None:
+    closed = "{type: object, required: [k], properties: {k: {enum: [a]}}, discriminator: {propertyName: k, mapping: {b: Cat}}}"
+    assert pet(closed) == {"k": "a"}
+
+
+def test_generated_members_repeat_what_was_sent() -> None:
+    cat = "{$ref: '#/components/schemas/Cat'}"
+    sent = pet(cat, petId=17, body={"lives": 7, "owner": "ada"})
+    assert (sent["id"], sent["lives"]) == (17, 7)
+    assert "owner" not in sent
+    assert pet(cat, petId=17, body={"lives": 12})["lives"] <= 9
+
+
+def test_a_member_repeats_the_path_by_its_own_name_too() -> None:
+    named = "{type: object, required: [petId], properties: {petId: {type: integer}}}"
+    assert pet(named, petId=17) == {"petId": 17}
+
+
+def test_an_example_is_sent_as_the_document_has_it() -> None:
+    example = "{type: object, properties: {id: {type: integer}}}, example: {id: 1}"
+    assert pet(example, petId=17) == {"id": 1}

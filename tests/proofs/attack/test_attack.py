@@ -1,0 +1,30 @@
+"""A short attack: no failure, no connection left hanging, and nobody else kept waiting for it."""
+
+import asyncio
+import os
+
+import pytest
+from tests.proofs.attack.by_socket import HOSTILE, attack_by_socket
+from tests.proofs.attack.in_process import attack
+from tests.proofs.attack.requests import Attacker
+
+REQUESTS = int(os.environ.get("UNDERSTUDY_ATTACK", "1500"))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_request_makes_the_mock_fail(seed: int) -> None:
+    result = asyncio.run(attack(REQUESTS, seed))
+    assert result.failures == []
+    assert sum(result.statuses.values()) == REQUESTS
+    assert len(result.statuses) > 8  # it reaches more than the door
+
+
+def test_no_connection_is_left_hanging() -> None:
+    waits, problems = asyncio.run(attack_by_socket(len(HOSTILE), 1))
+    assert problems == []
+    assert waits
+
+
+def test_one_seed_makes_the_same_requests() -> None:
+    first, second = Attacker(7), Attacker(7)
+    assert [first.next() for _ in range(50)] == [second.next() for _ in range(50)]

@@ -1,0 +1,74 @@
+"""Runs the corpus on the mock, and on two peers from npm: ``python -m tests.proofs.corpus``.
+
+Every mock gets the same documents and the same requests, and is judged by the same judge. Peers are
+installed below ``~/.cache`` at the first run.
+"""
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from tests.proofs.corpus.cases import DOCUMENTS, CorpusDocument, read
+from tests.proofs.corpus.mocks import Send, ours, theirs
+from tests.proofs.corpus.scores import Score, Serve, score
+from tests.tools.benchmarks.peers import OURS, peers_on
+from tests.tools.benchmarks.preparing import install
+
+CACHE = Path.home() / ".cache" / "understudy-bench"
+_HEAD = ("mock", "documents start", "responses conform", "refused", "reason named", "failures")
+
+
+def main() -> int:
+    """Runs the corpus, prints a table, and returns 1 if our mock misses a goal."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proofs.corpus")
+    parser.add_argument("--alone", action="store_true", help="run our mock only")
+    parser.add_argument("--faults", action="store_true", help="list every fault of every mock")
+    options = parser.parse_args()
+    documents = [read(path) for path in DOCUMENTS]
+    scores = {OURS: score(documents, lambda document: ours(document.path))}
+    if not options.alone:
+        scores |= {peer.name: score(documents, _peer(peer.name)) for peer in peers_on(DOCUMENTS[0])}
+    console = Console(width=140)
+    for name, result in scores.items():
+        if options.faults or name == OURS:
+            console.print(*(f"{name}: {fault}" for fault in result.faults), sep="\n", markup=False)
+    console.print(table(scores))
+    return 0 if scores[OURS].reaches_goals else 1
+
+
+def _peer(name: str) -> Serve:
+    """Returns what serves documents by a peer, each in a process of its own."""
+
+    @contextlib.contextmanager
+    def serve(document: CorpusDocument) -> Iterator[Send]:
+        (peer,) = (it for it in peers_on(document.path) if it.name == name)
+        lacking = install(peer, CACHE)
+        if lacking is not None:
+            sys.exit(lacking)
+        with theirs(peer, CACHE) as send:
+            yield send
+
+    return serve
+
+
+def table(scores: dict[str, Score]) -> Table:
+    """Returns the scores, one mock a row."""
+    rows = Table(*_HEAD)
+    for name, it in scores.items():
+        counts = (
+            (it.started, it.documents),
+            (it.conforming, it.valid),
+            (it.refused, it.invalid),
+            (it.named, it.invalid),
+        )
+        cells = [f"{part} of {whole} ({part / whole:.1%})" for part, whole in counts]
+        rows.add_row(name, *cells, str(it.failures))
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""Mutants of what an update of the own profile leaves behind, in every view of it, made by hand."""
+
+import html
+import re
+from typing import Any
+
+import orjson
+from tests.proofs.mutants.edge import (
+    LOOKUP,
+    OWN,
+    answer,
+    asking,
+    at,
+    is_profile,
+    members_of,
+    mutant,
+    path_of,
+    said,
+    stateful,
+    who,
+)
+from tests.proofs.mutants.own_profile import ADA_SECOND
+
+from understudy.verify.shapes import EDITABLE
+
+SEVEN = "profile-patch-seven-fields"
+PARTIAL = "profile-patch-partial"
+
+
+def is_update(request):
+    return at(request, "PATCH", OWN) and set(members_of(request)) <= set(EDITABLE)
+
+
+def with_texts(request, send, edit):
+    """Sends an update with other texts than it asks for."""
+    if not is_update(request):
+        return send(request)
+    members = members_of(request).items()
+    changed = {n: edit(t) if isinstance(t, str) else t for n, t in members}
+    return send(asking(request, body=orjson.dumps(changed)))
+
+
+@mutant(SEVEN, PARTIAL)
+def characters_beyond_the_basic_plane_are_dropped(request, send):
+    return with_texts(request, send, lambda t: "".join(c for c in t if ord(c) < 0x10000))
+
+
+@mutant(SEVEN, PARTIAL)
+def characters_beyond_latin_become_question_marks(request, send):
+    return with_texts(request, send, lambda t: t.encode("latin-1", "replace").decode("latin-1"))
+
+
+@mutant(SEVEN, PARTIAL)
+def texts_are_escaped_for_html_when_stored(request, send):
+    return with_texts(request, send, lambda t: html.escape(t, quote=False))
+
+
+@mutant(SEVEN, PARTIAL)
+def quotation_marks_are_escaped_when_stored(request, send):
+    return with_texts(request, send, lambda t: t.replace('"', "&quot;"))
+
+
+@mutant(SEVEN, PARTIAL)
+def what_looks_like_a_tag_is_stripped(request, send):
+    return with_texts(request, send, lambda t: re.sub(r"<[^>]*>", "", t))
+
+
+@mutant(SEVEN, PARTIAL)
+def apostrophes_are_doubled_for_the_database(request, send):
+    return with_texts(request, send, lambda t: t.replace("'", "''"))
+
+
+@mutant(SEVEN, PARTIAL)
+def percent_encoding_in_texts_is_decoded(request, send):
+    return with_texts(request, send, lambda t: t.replace("%41", "A"))
+
+
+@mutant(SEVEN, PARTIAL)
+def backslashes_are_taken_for_escapes(request, send):
+    return with_texts(request, send, lambda t: t.replace("\\", ""))
+
+
+@mutant(SEVEN, PARTIAL)
+def texts_are_cut_after_64_characters(request, send):
+    return with_texts(request, send, lambda t: t[:64])
+
+
+@mutant(SEVEN, PARTIAL)
+def texts_are_cut_after_255_bytes(request, send):
+    return with_texts(request, send, lambda t: t.encode()[:255].decode(errors="ignore"))
+
+
+@mutant(SEVEN, PARTIAL)
+def letters_are_decomposed(request, send):
+    return with_texts(request, send, lambda t: t.replace("è", "e\u0300"))
+
+
+@mutant(SEVEN, "profile-patch-empty-unsets")
+def zero_counts_as_empty(request, send):
+    return with_texts(request, send, lambda t: "" if t == "0" else t)
+
+
+def _stale(name, rules, is_meant):
+    """Registers a deployment where some lookups go on showing what they showed first."""
+
+    def make():
+        first: dict[tuple[str, str], Any] = {}
+
+        def change(request, send):
+            response = send(request)
+            if response.status_code == 200 and is_meant(request):
+                profile = said(response)
+                kept = first.setdefault((path_of(request), who(request)), profile)
+                return answer(
+                    response, body=profile | {n: kept[n] for n in EDITABLE if n in profile}
+                )
+            return response
+
+        return change
+
+    make.__name__ = name
+    stateful(*rules)(make)
+
+
+def _by_hash(request):
+    return at(request, "GET", LOOKUP) and len(path_of(request)) > 64
+
+
+_stale(
+    "the_public_lookup_by_slug_is_cached",
+    (SEVEN, PARTIAL),
+    lambda r: path_of(r) == "/profiles/ada" and not who(r),
+)
+_stale("the_lookup_by_hash_is_cached", (SEVEN, PARTIAL), _by_hash)
+_stale(
+    "the_lookup_by_the_second_hash_is_cached",
+    (SEVEN, PARTIAL),
+    lambda r: path_of(r).endswith(ADA_SECOND),
+)
+_stale(
+    "the_lookup_with_another_accounts_token_is_cached",
+    (SEVEN, PARTIAL),
+    lambda r: at(r, "GET", LOOKUP) and who(r) == "olu-full",
+)
+_stale(
+    "the_lookup_with_an_api_key_is_cached",
+    (SEVEN, PARTIAL),
+    lambda r: at(r, "GET", LOOKUP) and who(r) == "ada-api-key",
+)
+_stale(
+    "the_lookup_with_the_owners_token_is_cached",
+    (SEVEN, PARTIAL, "own-profile-is-full"),
+    lambda r: path_of(r) == "/profiles/ada" and who(r) == "ada-full",
+)
+_stale(
+    "the_own_profile_with_a_read_only_token_is_cached",
+    (SEVEN, PARTIAL, "own-profile-is-full"),
+    lambda r: at(r, "GET", OWN) and who(r) == "ada-read-only",
+)
+
+
+@stateful(SEVEN, PARTIAL)
+def a_member_can_be_changed_once_only():
+    changed: set[str] = set()
+
+    def change(request, send):
+        if not is_update(request):
+            return send(request)
+        kept = {n: t for n, t in members_of(request).items() if n not in changed or t == ""}
+        changed.update(n for n, t in members_of(request).items() if t)
+        return send(asking(request, body=orjson.dumps(kept)))
+
+    return change
+
+
+@mutant(SEVEN)
+def of_two_members_only_the_first_is_changed(request, send):
+    if is_update(request) and len(members_of(request)) == 2:
+        name, text = next(iter(members_of(request).items()))
+        return send(asking(request, body=orjson.dumps({name: text})))
+    return send(request)
+
+
+@mutant("profile-patch-empty-unsets", SEVEN)
+def an_empty_text_beside_another_is_ignored(request, send):
+    members = members_of(request)
+    kept = {n: t for n, t in members.items() if t != ""}
+    if is_update(request) and kept and kept != members:
+        return send(asking(request, body=orjson.dumps(kept)))
+    return send(request)
+
+
+def _beside(name, member, other):
+    """Registers a deployment where an update of one member alone clears another."""
+
+    def change(request, send):
+        members = members_of(request)
+        if is_update(request) and member in members and other not in members:
+            return send(asking(request, body=orjson.dumps(members | {other: ""})))
+        return send(request)
+
+    change.__name__ = name
+    mutant(PARTIAL)(change)
+
+
+_beside("a_new_display_name_clears_the_pronunciation", "display_name", "pronunciation")
+_beside("a_new_company_clears_the_job_title", "company", "job_title")
+_beside("a_new_location_clears_the_pronouns", "location", "pronouns")
+
+
+@stateful("profile-patch-empty-unsets", PARTIAL)
+def the_public_goes_on_seeing_what_was_unset():
+    last: dict[str, Any] = {}
+
+    def change(request, send):
+        response = send(request)
+        if path_of(request) == "/profiles/ada" and not who(request):
+            if response.status_code != 200:
+                return response
+            profile = said(response)
+            for name in EDITABLE:
+                profile[name] = profile[name] or last.get(name, "")
+                last[name] = profile[name]
+            return answer(response, body=profile)
+        return response
+
+    return change
+
+
+def _loses(member, value):
+    """Registers a deployment where an update also changes a member that is not of the seven."""
+
+    def make():
+        is_updated = []
+
+        def change(request, send):
+            response = send(request)
+            if is_update(request) and members_of(request) and response.status_code == 200:
+                is_updated.append(True)
+            is_own = who(request) == "ada-full" or path_of(request) == "/profiles/ada"
+            if is_updated and is_profile(request) and is_own and response.status_code == 200:
+                profile = said(response)
+                changed = {member: value} if member in profile else {}
+                return answer(response, body=profile | changed)
+            return response
+
+        return change
+
+    make.__name__ = f"an_update_changes_{member}"
+    stateful(PARTIAL, SEVEN)(make)
+
+
+_loses("first_name", "Understudy")
+_loses("links", [])
+_loses("interests", [])
+_loses("verified_accounts", [])
+_loses("avatar_alt_text", "")
+_loses("timezone", "UTC")
+_loses("is_organization", True)
+_loses("registration_date", "2031-01-01T00:00:00Z")
+_loses("gallery", [])
+_loses("background_color", "rgb(0, 0, 0)")
+_loses("hash", "0" * 64)
+_loses("profile_url", "https://understudy.invalid/understudy")
+
+
+def _spreads(name, is_meant, rules):
+    """Registers a deployment where an update is seen in another account's profile."""
+
+    def make():
+        last: dict[str, Any] = {}
+
+        def change(request, send):
+            response = send(request)
+            if is_update(request) and response.status_code == 200:
+                last.update(members_of(request))
+            if last and is_meant(request) and response.status_code == 200:
+                return answer(response, body=said(response) | last)
+            return response
+
+        return change
+
+    make.__name__ = name
+    stateful(*rules)(make)
+
+
+_spreads(
+    "an_update_changes_the_profile_of_another_account",
+    lambda r: path_of(r) == "/profiles/olu" or (path_of(r) == OWN and who(r) == "olu-full"),
+    ("me-needs-oauth-token",),
+)
+_spreads(
+    "an_update_changes_the_public_profile_of_another_account",
+    lambda r: path_of(r) == "/profiles/olu" and not who(r),
+    ("me-needs-oauth-token",),
+)
