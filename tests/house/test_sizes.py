@@ -9,9 +9,13 @@ MODULES = [path for place in ("src", "tests") for path in sorted((ROOT / place).
 REFUSED = {"base", "common", "core", "helpers", "utils"}
 
 
-def test_no_module_is_longer_than_300_lines():
+MOST_LINES = 600
+"""Lines of a module: a thought fits, and what is cut only to be short does not have to be."""
+
+
+def test_no_module_is_longer_than_a_thought():
     lengths = {path: len(path.read_text().splitlines()) for path in MODULES}
-    assert {path: length for path, length in lengths.items() if length > 300} == {}
+    assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_no_module_has_a_name_that_says_nothing():
