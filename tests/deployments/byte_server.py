@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from threading import Thread
 
-from understudy.deployments.exchange import Request, Response
 from understudy.deployments.receiving import received
 from understudy.deployments.transport import DeploymentTransport
+from understudy.exchange.messages import Request, Response
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 LAST = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from understudy.deployments.exchange import is_masked, masked
+from understudy.exchange.messages import is_masked, masked
 from understudy.interface.secrets import SECRET_NAMES
 
 

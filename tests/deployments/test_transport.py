@@ -9,9 +9,9 @@ import httpx
 import pytest
 from tests.deployments.byte_server import LAST, OK, Server, served
 
-from understudy.deployments.exchange import Request
 from understudy.deployments.receiving import received
 from understudy.deployments.transport import DeploymentTransport
+from understudy.exchange.messages import Request
 
 
 def test_a_connection_is_used_again():

@@ -11,10 +11,10 @@ import pytest
 import trustme
 from tests.deployments.byte_server import OK, Behaviour, Server
 
-from understudy.deployments.exchange import Request
 from understudy.deployments.receiving import received
 from understudy.deployments.transport import DeploymentTransport
 from understudy.errors import StartupError
+from understudy.exchange.messages import Request
 
 
 @pytest.fixture

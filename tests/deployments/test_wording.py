@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.deployments.wording import Wording, as_on_the_wire
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.interface.vocabulary import QrTypeWords, ScopeWords, Vocabulary
 
 WORDS = Vocabulary(

@@ -3,10 +3,10 @@
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.deployments.exchange import Response
 from understudy.drift.causes import DocumentEntry, causes
 from understudy.drift.differences import Compared, Difference
 from understudy.drift.judging import NO_JUDGEMENT, BrokenRule, Judgements, RunJudgement
+from understudy.exchange.messages import Response
 from understudy.verify.catalogue import catalogue
 
 QR_CODE = exchange_of("/qr-code/ada", operation="GET /qr-code/{}")

@@ -8,10 +8,10 @@ from tests.proofs.drifting import deployment
 from tests.verify.exchanges import exchange_of
 
 from understudy.api.drifting import drift, mock_beside
-from understudy.deployments.exchange import Request
 from understudy.drift.differences import Compared
 from understudy.drift.minimising import minimised
 from understudy.drift.replaying import replay, rewritten
+from understudy.exchange.messages import Request
 from understudy.verify.pictures import picture
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RunOptions, start

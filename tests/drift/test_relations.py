@@ -4,8 +4,8 @@ import orjson
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.deployments.exchange import Identity, Request, Response
 from understudy.drift.relations import COUNTED_REQUESTS, relations
+from understudy.exchange.messages import Identity, Request, Response
 
 OWNER = Identity("owner", "oauth", "own")
 JSON = (("content-type", "application/json"),)

@@ -4,9 +4,9 @@ import orjson
 import pytest
 from tests.verify.exchanges import exchange_of
 
-from understudy.deployments.exchange import Response
 from understudy.drift.aspects import aspects
 from understudy.drift.substituting import with_aspect
+from understudy.exchange.messages import Response
 
 JSON = ("content-type", "application/json")
 

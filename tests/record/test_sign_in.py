@@ -12,8 +12,8 @@ from understudy.api.bundled_target import TARGET
 from understudy.api.in_process import time_of
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange, Identity, Request, Response
 from understudy.deployments.target import Target
+from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.operations import LIST_AVATARS, OWN_PROFILE
 from understudy.verify.history import History
 from understudy.verify.run import RunOptions

@@ -17,8 +17,8 @@ from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
+from understudy.exchange.messages import Exchange
 from understudy.verify import rules
 from understudy.verify.checks import CheckResult, checks_for, judged
 from understudy.verify.findings import ANSWERS

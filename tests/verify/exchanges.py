@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 
 BASE_URL = "http://127.0.0.1:1/v3"
 

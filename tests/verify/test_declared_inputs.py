@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import document_of, load
 from understudy.verify.declared_inputs import declared_inputs

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from tests.verify.conftest import Wire
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.errors import StartupError
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.openapi.loader import document_of
 from understudy.verify.document_checks import DocumentErrors, DocumentValidator
 from understudy.verify.run import routes_of

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.verify.exchanges import BASE_URL, exchange_of
 
-from understudy.deployments.exchange import Response
 from understudy.deployments.target import Target
+from understudy.exchange.messages import Response
 from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify import rules as sections
 from understudy.verify.history import History

@@ -4,7 +4,7 @@ import pytest
 from openapi_core.exceptions import OpenAPIError
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Exchange, Request, Response
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Exchange, Request, Response
 from understudy.verify.openapi_core_validator import OpenApiCoreValidator
 from understudy.verify.shapes import bundled
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify import rules
 from understudy.verify.ordering import in_order, order_of_parts
 from understudy.verify.probe_client import ProbeClient

@@ -7,7 +7,7 @@ import pytest
 from tests.verify.exchanges import exchange_of
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import Response
+from understudy.exchange.messages import Response
 from understudy.interface.operations import LOOKUP
 from understudy.verify.history import History
 from understudy.verify.rules.query_parameters import unknown_parameter_changes_nothing

@@ -23,7 +23,7 @@ from tests.verify.packages import har_faults, package
 from understudy.api import in_process
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Response
+from understudy.exchange.messages import Response
 from understudy.verify import reports
 from understudy.verify.checks import expect
 from understudy.verify.findings import DOCUMENT, shown

@@ -7,10 +7,10 @@ from tests.verify.exchanges import exchange_of
 
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
-from understudy.deployments.exchange import Identity, Response
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.refusals import BudgetSpent
 from understudy.deployments.target import Budget
+from understudy.exchange.messages import Identity, Response
 from understudy.interface.operations import LOOKUP, Place
 from understudy.verify.request_budget import RequestBudget
 

@@ -4,7 +4,7 @@ import orjson
 from tests.verify.exchanges import BASE_URL, exchange_of
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import Request, Response
+from understudy.exchange.messages import Request, Response
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.simultaneous import in_order_of_effect
 

@@ -6,7 +6,7 @@ import pytest
 from tests.verify.exchanges import exchange_of
 
 from understudy.api.bundled_target import TARGET
-from understudy.deployments.exchange import Exchange, Response
+from understudy.exchange.messages import Exchange, Response
 from understudy.interface.operations import LOOKUP
 from understudy.verify.history import History
 from understudy.verify.readings.switch_readings import WINDOW_RULE, options_shown

@@ -10,11 +10,11 @@ from tests.verify.conftest import PATIENT
 
 from understudy.api.bundled_target import TARGET
 from understudy.deployments.clock import machine_clock
-from understudy.deployments.exchange import Request
 from understudy.deployments.ledger import Ledger
 from understudy.deployments.receiving import received
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.transport import DeploymentTransport
+from understudy.exchange.messages import Request
 from understudy.verify.gateway import Gateway
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import routes_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from understudy.api.stand_in import StandIn, StandInOptions
 from understudy.deployments.deployment import Deployment, ledger_of
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Document
 from understudy.record.proxy import Proxy
 from understudy.record.proxy_parts import ProxyParts

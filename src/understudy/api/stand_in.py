@@ -21,8 +21,8 @@ from understudy.api.stand_in_people import StandInPeople
 from understudy.api.stand_in_sign_in import StandInSignIn
 from understudy.deployments.clock import machine_time
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange, Request, Response
 from understudy.errors import StartupError, nearest
+from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.facts import choices_of, load_facts
 from understudy.interface.operations import (
     AVATAR_CHANGES,

@@ -21,8 +21,8 @@ from understudy.api.recording import Recording, RecordingOptions
 from understudy.api.stand_in import StandInOptions
 from understudy.cli.exit_codes import ExitCode
 from understudy.cli.ready_files import ReadyFile, ready_file
-from understudy.deployments.exchange import Identity
 from understudy.errors import StartupError
+from understudy.exchange.messages import Identity
 from understudy.mock.server import serving
 from understudy.record.error_places import place_of
 from understudy.record.key import key_file, load_key

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from understudy.deployments.exchange import Identity, Request
 from understudy.deployments.target import Target
+from understudy.exchange.messages import Identity, Request
 from understudy.interface.operations import (
     AUTHORIZE,
     DELETE_AVATAR,

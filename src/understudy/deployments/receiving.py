@@ -6,7 +6,7 @@ from contextlib import closing
 
 import httpx
 
-from understudy.deployments.exchange import Request, Response, headers_of
+from understudy.exchange.messages import Request, Response, headers_of
 
 LARGEST = 32 * 2**20
 """Bytes of a response body; a larger one is cut."""

@@ -7,7 +7,7 @@ Refusal
 └── Unreachable     the deployment did not respond
 """
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 
 
 class Refusal(Exception):

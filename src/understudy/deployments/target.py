@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct, field
 
-from understudy.deployments.exchange import ANONYMOUS_IDENTITY, Identity
+from understudy.exchange.messages import ANONYMOUS_IDENTITY, Identity
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 
 Mode = Literal["observe", "own", "full"]

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 import httpcore
 import httpx
 
-from understudy.deployments.exchange import Headers, Request, Response
 from understudy.deployments.receiving import ValueTransport, bounded
 from understudy.deployments.watchdog import Watchdog
 from understudy.errors import StartupError
+from understudy.exchange.messages import Headers, Request, Response
 
 TOTAL_TIMEOUT = timedelta(seconds=60)
 """The total timeout of one response, from its request to its last byte."""

@@ -13,7 +13,7 @@ from urllib.parse import quote_plus, unquote_plus, urlsplit
 import orjson
 from msgspec import to_builtins
 
-from understudy.deployments.exchange import Exchange, Request, Response, media_type
+from understudy.exchange.messages import Exchange, Request, Response, media_type
 from understudy.interface.vocabulary import OWN_WORDS, Vocabulary
 
 Words = Mapping[str, str]

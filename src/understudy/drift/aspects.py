@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from PIL import Image, UnidentifiedImageError
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import PROFILES
 from understudy.verify.history import REDIRECTS
 

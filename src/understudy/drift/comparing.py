@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.wording import as_on_the_wire
 from understudy.drift.causes import DriftCause, ExplainedBy, causes
 from understudy.drift.differences import (
@@ -25,6 +24,7 @@ from understudy.drift.observing import (
     observed,
     sparing_limits,
 )
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.verify.history import History
 from understudy.verify.outcome import Outcome

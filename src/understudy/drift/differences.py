@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.aspects import DECISIVE, Aspects, aspects, is_personal
 from understudy.drift.relations import relations
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.gateway import BOOKKEEPING
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.differences import Difference, DifferenceKey
 from understudy.drift.observing import Observation
 from understudy.drift.substituting import with_aspect
+from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results, expect
 from understudy.verify.evaluator import Evaluator

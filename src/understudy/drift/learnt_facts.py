@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.observing import Observation
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import AS_ASSUMED, OTHERWISE, Fact
 from understudy.interface.rules import Rule
 from understudy.verify.catalogue import catalogue

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
 from understudy.verify.evaluator import Evaluator

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from understudy.deployments.exchange import NO_JSON, Exchange, Headers, Response
+from understudy.exchange.messages import NO_JSON, Exchange, Headers, Response
 
 _STEP: Final = re.compile(r"\[\]|[^.\[\]]+")
 """A step of a member's path: the items of a list, or the name of a member."""

@@ -7,9 +7,9 @@ send, such as one that undoes a change.
 from collections.abc import Container, Iterator
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.differences import Difference
 from understudy.drift.judging import BROKEN, KEPT, BrokenRule, Judgements, RunJudgement
+from understudy.exchange.messages import Exchange
 from understudy.interface.rules import Rule
 
 BROKEN_ONCE: Final = "broken in one of two runs"

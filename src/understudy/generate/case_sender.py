@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from understudy.deployments.exchange import Exchange, Request
 from understudy.deployments.refusals import (
     BudgetSpent,
     NotPermitted,
@@ -19,6 +18,7 @@ from understudy.deployments.refusals import (
 )
 from understudy.deployments.target import ALL_SCOPES
 from understudy.errors import StartupError
+from understudy.exchange.messages import Exchange, Request
 from understudy.generate import upload_images
 from understudy.generate.cases import Case, CaseRequest, ExpectedResponse
 from understudy.generate.sequences.sending import CurrentSequence

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from understudy.deployments.exchange import headers_of, media_type
 from understudy.deployments.wording import Wording
+from understudy.exchange.messages import headers_of, media_type
 from understudy.generate.cases import Case, CaseRequest
 
 

@@ -52,15 +52,15 @@ def contract_tools(document: Path | None) -> tuple[Callable[..., Any], ...]:
         """
         # the judge takes a second to import, which no other tool waits for
         from understudy.api import exchange_checking  # noqa: PLC0415 - see above
-        from understudy.deployments import exchange  # noqa: PLC0415 - belongs to it
+        from understudy.exchange import messages  # noqa: PLC0415 - belongs to it
 
         chosen = world_of(ctx, world)
         sent = outgoing(request, chosen)
         judgement = exchange_checking.check_exchange(
-            exchange.Request(
-                sent.method, str(sent.url), exchange.headers_of(sent.headers.items()), sent.read()
+            messages.Request(
+                sent.method, str(sent.url), messages.headers_of(sent.headers.items()), sent.read()
             ),
-            exchange.Response(response.status, _headers(response), _body(response)),
+            messages.Response(response.status, _headers(response), _body(response)),
             base_url=chosen.base_url,
             auth_url=chosen.auth_url,
             document=document,

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from understudy.deployments.exchange import (
+from understudy.exchange.messages import (
     NO_JSON,
     Exchange,
     Headers,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from understudy.deployments.exchange import Exchange, Headers
+from understudy.exchange.messages import Exchange, Headers
 from understudy.record.allow_list import COUNTS, KINDS, OAUTH_CODES
 from understudy.record.pseudonyms import AUTHORIZATION, Pseudonyms
 

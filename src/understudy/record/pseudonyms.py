@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import unquote
 
-from understudy.deployments.exchange import MASK
 from understudy.deployments.target import Target, email_hash
+from understudy.exchange.messages import MASK
 
 SITE: Final = "http://127.0.0.1:8080"
 AUTHORIZATION: Final = "http://127.0.0.1:8081"

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from understudy import http_archive
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import Target
 from understudy.errors import StartupError
+from understudy.exchange import har
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import facts_text
 from understudy.interface.operations import Routes
 from understudy.limits import RECORDED_BYTES
@@ -79,7 +79,7 @@ class Recorder:
             self.people, self.pseudonyms, self.anonymiser.pictures, self.target
         )
         files = fixtures.files()
-        archive = http_archive.archive("understudy record", self.entries)
+        archive = har.archive("understudy record", self.entries)
         files["traffic.har"] = orjson.dumps(archive, option=orjson.OPT_INDENT_2)
         files["dropped.md"] = self.dropped.markdown().encode()
         host = urlsplit(self.target.base_url).hostname or ""
@@ -158,15 +158,15 @@ def _unwritable(directory: Path, error: OSError) -> StartupError:
 def _entry(exchange: Exchange) -> dict[str, Any]:
     """Returns the entry of an exchange in an HTTP archive."""
     request, response = exchange.request, exchange.response
-    posted = http_archive.posted_text(request.body) if request.body else None
-    return http_archive.entry(
+    posted = har.posted_text(request.body) if request.body else None
+    return har.entry(
         exchange.at.isoformat(),
         exchange.elapsed_ms,
-        http_archive.request(
+        har.request(
             request.method, request.url, request.headers, request.pairs, posted, len(request.body)
         ),
-        http_archive.response(
-            response.status, response.headers, http_archive.text(response.body), len(response.body)
+        har.response(
+            response.status, response.headers, har.text(response.body), len(response.body)
         ),
         _number=exchange.number,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Facts, Unsettled
 from understudy.interface.rules import Rule
 from understudy.verify.history import History

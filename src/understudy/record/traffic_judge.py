@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange, Request, Response
+from understudy.exchange.messages import Exchange, Request, Response
 from understudy.interface.operations import Routes
 from understudy.limits import JUDGED_BYTES, PENDING_BYTES, PENDING_EXCHANGES
 from understudy.openapi.loader import Document

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from understudy.deployments.exchange import NO_JSON, Exchange, Request
 from understudy.deployments.refusals import NotPermitted
+from understudy.exchange.messages import NO_JSON, Exchange, Request
 from understudy.interface.operations import Place
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.shapes import EDITABLE

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import TargetApplication
+from understudy.exchange.messages import Exchange
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.checks import Condition, named, proven
 from understudy.verify.history import REDIRECTS, History

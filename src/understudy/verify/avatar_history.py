@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     DELETE_AVATAR,
     LIST_AVATARS,

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 from typing import Literal
 from urllib.parse import urljoin
 
-from understudy.deployments.exchange import Exchange, split
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import TargetApplication
+from understudy.exchange.messages import Exchange, split
 from understudy.verify.history import REDIRECTS
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.request_budget import TOO_MANY

@@ -4,7 +4,7 @@ Each is a predicate of an exchange and what was exchanged before, and its docstr
 the report of a rule that was not checked names the condition that never held.
 """
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP
 from understudy.interface.scopes import MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.checks import Condition, named

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import key_of
 from understudy.openapi.declared_parameters import Parameter
 from understudy.openapi.grammar import PATH_PARAMETER

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from openapi_core.exceptions import OpenAPIError
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.openapi.loader import Document, Node
 from understudy.openapi.media_types import declared_for
 from understudy.openapi.operations import DeclaredResponse, MediaType, Operation

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import Routes
 from understudy.interface.rules import Rule

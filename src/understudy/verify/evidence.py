@@ -7,7 +7,7 @@ rest on is found by judging again: without an exchange that matters, the finding
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify.checks import CheckResult, checks_for, judged
 from understudy.verify.findings import steps_of
 from understudy.verify.history import History

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
 
-from understudy.deployments.exchange import Exchange, masked
 from understudy.deployments.wording import as_on_the_wire
+from understudy.exchange.messages import Exchange, masked
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult
 

@@ -14,7 +14,6 @@ import httpx
 
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
-from understudy.deployments.exchange import Exchange, Identity, Request, Response
 from understudy.deployments.ledger import RequestLedger
 from understudy.deployments.permits import SAFE, Made
 from understudy.deployments.permits import fault as fault_of
@@ -22,6 +21,7 @@ from understudy.deployments.receiving import received
 from understudy.deployments.refusals import NotPermitted, Unreachable
 from understudy.deployments.target import Target
 from understudy.deployments.wording import Wording
+from understudy.exchange.messages import Exchange, Identity, Request, Response
 from understudy.interface.operations import UPLOAD_AVATAR, Place, Routes
 from understudy.verify.history import issued_tokens
 from understudy.verify.request_budget import RequestBudget

@@ -19,8 +19,8 @@ from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
-from understudy.deployments.exchange import Exchange, Request, headers_of
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
+from understudy.exchange.messages import Exchange, Request, headers_of
 from understudy.verify.events import Found
 from understudy.verify.gateway import Gateway
 from understudy.verify.mixed_documents import TEXTS, mixed

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import TargetApplication
+from understudy.exchange.messages import Exchange
 from understudy.interface.scopes import AUTH, READ_PROFILE, SCOPES
 from understudy.verify.browsing import Decision, Flow
 from understudy.verify.probe_client import ProbeClient

@@ -12,8 +12,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from understudy.deployments.exchange import GRANTEE, Exchange
 from understudy.deployments.target import Known, Target
+from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact
 from understudy.interface.operations import (

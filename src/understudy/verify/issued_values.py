@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
-from understudy.deployments.exchange import Exchange, Request
+from understudy.exchange.messages import Exchange, Request
 from understudy.interface.operations import RESOURCE
 
 Source = Literal["member", "redirect", "cookie", "field", "field_value_first", "item"]

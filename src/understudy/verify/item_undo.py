@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import RESOURCE, Place
 from understudy.openapi.operations import Operation
 from understudy.verify.gateway import UNDO

@@ -8,9 +8,9 @@ from datetime import date
 from msgspec import structs
 
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import Target
 from understudy.errors import StartupError
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import (
     AS_ASSUMED,
     OTHERWISE,

@@ -7,7 +7,7 @@ what is read is not shown (Bearer tokens, 6), so facts of a deployment decide th
 from collections.abc import Mapping
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LIST_AVATARS, OWN_PROFILE
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.history import History

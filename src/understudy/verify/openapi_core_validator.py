@@ -19,7 +19,7 @@ from openapi_core.validation.schemas.factories import SchemaValidatorsFactory
 from openapi_core.validation.schemas.validators import SchemaValidator
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
-from understudy.deployments.exchange import Exchange, Request, Response
+from understudy.exchange.messages import Exchange, Request, Response
 
 URLS = 1024
 """URLs whose operation is kept; those of one run that are requested again are among them."""

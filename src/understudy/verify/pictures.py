@@ -5,7 +5,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import DELETE_AVATAR, UPLOAD_AVATAR
 from understudy.verify.history import MADE_UP
 from understudy.verify.probe_client import ProbeClient

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import httpx
 import orjson
 
-from understudy.deployments.exchange import Exchange, Request, headers_of, issued_identity
 from understudy.deployments.permits import SAFE
 from understudy.deployments.refusals import NotPermitted
 from understudy.deployments.target import Known, Target, TargetApplication
+from understudy.exchange.messages import Exchange, Request, headers_of, issued_identity
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.verify.gateway import Gateway
 from understudy.verify.value_texts import as_json

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.checks import proven
 from understudy.verify.conditions import (

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from understudy.deployments.exchange import NO_JSON
 from understudy.deployments.refusals import Refusal
 from understudy.deployments.target import PUBLISHED
 from understudy.errors import StartupError
+from understudy.exchange.messages import NO_JSON
 from understudy.openapi.loader import Document, document_of
 from understudy.openapi.yaml_files import parse_yaml
 from understudy.verify.gateway import Gateway

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import zxingcpp
 from PIL import Image, UnidentifiedImageError
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.operations import QR_CODE
 from understudy.verify.history import History

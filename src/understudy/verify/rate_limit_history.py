@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.limit_headers import limit_headers_in
 from understudy.interface.operations import AVATARS, COUNTED, QR_CODE
 from understudy.verify.checks import TOO_MANY

@@ -6,8 +6,10 @@ from typing import Any
 
 import orjson
 
-from understudy import http_archive
-from understudy.deployments.exchange import (
+from understudy.deployments.target import Target
+from understudy.errors import StartupError
+from understudy.exchange import har
+from understudy.exchange.messages import (
     ISSUED,
     Exchange,
     Headers,
@@ -19,8 +21,6 @@ from understudy.deployments.exchange import (
     media_type,
     unmasked,
 )
-from understudy.deployments.target import Target
-from understudy.errors import StartupError
 from understudy.interface.operations import Routes
 
 
@@ -94,7 +94,7 @@ def _identity(entry: dict[str, Any], identity: Identity) -> Identity:
 
 
 def _content(holder: dict[str, Any], secrets: dict[str, str], headers: Headers) -> bytes:
-    body = http_archive.body(holder)
+    body = har.body(holder)
     is_form = media_type(headers) == "application/x-www-form-urlencoded"
     try:
         return unmasked(body.decode(), secrets, is_encoded=is_form).encode()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import Refusal, Unreachable
+from understudy.exchange.messages import Exchange
 from understudy.verify.checks import CheckResult, InternalError, Unmet, check_results
 from understudy.verify.evaluator import RuleRecord
 from understudy.verify.findings import Finding

@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 
 from understudy.deployments.allowance import Allowance
 from understudy.deployments.clock import Time
-from understudy.deployments.exchange import Exchange, Identity, Request
 from understudy.deployments.ledger import ANONYMOUS, RequestLedger, bucket_of
 from understudy.deployments.refusals import BudgetSpent, OutOfTime
 from understudy.deployments.target import Budget
+from understudy.exchange.messages import Exchange, Identity, Request
 from understudy.interface.limit_headers import limit_header
 from understudy.interface.operations import COUNTED, QR_CODE, Place
 

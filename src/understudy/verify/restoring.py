@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify import account_state
 from understudy.verify.account_state import AccountBefore
 from understudy.verify.probe_client import ProbeClient

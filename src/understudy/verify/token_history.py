@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.target import TargetApplication
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.verify.authorization_history import applications
 from understudy.verify.checks import CheckResult, Condition, expect, named, proven

@@ -5,8 +5,8 @@ from datetime import timedelta
 from math import ceil
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.permits import SAFE
+from understudy.exchange.messages import Exchange
 from understudy.verify.findings import Finding
 
 _MOMENT: Final = timedelta(seconds=1)

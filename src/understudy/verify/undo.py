@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from understudy.deployments.exchange import GRANTEE, Exchange, Identity, Request
 from understudy.deployments.refusals import NotPermitted, Refusal
+from understudy.exchange.messages import GRANTEE, Exchange, Identity, Request
 from understudy.interface.operations import (
     DELETE_AVATAR,
     OWN_PROFILE,

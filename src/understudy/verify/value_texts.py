@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from understudy.deployments.exchange import NO_JSON
+from understudy.exchange.messages import NO_JSON
 
 
 def as_json(value: object) -> str:

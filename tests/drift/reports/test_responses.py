@@ -3,8 +3,8 @@
 import orjson
 from tests.verify.exchanges import exchange_of
 
-from understudy.deployments.exchange import Response
 from understudy.drift.reports.responses import shown_response
+from understudy.exchange.messages import Response
 
 
 def responding(body):

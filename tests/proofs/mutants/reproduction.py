@@ -21,7 +21,7 @@ import httpx
 
 from understudy.deployments.clock import Time, machine_clock
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.exchange import Exchange, Identity, Request, Response, headers_of
+from understudy.exchange.messages import Exchange, Identity, Request, Response, headers_of
 from understudy.verify.findings import Finding
 from understudy.verify.reproducing import commands
 from understudy.verify.run import evaluator_of, routes_of

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.differences import Difference
 from understudy.drift.documents.changes import DocumentChange
+from understudy.exchange.messages import Exchange
 
 _REFUSED: Final = 400
 _UNAUTHENTICATED: Final = frozenset({"401", "403"})

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from understudy.deployments.exchange import Exchange
 from understudy.drift.causes import DriftCause
 from understudy.drift.comparing import Drift
 from understudy.drift.differences import Difference
@@ -20,6 +19,7 @@ from understudy.drift.reports.content import (
     ReportedFact,
 )
 from understudy.drift.reports.responses import shown_response
+from understudy.exchange.messages import Exchange
 from understudy.verify.findings import ANSWERS, Finding
 from understudy.verify.reports.grouping import counted
 from understudy.verify.reproducing import commands

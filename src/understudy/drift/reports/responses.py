@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from understudy.deployments.exchange import Exchange, masked
+from understudy.exchange.messages import Exchange, masked
 from understudy.verify.findings import BODY_SHOWN, text_of
 from understudy.verify.reports.grouping import counted
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote_plus
 
-from understudy import http_archive
+from understudy.exchange import har
 from understudy.generate.cases import LARGE, Case, CaseRequest, SetUp
 from understudy.generate.drafts import dumps
 from understudy.generate.formats.export import (
@@ -25,7 +25,7 @@ from understudy.generate.formats.export import (
     plain_text,
 )
 
-_HEAD, _FOOT = dumps(http_archive.archive("understudy", ())).split("[]")
+_HEAD, _FOOT = dumps(har.archive("understudy", ())).split("[]")
 """The text before and after the entries, which are written one by one."""
 
 _EPOCH = "1970-01-01T00:00:00.000Z"
@@ -52,22 +52,22 @@ def write(cases: Iterable[Case], settings: ExportSettings) -> OutputPieces:
 
 
 def _set_up_entry(set_up: SetUp, settings: ExportSettings) -> dict[str, Any]:
-    return http_archive.entry(
+    return har.entry(
         _EPOCH,
         0,
         _request(set_up.request, settings),
-        http_archive.response(0),
+        har.response(0),
         comment=SET_UP,
         _set_up={"variable": set_up.variable, "member": set_up.member},
     )
 
 
 def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
-    return http_archive.entry(
+    return har.entry(
         _EPOCH,
         0,
         _request(case.request, settings),
-        http_archive.response(0),
+        har.response(0),
         comment=f"{case.id}: {comment(case)}",
         _case={"id": case.id, "kind": case.kind, "expected": list(case.expected.statuses)},
     )
@@ -75,7 +75,7 @@ def _entry(case: Case, settings: ExportSettings) -> dict[str, Any]:
 
 def _request(case_request: CaseRequest, settings: ExportSettings) -> dict[str, Any]:
     request = case_request.filled(settings.secrets)
-    return http_archive.request(
+    return har.request(
         request.method,
         in_braces(settings.base_urls[request.site] + request.target),
         [(name, in_braces(text)) for name, text in request.headers],
@@ -87,7 +87,7 @@ def _request(case_request: CaseRequest, settings: ExportSettings) -> dict[str, A
 
 def _posted(body: bytes) -> dict[str, str]:
     text = plain_text(body)
-    return http_archive.posted_text(body if text is None else in_braces(text).encode())
+    return har.posted_text(body if text is None else in_braces(text).encode())
 
 
 def _decoded(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.generate.cases import Case
 from understudy.generate.sequence_steps import SequenceStep, broken_assertions, captured
 

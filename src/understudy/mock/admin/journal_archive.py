@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from understudy import http_archive as har
+from understudy.exchange import har
 from understudy.mock.admin.journal_entries import header, target
 from understudy.mock.server.masking import masked_body, masked_headers, masked_query, secret_names
 from understudy.mock.server.request_context import RequestContext

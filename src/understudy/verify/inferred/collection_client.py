@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime
+from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceOperation
 from understudy.verify.inferred.collection_requests import CollectionRequests
 from understudy.verify.inferred.context import InferredRun, item_in

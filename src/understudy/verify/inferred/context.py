@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from understudy.deployments.clock import machine_time
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceModel
 from understudy.verify.checks import CheckResult
 from understudy.verify.events import Found

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify import inferred_rules as rules
 from understudy.verify.checks import CheckResult, expect
 from understudy.verify.inferred.comparing import differing, shown

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.openapi.resources.model import ResourceOperation
 from understudy.verify.inferred.collection_requests import CollectionRequests
 from understudy.verify.inferred.context import item_in

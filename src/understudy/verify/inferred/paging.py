@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.openapi.loader import Node
 from understudy.openapi.operations import Operation
 from understudy.openapi.resources.bodies import BodySchemas

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
+from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceCollection
 from understudy.verify.inferred.collection_client import CollectionClient
 from understudy.verify.inferred.collection_requests import CollectionRequests

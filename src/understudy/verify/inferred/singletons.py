@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import NotPermitted
+from understudy.exchange.messages import Exchange
 from understudy.openapi.resources.model import ResourceOperation, ResourceSingleton
 from understudy.verify.checks import expect
 from understudy.verify.inferred.comparing import differing, shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import OTHERWISE, Fact, is_as_chosen
 from understudy.interface.rules import Rule
 from understudy.verify.checks import CheckResult, expect

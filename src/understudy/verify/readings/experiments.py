@@ -9,8 +9,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
 from understudy.deployments.refusals import BudgetSpent, OutOfTime, Refusal
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.gateway import Gateway

@@ -7,7 +7,7 @@ from functools import cache
 from math import ceil
 from typing import Final, NamedTuple
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.facts import Fact
 from understudy.interface.operations import (
     LIST_AVATARS,

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.conditions import was_refused
 from understudy.verify.history import History

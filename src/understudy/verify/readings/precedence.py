@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, SET_AVATAR, UPDATE_AVATAR, UPDATE_PROFILE
 from understudy.verify.avatar_history import (
     is_sound_update,

@@ -5,7 +5,7 @@ That says something only where scopes are checked at all, which a refusal for wa
 
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.history import History
 from understudy.verify.needed_scopes import ALONE, SCOPE_RULES, lacks_an_assumed_scope

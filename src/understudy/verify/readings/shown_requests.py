@@ -14,7 +14,9 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 import orjson
 
-from understudy.deployments.exchange import (
+from understudy.deployments.target import Target
+from understudy.deployments.wording import as_on_the_wire
+from understudy.exchange.messages import (
     NO_JSON,
     OWN_PREFIX,
     Exchange,
@@ -22,8 +24,6 @@ from understudy.deployments.exchange import (
     Request,
     media_type,
 )
-from understudy.deployments.target import Target
-from understudy.deployments.wording import as_on_the_wire
 from understudy.verify.findings import QUIET
 from understudy.verify.history import MADE_UP_HASHES
 from understudy.verify.readings.switch_readings import md5_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import md5
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     COUNTED,
     DELETE_AVATAR,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from understudy.deployments.exchange import (
+from understudy.exchange.messages import (
     CredentialKind,
     Exchange,
     Headers,

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from understudy import http_archive as writer
-from understudy.deployments.exchange import Exchange, Headers, masked
+from understudy.exchange import har as writer
+from understudy.exchange.messages import Exchange, Headers, masked
 from understudy.verify.outcome import Outcome
 
 LARGEST_BODY = 512 * 1024

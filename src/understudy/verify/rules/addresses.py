@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AVATARS, PROFILES
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import is_get

@@ -6,7 +6,7 @@ A request whose client or redirect URI cannot be trusted must never be answered 
 
 from urllib.parse import urlsplit
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
 from understudy.verify.authorization_history import (
     OK,

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify.authorization_history import (
     answers_request,
     is_redirect,

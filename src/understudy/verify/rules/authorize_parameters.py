@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AUTHORIZE
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.authorization_history import (

@@ -1,6 +1,6 @@
 """Deleting an avatar, and avatars that do not exist or are another account's (interface, as above)."""
 
-from understudy.deployments.exchange import GRANTEE, Exchange
+from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     DELETE_AVATAR,

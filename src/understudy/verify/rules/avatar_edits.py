@@ -1,6 +1,6 @@
 """Rating and text alternative of an avatar (interface, Authenticated avatar operations)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPDATE_AVATAR
 from understudy.verify.avatar_history import (
     MEMBERS,

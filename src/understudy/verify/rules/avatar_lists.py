@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.deployments.exchange import GRANTEE, Exchange
+from understudy.exchange.messages import GRANTEE, Exchange
 from understudy.interface.operations import (
     AVATARS,
     LIST_AVATARS,

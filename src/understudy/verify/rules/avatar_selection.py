@@ -1,6 +1,6 @@
 """Judges which avatar is selected for an e-mail address (interface, Authenticated avatar operations)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     DELETE_AVATAR,
     LIST_AVATARS,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, UPLOAD_AVATAR
 from understudy.verify.avatar_history import address_of, avatars_owned, ids_in, own_hashes
 from understudy.verify.checks import (

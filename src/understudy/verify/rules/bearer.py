@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import CHANGES, LOOKUP, ME, OWN_PROFILE, READS
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.checks import CheckResult, check, expect, expect_refused, expect_status

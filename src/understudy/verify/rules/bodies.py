@@ -1,6 +1,6 @@
 """Bodies of responses: JSON, and errors in the interface's shape (interface, Errors)."""
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import QR_CODE, RESOURCE, TOKEN, TOKEN_INFO
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.history import History

@@ -6,7 +6,7 @@
 import base64
 import hashlib
 
-from understudy.deployments.exchange import Exchange, is_masked
+from understudy.exchange.messages import Exchange, is_masked
 from understudy.interface.operations import OWN_PROFILE, TOKEN
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.granting import code, form_of, post

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import parse_qsl
 
-from understudy.deployments.exchange import Exchange, is_masked
+from understudy.exchange.messages import Exchange, is_masked
 from understudy.interface.operations import AUTHORIZE, TOKEN
 from understudy.interface.scopes import SCOPES
 from understudy.verify.authorization_history import is_granted, is_redirect, redirect_has

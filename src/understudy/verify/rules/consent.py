@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from html import unescape
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN_INFO
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE, READ_PROFILE
 from understudy.verify.authorization_history import (

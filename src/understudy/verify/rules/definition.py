@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import DOCUMENT, LOOKUP, RESOURCE, key_of
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.conditions import is_get, succeeded

@@ -7,7 +7,7 @@ code, the operations, and what makes that error the only one that fits.
 from collections.abc import Sequence
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     LIST_AVATARS,

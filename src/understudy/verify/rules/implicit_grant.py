@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import parse_qsl
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.scopes import SCOPES
 from understudy.verify.authorization_history import is_redirect, redirect_has
 from understudy.verify.checks import CheckResult, check, expect, expect_equal

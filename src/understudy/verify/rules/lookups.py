@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from understudy.deployments.exchange import NO_JSON, Exchange
 from understudy.deployments.target import email_hash
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, PROFILES
 from understudy.verify.causes import read_by_other
 from understudy.verify.checks import (

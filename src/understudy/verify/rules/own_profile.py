@@ -1,6 +1,6 @@
 """The own profile and its e-mail addresses (interface, Authenticated own-profile operations)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, OWN_PROFILE
 from understudy.verify.checks import (
     CheckResult,

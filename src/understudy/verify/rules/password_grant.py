@@ -1,6 +1,6 @@
 """The password grant, for the application's owner and for tests (interface, Password grant)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.interface.scopes import SCOPES
 from understudy.verify.checks import CheckResult, check, expect, proven

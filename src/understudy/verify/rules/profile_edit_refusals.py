@@ -1,6 +1,6 @@
 """Updates of the own profile that ask for too much (interface, Rules for PATCH /me/profile, 3)."""
 
-from understudy.deployments.exchange import Exchange, media_type
+from understudy.exchange.messages import Exchange, media_type
 from understudy.interface.operations import OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.checks import (
     CheckResult,

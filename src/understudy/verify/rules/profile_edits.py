@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.causes import same_request_before, update_before
 from understudy.verify.checks import CheckResult, check, expect, expect_accepted, proven

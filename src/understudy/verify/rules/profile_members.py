@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import AVATARS, PROFILES
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.conditions import holds_avatars, profile_has, succeeded

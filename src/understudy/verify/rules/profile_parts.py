@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import PROFILES
 from understudy.verify.checks import CheckResult, Condition, check, expect, named
 from understudy.verify.conditions import profile_has

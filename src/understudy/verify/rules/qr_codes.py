@@ -7,7 +7,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from understudy.deployments.exchange import Exchange, split
+from understudy.exchange.messages import Exchange, split
 from understudy.interface.operations import PROFILES, QR_CODE
 from understudy.verify.checks import (
     CheckResult,

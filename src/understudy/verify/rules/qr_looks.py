@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import QR_CODE
 from understudy.verify.checks import (
     CheckResult,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LOOKUP, OWN_PROFILE, QR_CODE
 from understudy.verify.checks import CheckResult, check, expect, expect_refused, proven
 from understudy.verify.conditions import is_get

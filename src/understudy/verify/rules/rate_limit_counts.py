@@ -5,7 +5,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.limit_headers import LIMIT_HEADERS, limit_headers_in
 from understudy.interface.operations import COUNTED, LOOKUP, QR_CODE
 from understudy.verify.causes import MOST_STEPS

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AVATARS, COUNTED, OWN_PROFILE, UPDATE_PROFILE
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven
 from understudy.verify.conditions import holds_profile

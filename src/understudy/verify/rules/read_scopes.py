@@ -1,6 +1,6 @@
 """Scopes that open what is read of the account (interface, Bearer tokens, 6: not shown)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import ASSOCIATED_EMAIL, LIST_AVATARS, OWN_PROFILE
 from understudy.interface.scopes import AUTH, MANAGE_PROFILE
 from understudy.verify.checks import CheckResult, check, expect_refused

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LIST_AVATARS, LOOKUP, ME, OWN_PROFILE, RESOURCE
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import status_is

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import AUTHORIZE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import AUTH, SCOPES
 from understudy.verify.authorization_history import (

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN_INFO
 from understudy.interface.scopes import SCOPES
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_equal, proven

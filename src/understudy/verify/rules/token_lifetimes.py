@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import OWN_PROFILE, TOKEN, TOKEN_INFO
 from understudy.interface.scopes import SCOPES
 from understudy.verify.authorization_history import is_redirect

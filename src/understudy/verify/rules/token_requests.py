@@ -7,7 +7,7 @@ import base64
 from datetime import timedelta
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import TOKEN
 from understudy.verify.authorization_history import applications
 from understudy.verify.checks import TOO_MANY, CheckResult, check, expect, expect_refused

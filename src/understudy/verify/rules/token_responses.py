@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from understudy.deployments.exchange import NO_JSON, Exchange
+from understudy.exchange.messages import NO_JSON, Exchange
 from understudy.interface.operations import TOKEN, TOKEN_INFO
 from understudy.verify.checks import CheckResult, check, expect
 from understudy.verify.conditions import status_is, succeeded, was_refused

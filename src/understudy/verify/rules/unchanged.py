@@ -7,7 +7,7 @@ in between, so that it judges recorded traffic like the probes' own.
 from collections.abc import Iterator
 from typing import Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     AVATAR_CHANGES,
     LOOKUP,

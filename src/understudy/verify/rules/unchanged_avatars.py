@@ -7,7 +7,7 @@ recorded traffic like the probes' own.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import (
     DELETE_AVATAR,
     LIST_AVATARS,

@@ -1,6 +1,6 @@
 """Judges which of two errors of an update is refused (interface, Errors: not shown)."""
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import UPDATE_PROFILE
 from understudy.verify.checks import CheckResult, check, expect_status
 from understudy.verify.conditions import document_allows_no_such, is_of_test_accounts

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.interface.operations import LOOKUP, OWN_PROFILE, PROFILES
 from understudy.verify.checks import CheckResult, check, expect, proven
 from understudy.verify.conditions import (

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from understudy.deployments.exchange import Exchange
+from understudy.exchange.messages import Exchange
 from understudy.verify.probe_client import ProbeClient
 from understudy.verify.run import RuleBroken, Run
 

@@ -1,0 +1,1 @@
+"""Holds what was sent and received, one record of it, and each codec once."""
