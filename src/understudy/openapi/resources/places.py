@@ -1,7 +1,7 @@
 """Groups the operations of a document by the collection that their paths are about."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,12 +79,39 @@ def places(operations: Sequence[Operation]) -> dict[str, PathGroup]:
         methods = {operation.method for operation in listed}
         if {"GET", "POST"} <= methods and not key.endswith("{}"):
             grouped.setdefault(key, PathGroup(key))
+    siblings = _Siblings(by_key)
     for place in grouped.values():
-        _add_own(place, by_key, grouped)
+        _add_own(place, siblings, grouped)
     _join_flattened(grouped)
+    flat = _by_items(grouped)
     for operation in operations:
-        _add_action(operation, grouped)
+        _add_action(operation, grouped, flat)
     return grouped
+
+
+class _Siblings:
+    """The operations of a document by their keys, and what stands beside and below each key.
+
+    Documents have tens of thousands of paths, so no place looks through all of them.
+    """
+
+    def __init__(self, by_key: dict[str, list[Operation]]) -> None:
+        self.by_key = by_key
+        self._order = {key: number for number, key in enumerate(by_key)}
+        self._below: dict[str, list[str]] = {}
+        self._alike: dict[tuple[str, str], list[str]] = {}
+        for key in by_key:
+            head, _, last = key.rpartition("/")
+            self._below.setdefault(head, []).append(key)
+            self._alike.setdefault((head, singular(last)), []).append(key)
+
+    def of(self, key: str) -> Iterator[tuple[str, str, list[Operation]]]:
+        """Yields head, last segment and operations of the keys alike and below, in their order."""
+        head, _, last = key.rpartition("/")
+        related = [*self._alike.get((head, singular(last)), ()), *self._below.get(key, ())]
+        for other in sorted(related, key=self._order.__getitem__):
+            head, _, last = other.rpartition("/")
+            yield head, last, self.by_key[other]
 
 
 def _join_flattened(grouped: dict[str, PathGroup]) -> None:
@@ -92,30 +119,31 @@ def _join_flattened(grouped: dict[str, PathGroup]) -> None:
 
     They are joined where nothing else is at ``/items``, and one nested path alone ends with it.
     """
+    by_last: dict[str, list[PathGroup]] = {}
+    for key, place in grouped.items():
+        if key.rpartition("/")[0].endswith("}"):
+            by_last.setdefault(key.rpartition("/")[2], []).append(place)
     for key, flat in list(grouped.items()):
         head, _, last = key.rpartition("/")
         below = (
             it
-            for it in grouped.values()
-            if it.key.startswith(f"{head}/") and it.key.endswith(f"}}/{last}")
+            for it in by_last.get(last, ())
+            if it.key in grouped and it.key.startswith(f"{head}/")
         )
         nested = [it for it in below if it.find("POST") is not None and not it.items]
         if flat.items and not flat.own and len(nested) == 1:
             nested[0].items += grouped.pop(key).items
 
 
-def _add_own(
-    place: PathGroup, by_key: dict[str, list[Operation]], grouped: dict[str, PathGroup]
-) -> None:
+def _add_own(place: PathGroup, siblings: _Siblings, grouped: dict[str, PathGroup]) -> None:
     """Adds what is at the collection's path, and what of it is elsewhere: ``/pet`` and ``/pets``."""
-    place.own += by_key.get(place.key, [])
+    place.own += siblings.by_key.get(place.key, [])
     above, _, last = place.key.rpartition("/")
     if not last or "{" in last:
         return
-    for key, operations in by_key.items():
-        head, _, other = key.rpartition("/")
-        is_twin = head == above and other != last and singular(other) == singular(last)
-        if is_twin and key not in grouped and is_plural(other) != is_plural(last):
+    for head, other, operations in siblings.of(place.key):
+        is_twin = head == above and other != last and is_plural(other) != is_plural(last)
+        if is_twin and f"{head}/{other}" not in grouped:
             place.own += [it for it in operations if place.find(it.method) is None]
         if head == place.key:
             word = canonical(other)
@@ -128,18 +156,24 @@ def _add_own(
             place.searches += [it for it in operations if it.method == "GET" and "{" not in other]
 
 
-def _add_action(operation: Operation, grouped: dict[str, PathGroup]) -> None:
+def _by_items(grouped: dict[str, PathGroup]) -> dict[str | None, PathGroup]:
+    """Returns the first place of each collection that the path of its items is of."""
+    found: dict[str | None, PathGroup] = {}
+    for place in grouped.values():
+        if place.items:
+            found.setdefault(item_collection(place.items[0].path), place)
+    return found
+
+
+def _add_action(
+    operation: Operation, grouped: dict[str, PathGroup], flat: dict[str | None, PathGroup]
+) -> None:
     if operation.method not in {"POST", "PUT", "PATCH"}:
         return
     action = action_of(operation.path)
     if action is None:
         return
     key = item_collection(action[0])
-    place = None if key is None else grouped.get(key)
-    if place is None and key is not None:
-        flat = (
-            it for it in grouped.values() if it.items and item_collection(it.items[0].path) == key
-        )
-        place = next(flat, None)
+    place = None if key is None else grouped.get(key) or flat.get(key)
     if place is not None and collection_key(operation.path) not in grouped:
         place.actions.append((action[1], operation))
