@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
         MissingExtra: The name needs packages that are not installed.
     """
     if name == "__version__":
-        return import_module("importlib.metadata").version("understudy")
+        return import_module("understudy.installation").version()
     if name not in _HOMES:
         msg = f"module 'understudy' has no attribute {name!r}"
         raise AttributeError(msg)

@@ -27,6 +27,8 @@ from inspect import currentframe
 from types import CodeType
 from typing import Any, ClassVar, NamedTuple
 
+from understudy import installation
+
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -65,7 +67,7 @@ def missing_extra(error: ModuleNotFoundError) -> Exception:
         return error
     extra = _EXTRAS[module]
     return MissingExtra(
-        f"{module} is not installed, which this needs; run: pip install 'understudy[{extra}]'"
+        f"{module} is not installed, which this needs; run: {installation.adding(extra)}"
     )
 
 

@@ -47,7 +47,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("wheel")
     build = [*PIP, "wheel", "--quiet", "--no-deps", "--wheel-dir"]
     subprocess.run([*build, str(place), str(ROOT)], check=True)
-    return next(place.glob("understudy-*.whl"))
+    return next(place.glob("understudy_mock-*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(place, with_pip=False)
     (site,) = place.glob("lib/python*/site-packages")
     zipfile.ZipFile(wheel).extractall(site)
-    (about,) = site.glob("understudy-*.dist-info")
+    (about,) = site.glob("understudy_mock-*.dist-info")
     for name in closure(importlib.metadata.Distribution.at(about).requires or ()):
         for entry in top_level(importlib.metadata.distribution(name)):
             target = site / entry.name
@@ -115,7 +115,7 @@ def test_other_commands_run_without_extras(bare: Path, words: tuple[str, ...]):
 def test_a_command_that_needs_an_extra_says_which(bare: Path, words: tuple[str, ...], extra: str):
     done = run(bare, "-m", "understudy", *words)
     assert done.returncode == 2
-    assert re.search(rf"^Error: .* pip install 'understudy\[{extra}\]'$", done.stderr, re.M)
+    assert re.search(rf"^Error: .* pip install 'understudy-mock\[{extra}\]'$", done.stderr, re.M)
 
 
 @pytest.mark.skipif(INSTALLERS is None, reason="UNDERSTUDY_INSTALLERS names no pipx and uv")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import understudy
-from understudy import errors
+from understudy import errors, installation
 from understudy.mock.settings import Settings
 from understudy.testing.background import Background
 
@@ -73,5 +73,6 @@ def test_a_name_that_needs_an_extra_says_how_to_install_it(monkeypatch: pytest.M
         raise ModuleNotFoundError(name="openapi_core.validation")
 
     monkeypatch.setattr(understudy, "import_module", absent)
-    with pytest.raises(errors.MissingExtra, match=r"pip install 'understudy\[verify\]'"):
+    monkeypatch.setattr(installation, "adding", "add {}".format)
+    with pytest.raises(errors.MissingExtra, match="; run: add verify"):
         understudy.verify  # noqa: B018 - the access is the test

@@ -26,7 +26,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(place),
     ]
     subprocess.run([*build, str(ROOT)], check=True)
-    (wheel,) = place.glob("understudy-*.whl")
+    (wheel,) = place.glob("understudy_mock-*.whl")
     zipfile.ZipFile(wheel).extractall(place / "site")
     return place / "site"
 

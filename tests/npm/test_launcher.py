@@ -103,8 +103,8 @@ def test_a_program_of_that_name_that_does_not_work_is_passed_over(machine: Machi
     machine.has("understudy", "echo 'pyenv: understudy: command not found' >&2; exit 127")
     machine.has("uv", 'printf "<%s>" "$@"')
     code, output, _ = machine.run("verify", "--plan")
-    (wheel,) = (machine.command.parents[3] / "python").glob("understudy-*.whl")
-    source = f"understudy[verify] @ file://{wheel}"
+    (wheel,) = (machine.command.parents[3] / "python").glob("understudy_mock-*.whl")
+    source = f"understudy-mock[verify] @ file://{wheel}"
     options = f"<tool><run><--python><>=3.11><--from><{source}><understudy>"
     assert (code, output) == (0, f"{options}<verify><--plan>")
 
@@ -112,9 +112,9 @@ def test_a_program_of_that_name_that_does_not_work_is_passed_over(machine: Machi
 @pytest.mark.parametrize(
     ("source", "requirement"),
     [
-        ("understudy==9", "understudy[verify]==9"),
-        ("https://x.example/u.whl", "understudy[verify] @ https://x.example/u.whl"),
-        ("/opt/u.whl", "understudy[verify] @ file:///opt/u.whl"),
+        ("understudy-mock==9", "understudy-mock[verify]==9"),
+        ("https://x.example/u.whl", "understudy-mock[verify] @ https://x.example/u.whl"),
+        ("/opt/u.whl", "understudy-mock[verify] @ file:///opt/u.whl"),
     ],
 )
 def test_another_package_may_be_named(machine: Machine, source: str, requirement: str):

@@ -35,8 +35,8 @@ def main(dist: Path) -> None:
     Raises:
         CalledProcessError: Something of it does not work.
     """
-    (wheel,) = dist.resolve().glob("understudy-*.whl")
-    (_sdist,) = dist.resolve().glob("understudy-*.tar.gz")
+    (wheel,) = dist.resolve().glob("understudy_mock-*.whl")
+    (_sdist,) = dist.resolve().glob("understudy_mock-*.tar.gz")
     with tempfile.TemporaryDirectory(prefix="understudy-release-") as place:
         directory = Path(place)
         venv.create(directory / "venv", with_pip=True)
@@ -53,7 +53,7 @@ def main(dist: Path) -> None:
 
 
 def _wanted(wheel: Path) -> str:
-    return f"understudy[all] @ {wheel.as_uri()}"
+    return f"understudy-mock[all] @ {wheel.as_uri()}"
 
 
 def _run(directory: Path, *command: str) -> None:

@@ -74,7 +74,7 @@ def _name_variable(error: click.BadParameter) -> None:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="understudy")
+@click.version_option(package_name="understudy-mock")
 def main() -> None:
     """Mock the avatar and profile service, and judge every deployment of it."""
 

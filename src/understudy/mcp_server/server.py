@@ -3,7 +3,6 @@
 import functools
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from mcp_types import ToolAnnotations
 
 from understudy.deployments.admin_client import AdminClient
 from understudy.errors import StartupError, missing_extra
+from understudy.installation import version
 from understudy.mcp_server import request_tools, world_tools
 from understudy.mcp_server.contract_tools import contract_tools
 from understudy.mcp_server.resources import resources
@@ -65,7 +65,7 @@ def assemble(mock: AdminClient, document: Path | None = None) -> Assembled:
         "understudy",
         title="understudy: mock and contract tests",
         instructions=INSTRUCTIONS,
-        version=version("understudy"),
+        version=version(),
         lifespan=lifespan,
         log_level="WARNING",
     )

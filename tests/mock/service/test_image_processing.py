@@ -9,6 +9,7 @@ import pillow_heif
 import pytest
 from PIL import Image as Pixels
 
+from understudy import installation
 from understudy.errors import BadRequest, ContentTooLarge, Problem
 from understudy.mock.service.image_processing import (
     MAX_FRAMES,
@@ -231,7 +232,8 @@ def test_without_the_switch_the_message_names_it(kind: str) -> None:
 def test_without_the_extra_the_message_says_how_to_install_it(monkeypatch) -> None:
     content = newer("HEIF")
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
-    with pytest.raises(BadRequest, match=r"pip install 'understudy\[heic\]'"):
+    monkeypatch.setattr(installation, "adding", "add {}".format)
+    with pytest.raises(BadRequest, match="; run: add heic"):
         checked_upload(content, LARGEST, converts_newer=True)
 
 

@@ -5,6 +5,9 @@ import { UnderstudyError } from "../errors.js";
 import { PLACE } from "../generated/place.js";
 import type { Environment } from "./programs.js";
 
+/** What pip and uv call it: on the public index, `understudy` is another author's program. */
+const DISTRIBUTION = "understudy-mock";
+
 /** The extra that a command needs beyond what `serve` does. */
 const EXTRAS: Record<string, string> = { verify: "verify", cleanup: "verify", mcp: "mcp" };
 
@@ -18,11 +21,11 @@ const EXTRAS: Record<string, string> = { verify: "verify", cleanup: "verify", mc
  */
 export function requirement(command: string | undefined, environment: Environment): string {
   const extra = EXTRAS[command ?? ""];
-  const name = extra === undefined ? "understudy" : `understudy[${extra}]`;
+  const name = extra === undefined ? DISTRIBUTION : `${DISTRIBUTION}[${extra}]`;
   const source = environment["UNDERSTUDY_PACKAGE"] ?? bundledWheel();
   if (/^[a-z+]+:\/\//.test(source)) return `${name} @ ${source}`;
   if (isAbsolute(source) || /[/\\]|\.whl$/.test(source)) return `${name} @ ${pathToFileURL(resolve(source)).href}`;
-  return extra === undefined ? source : source.replace(/^understudy(?!\[)/, name);
+  return extra === undefined ? source : source.replace(/^understudy-mock(?!\[)/, name);
 }
 
 function bundledWheel(): string {

@@ -1,10 +1,10 @@
 """Makes a mock a replica of a fleet."""
 
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import Final
 
 from understudy.errors import StartupError
+from understudy.installation import version
 from understudy.mock.server.replicated_worlds import ReplicatedWorlds
 from understudy.mock.server.worlds import World
 from understudy.mock.settings import Settings
@@ -42,7 +42,7 @@ def joined(
         COLLECTIONS,
         worlds,
         pinned,
-        version=version("understudy"),
+        version=version(),
         capacity=settings.journal,
     )
     store.join()

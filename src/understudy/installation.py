@@ -1,0 +1,69 @@
+"""How this program was installed: its version, and the command that adds an extra.
+
+On the public index ``understudy`` is another author's program, with the same import name and the same
+command. So the distribution has a name of its own, and no message tells anybody to install the bare name.
+"""
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+DISTRIBUTION: Final = "understudy-mock"
+"""The name under which pip, pipx and uv know the program; the import name is ``understudy``."""
+
+UNKNOWN_VERSION: Final = "0+unknown"
+"""The version of sources that run without being installed."""
+
+
+def version() -> str:
+    """Returns the version of the installed distribution."""
+    metadata = import_module(
+        "importlib.metadata"
+    )  # 20 ms, which `understudy --help` need not wait for
+    try:
+        return str(metadata.version(DISTRIBUTION))
+    except metadata.PackageNotFoundError:
+        return UNKNOWN_VERSION
+
+
+def adding(extra: str) -> str:
+    """Returns the command that installs an extra, by the way in which the program was installed."""
+    return command_for(extra, Path(sys.prefix), _origin())
+
+
+def command_for(extra: str, environment: Path, origin: dict[str, Any]) -> str:
+    """Returns the command that adds an extra to an installation.
+
+    Args:
+        extra: The name of the extra in pyproject.toml.
+        environment: The directory of the virtual environment.
+        origin: Where the distribution came from (PEP 610); empty if it came from an index.
+    """
+    url = origin.get("url", "")
+    if origin.get("dir_info", {}).get("editable"):
+        checkout = Path(import_module("urllib.request").url2pathname(urlsplit(url).path))
+        if environment.parent == checkout and (checkout / "Makefile").is_file():
+            return "make install"
+        return f"pip install --editable '{checkout}[{extra}]'"
+    wanted = f"'{DISTRIBUTION}[{extra}]{f' @ {url}' if url else ''}'"
+    if (environment / "pipx_metadata.json").exists():
+        return f"pipx install --force {wanted}"
+    if (environment / "uv-receipt.toml").exists():
+        return f"uv tool install --force {wanted}"
+    return f"pip install {wanted}"
+
+
+def _origin() -> dict[str, Any]:
+    """Returns what pip wrote about where the distribution came from."""
+    metadata = import_module("importlib.metadata")
+    try:
+        text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return {}
+    origin: dict[str, Any] = json.loads(text or "{}")
+    if "vcs_info" in origin:
+        origin["url"] = f"{origin['vcs_info']['vcs']}+{origin['url']}"
+    return origin
