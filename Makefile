@@ -135,12 +135,10 @@ fleet: install  ## replicas on one store: 50 workers killed under load, and many
 	UNDERSTUDY_KILLS=50 UNDERSTUDY_HISTORIES=100 $(BIN)/pytest -n 0 tests/cli/test_workers.py tests/proofs/linearizability
 
 .PHONY: fleet-suite
-fleet-suite: install  ## tests, verify and mutants on three replicas behind a proxy, and by shards (needs a store)
+fleet-suite: install  ## tests, verify and mutants on three replicas behind a proxy (needs a store)
 	$(BIN)/pytest -q -p tests.proofs.fleet.suite $(ARGS) tests/mock tests/cli tests/e2e tests/npm --ignore tests/mock/store
 	$(BIN)/python -m tests.proofs.fleet.mutants --own --count 1000
-	$(BIN)/python -m tests.proofs.mutants.sharded --own --count 1000
 	$(BIN)/python -m tests.proofs.fleet.mutants --count 60
-	$(BIN)/python -m tests.proofs.mutants.sharded --count 60
 
 .PHONY: fuzz
 fuzz: install  ## the same bytes by both entrances of the mock, compared: 120,000 connections

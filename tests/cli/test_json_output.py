@@ -42,16 +42,8 @@ def mock() -> Iterator[str]:
     background.stop()
 
 
-@pytest.fixture(scope="module")
-def verified(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A report of verify."""
-    path = tmp_path_factory.mktemp("verified") / "verify.json"
-    path.write_text(printed(["verify", "--cases", "0", "--rules", "qr-default-size"]))
-    return str(path)
-
-
 @pytest.fixture
-def outputs(mock: str, verified: str, tmp_path: Path) -> dict[str, list[str]]:
+def outputs(mock: str, tmp_path: Path) -> dict[str, list[str]]:
     """A command line for each command."""
     at = ["--mock", mock]
     report = tmp_path / "report.json"
@@ -67,7 +59,6 @@ def outputs(mock: str, verified: str, tmp_path: Path) -> dict[str, list[str]]:
         "journal": ["journal", *at],
         "learn": ["learn", "--rules", "qr-unknown-hash"],
         "lint": ["lint", str(ROOT / "tests" / "mock" / "petstore.yaml")],
-        "merge": ["merge", verified],
         "rules": ["rules", "--coverage", str(report)],
         "verify": ["verify", "--cases", "0", "--rules", "qr-default-size"],
     }

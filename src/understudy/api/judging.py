@@ -9,13 +9,11 @@ from typing import Final
 from understudy.api.opening import open_deployment
 from understudy.api.options import DeploymentOptions
 from understudy.deployments.deployment import Deployment
-from understudy.deployments.sharding import deployment_of_shard
 from understudy.verify.generated_cases import generated
 from understudy.verify.outcome import Outcome
 from understudy.verify.run import Phase, RunOptions
 from understudy.verify.runner import carry_out
 from understudy.verify.scenarios import scenarios
-from understudy.verify.shards import Shard
 
 MOCK_CASES: Final = 10
 """Generated cases of each operation for the mock, where requests cost nothing."""
@@ -69,20 +67,13 @@ def verify(
 
 
 def judge(deployment: Deployment, options: RunOptions) -> Outcome:
-    """Judges an open deployment, or a shard's part of it, undoes what was changed, and closes it.
+    """Judges an open deployment, undoes what was changed, and closes it.
 
     Raises:
         StartupError: The run cannot begin: a file is not as it must be, or nothing responds.
     """
     with closing(deployment):
-        return carry_out(of_shard(deployment, options.shard), options)
-
-
-def of_shard(deployment: Deployment, shard: Shard | None) -> Deployment:
-    """Returns a deployment as a shard uses it beside others; a mock of its own as it is."""
-    if shard is None or not shard.is_shared:
-        return deployment
-    return deployment_of_shard(deployment, str(shard), shard.share_of, is_last=shard.is_last)
+        return carry_out(deployment, options)
 
 
 def cases_of(cases: int | None, *, is_mock: bool) -> int:

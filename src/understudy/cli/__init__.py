@@ -23,7 +23,6 @@ from understudy.cli.journal import journal
 from understudy.cli.learn import learn
 from understudy.cli.lint import lint
 from understudy.cli.mcp import mcp
-from understudy.cli.merge import merge
 from understudy.cli.open_ import open_
 from understudy.cli.record import record
 from understudy.cli.rules import rules
@@ -80,7 +79,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serve, verify, merge, learn, drift, record, generate, infer, lint, rules, fixtures),
+    *(serve, verify, learn, drift, record, generate, infer, lint, rules, fixtures),
     *(journal, explain, exercised, export, open_, exec_, cleanup, worlds, mcp, schema),
 )
 for command in COMMANDS:

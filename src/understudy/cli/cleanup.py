@@ -24,10 +24,9 @@ def cleanup(journal: Path, target: Path | None, *, is_json: bool) -> None:
     # httpx and the judge take a second to import, which other commands need not wait for.
     from understudy.api.restoring import restore
     from understudy.cli.interrupts import ended_by_sigterm
-    from understudy.deployments.sharding import target_file_of
 
     with ended_by_sigterm():
-        left = restore(journal, target or target_file_of(journal), os.environ)
+        left = restore(journal, target or journal.with_suffix(".toml"), os.environ)
     if is_json:
         from understudy.cli.output_records import PrintedUndo, print_record
 

@@ -50,12 +50,6 @@ USES: Final = {
         ExitCode.INCOMPLETE: "exchanges passed that were too large to judge",
         ExitCode.INTERNAL: "a part of the proxy or of the judge failed",
     },
-    "merge": {
-        ExitCode.FINDINGS: "a run has findings that `--fail-on` names, or a change was not undone",
-        ExitCode.INCOMPLETE: "the report of a shard is missing, a run was stopped, or rules were not"
-        " checked as for verify",
-        ExitCode.INTERNAL: "a part of verify failed; the report says which",
-    },
     "verify": {
         ExitCode.FINDINGS: "there are findings that `--fail-on` names, or a change was not undone",
         ExitCode.INCOMPLETE: "the run was stopped; or, with `--fail-on not-checked` (the default in CI),"

@@ -29,7 +29,6 @@ def output_schemas() -> Mapping[str, Callable[[], JsonSchema]]:
         "journal": lambda: _of_admin_api("journal", "Request"),
         "learn": lambda: record_schema(Facts, "The output of understudy learn"),
         "lint": report_schema,
-        "merge": lambda: _file("understudy.verify.reports", "report.schema.json"),
         "rules": lambda: record_schema(list[records.PrintedRule], "The output of understudy rules"),
         "verify": lambda: _file("understudy.verify.reports", "report.schema.json"),
         "worlds": lambda: record_schema(

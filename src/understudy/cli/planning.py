@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.console import Console
 
-from understudy.api.judging import cases_of, of_shard, phases_of
+from understudy.api.judging import cases_of
 from understudy.api.opening import open_deployment
 from understudy.cli.verifying import VerifyOptions
 from understudy.deployments.deployment import Deployment
@@ -15,15 +15,12 @@ from understudy.interface.recognition import interface_operations
 from understudy.openapi.loader import Document
 from understudy.openapi.operations import operations
 from understudy.verify.candidates import chosen, needs_of
-from understudy.verify.catalogue import rules_of
 from understudy.verify.inferred.phase import planned, unchecked_rules
 from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.preflight import planned_requests
 from understudy.verify.probing import Probe
 from understudy.verify.reports.terminal import print_line
 from understudy.verify.shapes import bundled
-from understudy.verify.shard_works import division_of, probe_of
-from understudy.verify.shards import Division
 
 INDENT: Final = 15
 """Columns before the names of the probes in a plan."""
@@ -37,16 +34,12 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
     """
     console = Console(highlight=False)
     issuing = tokens = 0
-    opened = open_deployment(options.where, environment)
-    opened.close()
-    deployment = of_shard(opened, options.shard)
+    deployment = open_deployment(options.where, environment)
+    deployment.close()
     document = deployment.document or bundled("service.yaml")
-    division = _division(options, deployment.target, document)
-    probes = chosen(deployment, document, options.rules, division)
-    for line in division.described():
-        print_line(console, line, hanging=2)
+    probes = chosen(deployment, document, options.rules)
     total = _print_preflight(console, options, deployment, probes)
-    total += _print_inferred(console, deployment.target, document, division)
+    total += _print_inferred(console, deployment.target, document)
     for probe, reason in probes:
         if reason is None:
             total += probe.cost
@@ -55,7 +48,7 @@ def print_plan(options: VerifyOptions, environment: Mapping[str, str]) -> None:
             noun = "request " if probe.cost == 1 else "requests"
             text = f"{probe.cost:4} {noun}  {probe.name}: {', '.join(probe.rules)}"
             print_line(console, text, indent=1, hanging=INDENT)
-        elif division.has(probe_of(probe)):
+        else:
             text = f"not sent  {probe.name}: {reason}"
             print_line(console, text, "dim", indent=4, hanging=INDENT - 3)
     target = deployment.target
@@ -81,23 +74,14 @@ def _print_preflight(
     return count
 
 
-def _division(options: VerifyOptions, target: Target, document: Document) -> Division:
-    phases = [name for name, _ in phases_of(options.cases, is_mock=options.where.is_mock)]
-    resources = inferred_resources(target, document)
-    rules = rules_of(document, options.rules)
-    return division_of(options.shard, target, document, resources, rules, phases)
-
-
-def _print_inferred(
-    console: Console, target: Target, document: Document, division: Division
-) -> int:
+def _print_inferred(console: Console, target: Target, document: Document) -> int:
     """Prints what is sent to judge inferred state, and returns the number of requests."""
     model = inferred_resources(target, document)
     if not model.resources:
         return 0
     reasons = unchecked_rules(model, target)
     total = 0
-    for count, text in planned(model, target, division):
+    for count, text in planned(model, target):
         total += count
         print_line(
             console, f"{count:4} requests  inferred state of {text}", indent=1, hanging=INDENT

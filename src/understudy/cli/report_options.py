@@ -1,4 +1,4 @@
-"""Options that ``verify``, ``merge`` and ``drift`` share: which reports are written, and what fails."""
+"""Options that ``verify`` and ``drift`` share: which reports are written, and what fails."""
 
 from collections.abc import Callable, Collection
 from pathlib import Path

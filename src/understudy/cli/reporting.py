@@ -1,4 +1,4 @@
-"""Reports the outcome of ``understudy verify`` and ``understudy merge``: texts, files, exit code."""
+"""Reports the outcome of ``understudy verify``: texts, files, exit code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,7 +4,7 @@ import click
 
 COMMANDS = (
     *("cleanup", "drift", "exercised", "explain", "export", "fixtures", "generate"),
-    *("infer", "journal", "learn", "lint", "merge", "rules", "verify", "worlds"),
+    *("infer", "journal", "learn", "lint", "rules", "verify", "worlds"),
 )
 """Commands with ``--json``; the schemas themselves are made when one is printed."""
 

@@ -74,11 +74,6 @@ def _keep_tables() -> None:
     "--workers", type=click.IntRange(1, 16), default=1, help="Threads for generated cases."
 )
 @click.option(
-    "--shard",
-    metavar="I/N",
-    help="Judge part I of N, each on another machine; `understudy merge` joins the reports.",
-)
-@click.option(
     "--examples",
     envvar="UNDERSTUDY_EXAMPLES",
     metavar="URL",

@@ -1,7 +1,7 @@
 """Runs ``understudy verify`` with typed options, and reports its outcome."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from understudy.verify.outcome import Outcome
 from understudy.verify.recorded_traffic import judge_recorded
 from understudy.verify.reports.terminal import print_line
 from understudy.verify.run import RunOptions
-from understudy.verify.shards import Shard, shard_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class VerifyOptions:
         reporting: What is printed and written of the outcome.
         har: Recorded traffic to judge instead of sending.
         is_quiet: True for no progress.
-        shard: The part of the work that this run does; None for all of it.
         examples: URL of the store that shares what broke scenarios.
     """
 
@@ -50,16 +48,11 @@ class VerifyOptions:
     reporting: Reporting = field(default_factory=Reporting)
     har: Path | None = None
     is_quiet: bool = False
-    shard: Shard | None = None
     examples: str | None = None
 
 
 def typed(options: Mapping[str, Any]) -> VerifyOptions:
-    """Returns what click parsed as values with types; the mapping ends here.
-
-    Raises:
-        StartupError: There is no such shard, or recorded traffic would be divided.
-    """
+    """Returns what click parsed as values with types; the mapping ends here."""
     where = deployment_options(options)
     return VerifyOptions(
         where=where,
@@ -69,18 +62,8 @@ def typed(options: Mapping[str, Any]) -> VerifyOptions:
         reporting=reporting_of(options),
         har=options["har"],
         is_quiet=options["quiet"],
-        shard=_shard(options, is_shared=not where.is_mock),
         examples=options["examples"],
     )
-
-
-def _shard(options: Mapping[str, Any], *, is_shared: bool) -> Shard | None:
-    if options["shard"] is None:
-        return None
-    if options["har"] is not None:
-        msg = "--shard divides the requests of a run, and --har sends none; leave one out."
-        raise StartupError(msg)
-    return replace(shard_of(options["shard"]), is_shared=is_shared)
 
 
 def verify(options: VerifyOptions, environment: Mapping[str, str]) -> int:
@@ -147,7 +130,6 @@ def _sent(options: VerifyOptions, deployment: Deployment, console: Console) -> O
             listen=listen,
             is_preflighted=not options.where.is_mock,
             undisturbed=noted,
-            shard=options.shard,
             examples=options.examples,
         )
         return judge(deployment, run_options)

@@ -26,7 +26,6 @@ from understudy.verify.gateway import Gateway
 from understudy.verify.mixed_documents import TEXTS, mixed
 from understudy.verify.pictures import picture
 from understudy.verify.run import Phase, Run
-from understudy.verify.shard_works import cases_of
 
 Start = Callable[..., Any]
 
@@ -113,7 +112,6 @@ class _Generation:
         document = mixed(self._run.document.raw, self._run)
         whole = schemathesis.openapi.from_dict(document, config=self._configuration())
         schema = whole.include(method="GET") if target.writes == "observe" else whole
-        schema = schema.exclude(self._is_left)
         schema.app = self._application
         schema.hook(filter_query)
         stream = from_schema(schema).execute()
@@ -125,11 +123,6 @@ class _Generation:
             elif isinstance(event, events.ScenarioFinished):
                 self._take(event.recorder)
         self._raise_if_stopped()
-
-    def _is_left(self, context: Any) -> bool:
-        """Tells whether the cases of an operation are left to another shard."""
-        operation = context.operation
-        return not self._run.division.has(cases_of(operation.method, operation.path))
 
     def _raise_if_stopped(self) -> None:
         if self._stopped is not None:

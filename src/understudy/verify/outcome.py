@@ -73,8 +73,6 @@ class Outcome:
         target_file: The target file; None without one.
         remaining: What the run leaves behind, since no client can undo it.
         not_run: Names of probes and phases that the budget cut short.
-        shard: The part of the work that the run did, such as ``2/4``; empty for all of it.
-        shards: The names of all shards that together do the whole work.
         contract: A digest of the documents and rules that the run judged by.
     """
 
@@ -97,8 +95,6 @@ class Outcome:
     differences: tuple[str, ...] = ()
     document_file: Path | None = None
     target_file: Path | None = None
-    shard: str = ""
-    shards: tuple[str, ...] = ()
     contract: str = ""
 
     @property

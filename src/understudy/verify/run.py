@@ -33,7 +33,6 @@ from understudy.verify.inferred_model import inferred_resources
 from understudy.verify.inferred_rules import INFERRED
 from understudy.verify.published import read_published
 from understudy.verify.shapes import bundled
-from understudy.verify.shards import Division, Shard
 from understudy.verify.undo import Undo
 
 GIVE_UP = 5
@@ -54,7 +53,6 @@ class RunOptions:
         undisturbed: Returns a context in which undoing is not interrupted.
         needs_interface: True to refuse the document of another service, of which no rule could
             judge anything; False where generated cases of any service are sent.
-        shard: The part of the work that this run does; None for all of it.
         examples: URL of the store that shares what broke scenarios; None to share nothing.
         bounds: Inputs whose bounds the requests go by; None for those of the document in force.
         is_cross_checked: False to validate responses by understudy's own validator alone, where no
@@ -69,7 +67,6 @@ class RunOptions:
     is_preflighted: bool = False
     undisturbed: Callable[[], AbstractContextManager[object]] = nullcontext
     needs_interface: bool = True
-    shard: Shard | None = None
     examples: str | None = None
     bounds: DeclaredInputs | None = None
     is_cross_checked: bool = True
@@ -101,7 +98,6 @@ class Run:
         document: The resource API's document in force.
         undo: Undoes the run's changes.
         resources: What is inferred from the document of another service; nothing from this interface's.
-        division: The work that this run leaves to other shards; none in a run of its own.
         reasons: Rule id to the reason why no probe of it could run.
         checkable: Ids of the rules that the target allows to check.
         not_run: Names of probes and phases that the budget cut short.
@@ -117,7 +113,6 @@ class Run:
     document: Document
     undo: Undo
     resources: ResourceModel = field(default_factory=ResourceModel)
-    division: Division = field(default_factory=Division)
     reasons: dict[str, str] = field(default_factory=dict)
     checkable: set[str] = field(default_factory=set)
     not_run: list[str] = field(default_factory=list)

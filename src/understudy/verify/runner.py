@@ -28,8 +28,6 @@ from understudy.verify.readings.experiments import carry_out_experiments
 from understudy.verify.readings.number_readings import Trials
 from understudy.verify.run import Phase, Run, RunOptions, start
 from understudy.verify.run_lock import locked
-from understudy.verify.shard_works import FACTS, division_of
-from understudy.verify.shards import Division
 from understudy.verify.unjudged import UNJUDGED
 
 _OVER = object()
@@ -52,7 +50,6 @@ def carry_out(deployment: Deployment, options: RunOptions) -> Outcome:
 
 
 def _carried_out(run: Run, options: RunOptions) -> Outcome:
-    run.division = _division(run)
     not_restored: list[str] = []
     if options.is_preflighted and run.has_interface:
         _try_target(run)
@@ -102,14 +99,7 @@ def run_phases(run: Run) -> Outcome:
 
 
 def _candidates_of(run: Run) -> list[tuple[Probe, str | None]]:
-    return candidates(run.deployment, run.evaluator.rules, run.division)
-
-
-def _division(run: Run) -> Division:
-    """Returns the work of each shard, if the run is one of several."""
-    phases = [name for name, _ in run.options.phases]
-    target, rules = run.deployment.target, run.evaluator.rules
-    return division_of(run.options.shard, target, run.document, run.resources, rules, phases)
+    return candidates(run.deployment, run.evaluator.rules)
 
 
 def _never_responded(run: Run) -> bool:
@@ -167,8 +157,6 @@ def _probes(run: Run) -> None:
 def _experiments(run: Run) -> None:
     """Sends the experiments of what was learnt and no probe sends, so that a change is seen."""
     wanted = set(run.evaluator.facts) & set(run.evaluator.rules)
-    if not run.division.has(FACTS.name):
-        return
     trials = Trials(run.evaluator.history.emptied())
     facts = run.evaluator.facts
     run.reasons |= carry_out_experiments(run.gateway, run.exchanges, wanted, trials, facts)
@@ -268,7 +256,5 @@ def _outcome(run: Run, started: datetime, stopped: str) -> Outcome:
         not_restored=(),
         exchanges=tuple(map(as_on_the_wire, run.exchanges)),
         not_run=tuple(run.not_run),
-        shard=str(run.division.shard or ""),
-        shards=run.division.needed,
         contract=run.contract,
     )

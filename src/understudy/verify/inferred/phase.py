@@ -6,18 +6,12 @@ from functools import partial
 from understudy.deployments.refusals import BudgetSpent, NotPermitted, OutOfTime, Unreachable
 from understudy.deployments.target import Target
 from understudy.errors import LimitExceeded, StartupError
-from understudy.openapi.resources.model import (
-    Resource,
-    ResourceCollection,
-    ResourceModel,
-    ResourceSingleton,
-)
+from understudy.openapi.resources.model import ResourceCollection, ResourceModel
 from understudy.verify.inferred.context import OTHER, InferredRun
 from understudy.verify.inferred.sequences import COSTS, judge_collection, source_of
 from understudy.verify.inferred.singletons import judge_singleton
 from understudy.verify.inferred_rules import INFERRED, OWNER_ONLY, lacking
 from understudy.verify.run import Run
-from understudy.verify.shards import Division
 
 Judging = Callable[[], None]
 
@@ -32,7 +26,7 @@ def judge_inferred_state(run: Run) -> None:
     """
     if run.has_interface:
         return
-    reasons = _left_rules(run) | unchecked_rules(run.resources, run.deployment.target)
+    reasons = unchecked_rules(run.resources, run.deployment.target)
     run.reasons |= reasons
     wanted = [rule for rule in INFERRED if rule in run.evaluator.rules and rule not in reasons]
     run.checkable |= set(wanted)
@@ -57,30 +51,10 @@ def judge_inferred_state(run: Run) -> None:
 
 
 def _resources(state: InferredRun) -> Iterator[tuple[str, Judging]]:
-    collections, singletons = _own_resources(state.model, state.run.division)
-    for collection in collections:
+    for collection in state.model.collections:
         yield collection.path, partial(judge_collection, state, collection)
-    for singleton in singletons:
+    for singleton in state.model.singletons:
         yield singleton.path, partial(judge_singleton, state, singleton)
-
-
-def _own_resources(
-    model: ResourceModel, division: Division
-) -> tuple[list[ResourceCollection], list[ResourceSingleton]]:
-    """Returns the collections and single resources that no other shard judges."""
-    return (
-        [it for it in model.collections if division.has(source_of(it.path))],
-        [it for it in model.singletons if division.has(source_of(it.path))],
-    )
-
-
-def _left_rules(run: Run) -> dict[str, str]:
-    """Returns the reason of every rule where all resources are left to other shards; else none."""
-    resources: tuple[Resource, ...] = (*run.resources.collections, *run.resources.singletons)
-    names = [source_of(it.path) for it in resources]
-    if not names or any(run.division.has(name) for name in names):
-        return {}
-    return dict.fromkeys(INFERRED, run.division.reason(names[0]))
 
 
 def playable(run: Run) -> list[tuple[ResourceCollection, frozenset[str]]]:
@@ -123,15 +97,14 @@ def _lacking_other(target: Target) -> str | None:
     return None if is_given else "[credentials] other_access_token is not given"
 
 
-def planned(model: ResourceModel, target: Target, division: Division) -> Iterator[tuple[int, str]]:
+def planned(model: ResourceModel, target: Target) -> Iterator[tuple[int, str]]:
     """Yields what would be sent to each resource: about how many requests, and a description."""
     if target.writes == "observe":
         return
-    collections, singletons = _own_resources(model, division)
-    for collection in collections:
+    for collection in model.collections:
         roles = list(dict.fromkeys(it.role for it in collection.operations))
         cost = sum(COSTS.get(role, 0) for role in roles)
         yield cost, f"{collection.path}: {', '.join(role for role in roles if role in COSTS)}"
-    for singleton in singletons:
+    for singleton in model.singletons:
         roles = list(dict.fromkeys(it.role for it in singleton.operations))
         yield 3 * len(roles), f"{singleton.path}: {', '.join(roles)}"

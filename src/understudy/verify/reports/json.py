@@ -12,7 +12,7 @@ from understudy.verify.outcome import Coverage, Outcome
 from understudy.verify.reports.exchange_records import exchange_record
 from understudy.verify.reproducing import commands, snippet
 
-VERSION = 3
+VERSION = 4
 
 
 def json(outcome: Outcome, secrets: Mapping[str, str]) -> str:
@@ -27,8 +27,6 @@ def content(outcome: Outcome, secrets: Mapping[str, str]) -> dict[str, Any]:
         "understudy": understudy.__version__,
         "contract": outcome.contract,
         "target": outcome.target,
-        "shard": outcome.shard,
-        "shards": list(outcome.shards),
         "seed": outcome.seed,
         "started": outcome.started.isoformat(),
         "seconds": outcome.seconds,
