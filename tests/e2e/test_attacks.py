@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,3 +103,43 @@ def test_the_admin_api_cannot_be_framed_into_reading(page: Page, mock: Running) 
     frame = page.frames[-1]
     frame.wait_for_load_state()
     assert "base_url" not in frame.content()
+
+
+ATTACKING_DOCUMENT = """
+openapi: 3.1.0
+info: {title: Attacker, version: '1'}
+paths:
+  /page:
+    get:
+      responses:
+        '200':
+          description: A page with a script, at the origin of the admin API.
+          headers: {Content-Security-Policy: {schema: {const: "script-src 'unsafe-inline'"}}}
+          content:
+            text/html:
+              example: |
+                <h1 id=shown>page</h1><script>
+                document.getElementById("shown").textContent = "ran";
+                fetch("/__admin/worlds", {method: "POST", body: '{"name": "owned"}',
+                  headers: {"Content-Type": "application/json"}});
+                </script>
+"""
+
+
+def test_a_page_of_a_document_cannot_call_the_admin_api(page: Page, tmp_path: Path) -> None:
+    document = tmp_path / "attacking.yaml"
+    document.write_text(ATTACKING_DOCUMENT)
+    mock = Running(tmp_path, "--document", str(document))
+    try:
+        answer = page.goto(f"{mock.base_url}/page")
+        assert answer is not None
+        assert answer.headers["content-type"] == "text/html"
+        assert page.locator("#shown").text_content() == "page"
+        worlds = patient.get(f"{origin(mock.base_url)}/__admin/worlds").json()
+        assert [world["name"] for world in worlds] == ["default"]
+    finally:
+        mock.stop()
+
+
+def origin(url: str) -> str:
+    return "/".join(url.split("/")[:3])

@@ -27,8 +27,9 @@ DEEPEST: Final = 6
 DECISIVE: Final = ("status", "media type", "error code")
 """The aspects that decide others: where one of them differs, the rest of the response follows."""
 
-_BY_VALUE: Final = ("allow", "cache-control", "x-content-type-options", "x-frame-options")
-"""Headers whose whole value a client can rely on."""
+_BY_VALUE: Final = ("allow", "cache-control", "x-frame-options")
+"""Headers whose whole value a client can rely on; X-Content-Type-Options is not among them, as the mock
+sends it with every response for its own protection."""
 
 _BY_PRESENCE: Final = ("etag", "last-modified", "retry-after", "vary")
 """Headers whose value differs from response to response."""

@@ -130,3 +130,48 @@ def test_what_json_cannot_say_is_a_failure_with_a_traceback(serve, caplog) -> No
         )
     assert response.status_code == 500
     assert response.json()["code"] == "internal_server_error"
+
+
+PAGE_MAKING = """
+openapi: 3.1.0
+info: {title: Pages, version: '1'}
+paths:
+  /page:
+    get:
+      responses:
+        '200':
+          description: A page, and a policy that would let it do anything.
+          headers:
+            Content-Security-Policy: {schema: {const: "script-src * 'unsafe-inline'"}, required: true}
+            X-Content-Type-Options: {schema: {const: 'off'}, required: true}
+          content: {text/html: {example: '<script>fetch("/__admin/worlds")</script>'}}
+        '404': {description: no page, content: {text/html: {schema: {type: string}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "prefer"),
+    [
+        ("GET", "/page", ""),
+        ("GET", "/page", "code=404"),
+        ("PUT", "/page", ""),
+        ("GET", "/other", ""),
+    ],
+)
+def test_no_response_of_a_document_can_run_a_script_at_the_origin_of_the_mock(
+    serve, method: str, path: str, prefer: str
+) -> None:
+    headers = (
+        serve(PAGE_MAKING, api={"handlers": {}})
+        .ask(method, path, headers={"Prefer": prefer} if prefer else {})
+        .headers
+    )
+    assert headers.get_list("content-security-policy")[0] == "sandbox"
+    assert headers.get_list("x-content-type-options")[0] == "nosniff"
+
+
+def test_a_response_that_a_fault_turns_into_a_page_is_held_likewise(serve) -> None:
+    service = answering(serve, HandlerResponse({"id": 1, "title": "<script>1</script>"}))
+    response = service.get(TYPED, headers={"Prefer": "fault=wrong-content-type"})
+    assert response.headers["content-type"].startswith("text/html")
+    assert response.headers["content-security-policy"] == "sandbox"

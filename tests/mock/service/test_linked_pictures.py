@@ -57,7 +57,7 @@ def test_the_extension_selects_the_type(ask, identifier, extension, media_type):
 def test_a_picture_opened_as_a_page_runs_nothing(ask, path):
     headers = ask("GET", path).headers
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["content-security-policy"].startswith("default-src 'none'")
+    assert headers["content-security-policy"].startswith("sandbox, default-src 'none'")
 
 
 @pytest.mark.parametrize("accept", ["image/avif,image/webp", "text/html", "image/svg+xml"])

@@ -65,7 +65,7 @@ def with_console(pages: ASGIApp) -> ASGIApp:
     async def site(scope: Scope, receive: Receive, send: Send) -> None:
         context = context_of(scope)
         if is_reserved(context.path):
-            await send_wire(send, encode(_respond(context)))
+            await send_wire(send, encode(_respond(context), is_own_page=True))
         else:
             await pages(scope, receive, send)
 

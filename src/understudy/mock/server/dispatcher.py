@@ -109,7 +109,7 @@ class Dispatcher:
             if fault is not None:
                 response = self._without_fault(context, endpoint, response, fault)
         headers = limit_headers(context, response.status, context.extra_headers)
-        return encode(response, headers)
+        return encode(response, headers, is_own_page=endpoint.page is not None)
 
     def _without_fault(
         self, context: RequestContext, endpoint: Endpoint, response: HandlerResponse, fault: str

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from typing import Any
+from typing import Any, Final
 
 from starlette.types import Receive, Send
 
@@ -13,6 +13,14 @@ from understudy.mock.server.request_head import HeaderFields
 
 NO_CONTENT = 204
 """Goes without a body, and without the length of one (RFC 9110, 8.6)."""
+
+UNTRUSTED: Final[HeaderFields] = (
+    (b"content-security-policy", b"sandbox"),
+    (b"x-content-type-options", b"nosniff"),
+)
+"""Header fields of every response but the mock's own pages. A document chooses bodies and media types,
+and they come from the origin of the admin API: without these, a script in one could make worlds.
+They stand first, and a policy of the document's own can only add to them (CSP 3, 4.2; Fetch, 3.6)."""
 
 _NOT_IN_FIELDS = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f]")
 """Matches a character that no field value may hold (RFC 9110, 5.5)."""
@@ -42,30 +50,35 @@ class WireResponse:
         return self._lines
 
 
-def encode(response: HandlerResponse, extra: Headers = ()) -> WireResponse:
+def encode(
+    response: HandlerResponse, extra: Headers = (), *, is_own_page: bool = False
+) -> WireResponse:
     """Encodes a response.
 
     Args:
         response: A body that JSON can express is encoded as JSON, bytes are sent as they are, None
             is no content.
         extra: Headers beside the response's own.
+        is_own_page: Whether the mock wrote it to be opened in a browser, with a policy of its own.
 
     Raises:
         ValueError: A header holds what a field value may not (RFC 9110, 5.5).
     """
     body = response.body
+    if is_own_page:
+        return _encoded(response, extra, ())
     if not isinstance(body, SharedBody) or extra:
-        return _encoded(response, extra)
+        return _encoded(response, extra, UNTRUSTED)
     key = response[1:]
     if body.sent_as != key:
-        body.sent_as, body.sent = key, _encoded(response, ())
+        body.sent_as, body.sent = key, _encoded(response, (), UNTRUSTED)
     shared: WireResponse = body.sent
     return shared
 
 
-def _encoded(response: HandlerResponse, extra: Headers) -> WireResponse:
+def _encoded(response: HandlerResponse, extra: Headers, policy: HeaderFields) -> WireResponse:
     body, status, media_type, own = response
-    headers: list[tuple[bytes, bytes]] = []
+    headers: list[tuple[bytes, bytes]] = [*policy]
     if status == NO_CONTENT:
         content = b""
     else:
@@ -103,7 +116,8 @@ async def send_response(send: Send, response: HandlerResponse, extra: Headers = 
 
 async def stream_response(receive: Receive, send: Send, response: HandlerResponse) -> None:
     """Streams a response until it ends, or the client disconnects."""
-    headers = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
+    own = [(b"content-type", response.media_type.encode()), (b"cache-control", b"no-store")]
+    headers = [*UNTRUSTED, *own]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     leaving = asyncio.ensure_future(_left(receive))
     chunks = aiter(response.body)

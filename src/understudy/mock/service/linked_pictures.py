@@ -34,10 +34,9 @@ _SIZE_DIGITS = 9
 
 HEADERS = (
     ("cache-control", "no-cache"),  # a new upload must show at once
-    ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-    ("x-content-type-options", "nosniff"),
+    ("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'"),
 )
-"""Headers of every picture: an upload opened as a page of its own runs nothing."""
+"""Headers of every picture: an upload opened as a page of its own loads nothing."""
 
 
 class _Rendition(NamedTuple):

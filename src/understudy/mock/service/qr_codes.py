@@ -62,7 +62,7 @@ async def _drawn_response(drawing: Drawing, status: str) -> HandlerResponse:
 
 
 def _response(picture: bytes, status: str) -> HandlerResponse:
-    headers = (("x-profile-status", status), ("x-content-type-options", "nosniff"))
+    headers = (("x-profile-status", status),)
     return HandlerResponse(picture, media_type="image/png", headers=headers)
 
 
